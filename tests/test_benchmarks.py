@@ -37,6 +37,7 @@ def test_loops_in_numpy_find_the_means_over_all_sets(benchmark_named, kind, n_pa
         assert_allclose(getattr(peers, f"{name}_{way}")(scores, parent), means, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "function", "lines"),
     [

@@ -62,6 +62,7 @@ def run(page):
         del sys.modules[module.__name__]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=title)
 def test_examples_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

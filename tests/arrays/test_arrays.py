@@ -22,6 +22,7 @@ def test_bad_memory(text):
         parse_memory(text)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 100), st.integers(1, 50), st.integers(1, 500))
 def test_blocks_cover_all_rows(n, per_row, memory):
     blocks = list(row_blocks(n, per_row, memory))

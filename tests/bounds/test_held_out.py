@@ -24,6 +24,7 @@ DELTA = 0.1
 MOST = int(binom.isf(1e-6, 2000, DELTA))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 5, 40, 300])
 @pytest.mark.parametrize("rate", [0.01, 0.2, 0.5, 0.97])
 def test_binary_losses_are_bounded_exactly(n, rate):
@@ -37,6 +38,7 @@ def test_binary_losses_are_bounded_exactly(n, rate):
     assert values[-1] == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [3, 30, 200])
 @pytest.mark.parametrize("distribution", ["beta", "three values", "rare", "constant"])
 def test_bounds_hold_for_all_but_delta_of_all_draws(n, distribution):
@@ -114,6 +116,7 @@ MODELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_is_certified_by_other_rows(name):
     X, Y = labels(300, 0)
@@ -131,6 +134,7 @@ def test_every_model_is_certified_by_other_rows(name):
     assert model.certify(X[100:160], other).kind == "held_out"
 
 
+@pytest.mark.slow
 def test_risks_of_models_stay_below_their_certificates():
     """200 sets of 40 rows each for one model, whose risk 20,000 rows tell (to 0.01)."""
     X, Y = labels(60, 0)
@@ -188,6 +192,7 @@ def test_largest_losses():
 
 
 # ------------------------------------------------------------------ scorers
+@pytest.mark.slow
 def test_a_grid_over_losses_has_one_judge():
     X, Y = labels(90, 0)
     grid = {"loss": ["hamming", "f1"]}

@@ -220,6 +220,7 @@ def test_the_compression_certificate_by_hand():
     assert certificate.value == pytest.approx(sum(list(certificate.terms.values())[:2]))
 
 
+@pytest.mark.slow
 def test_a_compression_certificate_that_says_something():
     x, model = sign_model(1600)
     certificate = compression_bound(model, x[:, None], x, output_bound=1.0)

@@ -144,6 +144,7 @@ def check_ramp(space, users, loss, everything, rho, **settings):
     assert mean[0] == pytest.approx(expected.mean())
 
 
+@pytest.mark.slow
 @given(st.one_of(forests(4), dags(4)), st.floats(0.01, 3.0), st.integers(0, 10**6))
 def test_the_ramp_on_hierarchies(space, rho, seed):
     everything = closed_sets(space)
@@ -238,6 +239,7 @@ def test_the_largest_loss_is_reached(case):
     assert largest_loss(loss, view) == pytest.approx(loss.pairwise(everything, everything).max())
 
 
+@pytest.mark.slow
 @given(st.one_of(forests(5), dags(5)), st.data())
 def test_the_largest_hierarchical_loss(space, data):
     everything = closed_sets(space)

@@ -62,6 +62,7 @@ def test_inputs_without_outputs(run, fit):
     assert [row["prediction"] for row in rows_of("out.csv")] == ["p", "q"]
 
 
+@pytest.mark.slow
 def test_the_model_has_the_edges(run, fit):
     train = write("train.csv", "x,labels", *["0,cat", "1,rose"] * 4)
     edges = write("kinds.txt", "animal cat", "plant rose")

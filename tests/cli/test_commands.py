@@ -43,6 +43,7 @@ def models(tmp_path_factory):
 
 
 # ---------------------------------------------------------------------- the newcomer's path
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["animals.arff", "drinks.csv", "garden.csv", "phrases.txt"])
 def test_from_a_file_to_predictions_and_losses(run, models, name):
     model, data = models[name], SAMPLES / name
@@ -216,6 +217,7 @@ def test_models_saved_from_python_are_distinguished(run):
 
 
 # ---------------------------------------------------------------------- the other commands
+@pytest.mark.slow
 def test_compare_prints_and_draws(run):
     printed = run("compare", SAMPLES / "drinks.csv", "--learners", "kernel,tree,neighbors",
                   "--folds", 3, "--json", code=2)  # fmt: skip

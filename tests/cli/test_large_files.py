@@ -72,6 +72,7 @@ def rows_of(run, *arguments):
 TASKS = ("labels", "hierarchy", "ranking", "sequence", "classes", "ordinal", "regression")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("stated", [True, False], ids=["stated", "guessed"])
 def test_blocks_give_the_model_of_the_whole_file(run, task, stated):
@@ -99,6 +100,7 @@ def test_blocks_give_the_model_of_the_whole_file(run, task, stated):
         np.testing.assert_allclose(predicted[1], expected[1], rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv.gz", "parquet", "folder"])
 def test_other_files_give_the_same_model(run, ending):
     columns = table("labels")
@@ -133,6 +135,7 @@ def test_other_files_give_the_same_model(run, ending):
     assert json.loads(run("data", "check", name, *given[:4], "--json").out)["rows"] == N_ROWS
 
 
+@pytest.mark.slow
 def test_several_columns_of_outputs(run):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N_ROWS, 2)).round(4)
@@ -156,6 +159,7 @@ def test_several_columns_of_outputs(run):
         np.testing.assert_allclose(*numbers, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_task_that_only_the_last_block_tells(run):
     n = 30
     for cells, task in (
@@ -328,6 +332,7 @@ def test_landmarks_are_taken_above_a_number_of_rows(run, monkeypatch, rows, more
     assert load_model("m.model").learner_.system_ == system
 
 
+@pytest.mark.slow
 def test_settings_that_have_a_part_are_not(run):
     write("train.csv", table("labels"))
     for learner, settings in (
@@ -342,6 +347,7 @@ def test_settings_that_have_a_part_are_not(run):
 
 
 # ---------------------------------------------------------------------- blocks of prediction
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("more", "size"),
     [(("--learner", "forest", "--set", "smoother__n_estimators=5"), N_ROWS), (LANDMARKS, 40),

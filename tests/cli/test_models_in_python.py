@@ -82,6 +82,7 @@ def fitted(run):
     return fit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TARGETS)
 def test_frames_and_records_give_what_a_file_gives(run, fitted, task):
     frame, targets = frame_of(task), list(TARGETS[task])
@@ -111,6 +112,7 @@ def test_frames_and_records_give_what_a_file_gives(run, fitted, task):
     np.testing.assert_array_equal(model.explain(records).weights, model.explain(new).weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TARGETS)
 def test_scores_are_those_of_evaluate(run, fitted, task):
     frame, targets = frame_of(task), list(TARGETS[task])
@@ -158,6 +160,7 @@ FORMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_sentences_in_all_their_forms(run, form):
     run("fit", "-q", SAMPLES / "phrases.txt", "-o", "m.model", "--set", "lam=0.01")
@@ -213,6 +216,7 @@ def test_missing_columns_are_named(fitted):
         model.predict(pandas.concat([frame, frame[["heat"]]], axis=1))
 
 
+@pytest.mark.slow
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

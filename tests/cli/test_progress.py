@@ -36,6 +36,7 @@ def files(run):
     run("fit", "a.arff", "-o", "a.model", "-q", "--set", "alpha=1.0")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_long_command_shows_plan_and_progress(name, run, files, shown_at_once):
     command, expected = COMMANDS[name]
@@ -45,12 +46,14 @@ def test_a_long_command_shows_plan_and_progress(name, run, files, shown_at_once)
     assert "so far" not in printed.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_quiet_commands_say_nothing(name, run, files, shown_at_once):
     command, _ = COMMANDS[name]
     assert run(*command, "-q").err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["fit", "evaluate", "compare"])
 def test_json_is_alone_on_stdout(name, run, files, shown_at_once):
     command, _ = COMMANDS[name]
@@ -82,6 +85,7 @@ def test_scripts_of_papers(run, monkeypatch, tmp_path, shown_at_once):
     assert run("papers", "run", "-q", "slow", "--deep", "-q", code=2).err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="sizes of line ends")
 def test_megabytes_of_a_large_file(run, files, monkeypatch, shown_at_once):
     monkeypatch.setattr("skstruct.datasets.files.BLOCK_BYTES", 1_500_000)

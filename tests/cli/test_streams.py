@@ -113,6 +113,7 @@ def assert_same(found, expected, task):
     assert found == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "options"), CASES, ids=lambda case: "".join(case))
 def test_blocks_give_the_bytes_of_the_whole_file(run, whole, model, task, options):
     model(task)
@@ -126,6 +127,7 @@ def test_blocks_give_the_bytes_of_the_whole_file(run, whole, model, task, option
         assert_same(run("predict", "m.model", file, *options).out.encode(), expected, task)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", ["forest", "neighbors", "perceptron", "exponential"])
 def test_other_learners(run, whole, model, learner):
     model("labels", "--learner", learner)
@@ -134,6 +136,7 @@ def test_other_learners(run, whole, model, learner):
         assert run("predict", "m.model", "new.csv", "--block-rows", 3, *options).out == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [(), ("--risk",), ("--kbest", "2"), ("--restrict", "min_size=1")]
 )

@@ -104,6 +104,7 @@ def test_the_ending_tells_how_predictions_are_written(run, fit):
 
 
 # ---------------------------------------------------------------------- cells
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [131_073, 400_000])
 @pytest.mark.parametrize("quote", ["", '"'])
 def test_long_cells_are_read(run, fit, length, quote):
@@ -312,6 +313,7 @@ def test_attributes_that_are_declared_twice_are_renamed(run):
 
 
 # ---------------------------------------------------------------------- full disks
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["fit", "report", "convert", "sample", "plot"])
 def test_a_full_disk_is_reported_with_the_file(run, fit, monkeypatch, command):
     fit("-q", write("train.csv", "x,y", *["0,p", "1,q"] * 4))
@@ -347,6 +349,7 @@ def os_listdir():
 
 
 # ---------------------------------------------------------------------- rows of training
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["drinks.csv", "phrases.txt", "animals.arff"])
 def test_rows_of_training_are_no_test(run, name):
     text = (SAMPLES / name).read_text("utf-8")

@@ -180,6 +180,7 @@ def test_no_rows():
 X, XY = "@attribute x numeric\n", "@attribute x numeric\n@attribute y {a,b}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "line", "column", "problem"),
     [
@@ -268,6 +269,7 @@ def quoted(word):
     return "'" + word.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     arrays(np.float64, st.tuples(st.integers(1, 5), st.integers(1, 4)), elements=numbers),

@@ -57,6 +57,7 @@ def dense(data):
     return data.toarray() if sparse.issparse(data) else data
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(tables(), st.booleans())
 def test_tables_read_back_the_same(table, compiled):
@@ -92,6 +93,7 @@ def trees_of_paths(draw):
     return LabelGraph.read(["/".join(path) for path in draw(st.lists(steps, min_size=1))])
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(graphs() | trees_of_paths(), st.data(), st.booleans())
 def test_hierarchies_read_back_the_same(graph, data, is_sparse):

@@ -40,6 +40,7 @@ MULTILABEL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HIERARCHICAL)
 def test_hierarchical(real_data, name):
     data = real_data(load_hierarchical, name)
@@ -68,6 +69,7 @@ def test_hierarchical(real_data, name):
     assert (data.note == "") == (name in papers_own)
 
 
+@pytest.mark.slow
 def test_subset(real_data):
     data = real_data(load_hierarchical, "pheno_fun")
     first = load_hierarchical("pheno_fun", subset=10)
@@ -78,6 +80,7 @@ def test_subset(real_data):
     assert_array_equal(chosen.Y_train, data.Y_train[[7, 3]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MULTILABEL)
 def test_multilabel(real_data, name):
     data = real_data(load_multilabel, name)

@@ -49,6 +49,7 @@ FURTHER = st.sampled_from(["x", "1", "", "5;6"])
 ROWS = st.lists(st.tuples(NUMBERS, SKIES, NUMBERS, FURTHER, FURTHER), min_size=1, max_size=12)
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(ROWS, st.permutations(range(5)), st.integers(1, 5), st.sampled_from(",;\t"), st.data())
 def test_csv_blocks_are_the_whole_file(tmp_path_factory, rows, order, size, mark, data):

@@ -30,6 +30,7 @@ def between(value):
     return [f"{middle:.{digits}e}" for digits in (14, 16, 17, 18)]
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_doubles(value):
@@ -44,6 +45,7 @@ def test_texts_between_doubles(value):
         check(text)
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(st.from_regex(r"[+-]?[0-9]{0,12}\.?[0-9]{0,12}([eE][+-]?[0-9]{0,3})?", fullmatch=True))
 def test_texts_like_numbers(text):

@@ -382,6 +382,7 @@ def same(found, expected):
         assert found.outputs == expected.outputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".csv.xz", ".parquet"])
 @given(data=datasets())
 @settings(max_examples=60, deadline=None)

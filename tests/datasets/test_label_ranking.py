@@ -114,6 +114,7 @@ def test_unknown_name():
         load_label_ranking("sushi")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SIZES)
 def test_real_data(real_data, name):
     data = real_data(load_label_ranking, name)

@@ -126,6 +126,7 @@ values = st.floats(allow_nan=False, allow_infinity=False)
 rows = st.dictionaries(st.integers(1, 12), values, max_size=5)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(st.lists(st.tuples(st.sets(st.integers(0, 30), max_size=3), rows), min_size=1, max_size=6))
 def test_agrees_with_scikit_learn(tmp_path_factory, data):
@@ -147,6 +148,7 @@ def test_agrees_with_scikit_learn(tmp_path_factory, data):
 labels = st.text(st.characters(exclude_categories=("Cs", "Cc", "Z")), min_size=1, max_size=3)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(st.lists(st.tuples(st.lists(labels, max_size=3, unique=True), rows), min_size=1), st.data())
 def test_written_data_read_back(tmp_path_factory, data, draw):

@@ -81,6 +81,7 @@ def test_unknown_name():
         fetch_multilabel("iris")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["emotions", "scene", "yeast"])
 def test_files_here_come_first(real_data, monkeypatch, name):
     known = real_data(load_multilabel, name)

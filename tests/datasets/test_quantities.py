@@ -58,6 +58,7 @@ def test_share_of_outliers():
 
 
 # ---------------------------------------------------------------- flows
+@pytest.mark.slow
 @given(grids, st.integers(1, 5), seeds)
 def test_flows_are_flows(shape, n_features, seed):
     X, Y, network = make_network_flows(
@@ -127,6 +128,7 @@ def test_risks_are_sums_over_states(shape, seed):
     assert_allclose(network.risk(Z, X, Absolute()), by_hand)
 
 
+@pytest.mark.slow
 @given(seeds)
 def test_best_predictions_against_a_grid(seed):
     """All mixtures of the three paths in steps of 1/60: none is better than the best."""

@@ -134,6 +134,7 @@ def test_taxonomies(tmp_path):
         assert read_edges(path) == (("a b c", "d"),)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "format", "task", "n", "n_labels"),
     [

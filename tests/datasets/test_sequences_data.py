@@ -69,6 +69,7 @@ def test_no_letters(home):
         load_ocr_words()
 
 
+@pytest.mark.slow
 def test_real_words(real_data):
     data = real_data(load_ocr_words)
     assert (len(data.words), len(set(data.words)), sum(map(len, data.words))) == (6877, 55, 52152)
@@ -128,6 +129,7 @@ def test_bad_header(home):
         load_enzymes()
 
 
+@pytest.mark.slow
 def test_real_enzymes(real_data):
     data, later = real_data(load_enzymes), real_data(load_enzymes, "new")
     assert (len(data.entries), len(later.entries)) == (7757, 392)
@@ -176,6 +178,7 @@ def test_too_few_columns(home):
         load_conll2000()
 
 
+@pytest.mark.slow
 def test_real_sentences(real_data):
     data = real_data(load_conll2000)
     assert (len(data.train), len(data.test)) == (8936, 2012)

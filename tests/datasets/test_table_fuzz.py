@@ -26,6 +26,7 @@ def fuzz_tables(monkeypatch):
             del sys.modules[name]
 
 
+@pytest.mark.slow
 def test_a_planted_bug_is_found(fuzz_tables):
     assert fuzz_tables.fuzz("csv", 300, 0, fuzz_tables.planted)["failed"] > 0
 
@@ -34,6 +35,7 @@ STAGES = ["csv", "label-ranking", "letters", "conll", "any format"]
 STAGES += ["csv.gz", "csv.xz", "taxonomy", "parquet"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STAGES)
 def test_mutants(fuzz_tables, name):
     assert set(STAGES) == set(fuzz_tables.STAGES)
@@ -43,6 +45,7 @@ def test_mutants(fuzz_tables, name):
         assert outcome["refused"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 @given(text=st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 @settings(max_examples=150, deadline=None)

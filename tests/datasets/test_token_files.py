@@ -74,6 +74,7 @@ def sentences(draw):
     return Dataset("d", "conll", "sequence", inputs, tags, labels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".conll", ".conll.gz", ".iob.xz"])
 @given(data=sentences())
 @settings(max_examples=100, deadline=None)

@@ -103,6 +103,7 @@ def test_unknown_city():
         load_flickr_tours("Rome")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("city", SIZES)
 def test_real_data(real_data, city):
     data, every = real_data(load_flickr_tours, city), load_flickr_tours(city, min_places=1)

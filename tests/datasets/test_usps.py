@@ -53,6 +53,7 @@ def test_missing_file(folder):
         load_usps()
 
 
+@pytest.mark.slow
 def test_real_files(real_data):
     data = real_data(load_usps)
     assert (data.train.shape, data.test.shape) == ((7291, 256), (2007, 256))

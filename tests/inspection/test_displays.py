@@ -43,6 +43,7 @@ def test_every_label_is_drawn_with_its_share(names):
     np.testing.assert_allclose(display.shares, means[0], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_drawn_shares_are_possible_and_raw_ones_stay():
     """From 0 to 1, and no label more than any label above it: a DAG, so that there are several."""
     space = Hierarchy([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("d", "e")])
@@ -67,6 +68,7 @@ def test_drawn_shares_are_possible_and_raw_ones_stay():
     assert broken
 
 
+@pytest.mark.slow
 def test_drawn_probabilities_of_pairs_and_symbols_are_possible():
     Y = Rankings("abc").sample(30, 0)
     model = ConditionalRiskMinimizer(Rankings("abc"), alpha=1e-4, kernel=RBF(2.0)).fit(X, Y)
@@ -190,6 +192,7 @@ def test_sequences_show_the_share_of_each_symbol():
         )
 
 
+@pytest.mark.slow
 def test_large_alphabets_show_what_matters():
     shares = RNG.random((4, 100))
     display = SequenceDisplay(range(100), shares, np.array([3, 99, -1, -1]), np.array([0, 5]))

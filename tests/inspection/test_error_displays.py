@@ -146,6 +146,7 @@ def test_names_are_one_short_line_that_can_be_written(name, most):
     line.encode("utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Glyph")
 @pytest.mark.parametrize("name", ODD)
 def test_odd_names_are_drawn_as_they_are(name):

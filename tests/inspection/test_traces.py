@@ -51,6 +51,7 @@ def test_ranks():
     assert (abs(tied.mean(axis=1) - 999.5) < 112).all()
 
 
+@pytest.mark.slow
 def test_coordinates_of_draws():
     outputs = np.random.default_rng(0).integers(2, size=(2, 50, 3))
     space = SimpleNamespace(embed=lambda outputs: outputs)

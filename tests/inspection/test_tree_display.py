@@ -78,6 +78,7 @@ def test_neighbours_in_a_tree_are_one_column_apart(n, seed):
     assert 2 * max(layout.depth.values()) <= n  # grown from the middle
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "full"), [(6, False), (14, False), (45, False), (6, True), (14, True), (30, True)]
 )

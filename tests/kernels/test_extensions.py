@@ -106,6 +106,7 @@ def estimates(Y, n_seeds, n_samples, **settings):
     return np.array(runs)[:, :, 0, -1].T  # values, errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [7, 12])
 def test_estimates_are_unbiased_and_their_errors_honest(n):
     """Over 1000 seeds; a right estimator fails for one range of seeds in a thousand."""
@@ -117,6 +118,7 @@ def test_estimates_are_unbiased_and_their_errors_honest(n):
     assert 0.92 <= covered <= 0.975
 
 
+@pytest.mark.slow
 def test_few_samples_are_unbiased_too():
     """A mean over 4000 seeds of two samples each, to four standard errors."""
     values, errors = estimates(fence(9), n_seeds=4000, n_samples=2)
@@ -125,6 +127,7 @@ def test_few_samples_are_unbiased_too():
     assert_allclose((errors**2).mean(), values.var(), rtol=0.15)
 
 
+@pytest.mark.slow
 def test_errors_of_normalized_estimates():
     """The delta method at 200 samples, over 500 seeds: 1.96 errors cover at least nine in ten."""
     Y = np.concatenate([fence(9), fence(7, 9)])

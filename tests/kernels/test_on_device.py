@@ -27,6 +27,7 @@ def rows(rng, n, p, shift=0.0):
     return X
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @settings(deadline=None, max_examples=25)
 @given(

@@ -139,6 +139,7 @@ def test_common_extensions(samples):
     assert_allclose(normalized, expected / np.sqrt(np.outer(sizes_A, sizes_B)), rtol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=shown)
 @given(samples=two_samples(max_items=9))
 def test_gram_matrices(kernel, samples):
@@ -161,6 +162,7 @@ def test_duals(samples):
         assert_array_equal(kernel(dual(A), dual(B)), kernel(A, B))
 
 
+@pytest.mark.slow
 def test_signed_pairs_of_rankings_are_kendalls_tau():
     rankings = np.array(list(permutations(range(4))))
     tau = by_definition(lambda a, b: kendalltau(a, b).statistic, rankings, rankings)
@@ -224,6 +226,7 @@ CYCLE = np.zeros((3, 3, 3), dtype=bool)
 CYCLE[2, [0, 1, 2], [1, 2, 0]] = True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=shown)
 @pytest.mark.parametrize(
     ("A", "B", "message"),

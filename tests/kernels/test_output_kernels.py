@@ -99,6 +99,7 @@ def test_paths_share_their_prefix(A, B):
         assert_array_equal(PathKernel(sep="/")(slashed), PathKernel()(dotted))
 
 
+@pytest.mark.slow
 @given(SETS, SETS)
 def test_label_sets_share_labels(A, B):
     kernel = PathKernel().fit(A + B)
@@ -133,6 +134,7 @@ def test_dirac_of_anything():
     assert_array_equal(Dirac()(np.array([[1, 2], [2, 1], [1, 2]]))[0], [1, 0, 1])
 
 
+@pytest.mark.slow
 @given(NUMBERS)
 def test_kernels_of_numbers(Y):
     rows = np.array(Y, dtype=float)
@@ -161,6 +163,7 @@ def test_a_shift_costs_the_gaussian_no_digits():
     assert resolve_output_kernel("rbf").fit([2.0, 2.0]).gamma_ == 1.0
 
 
+@pytest.mark.slow
 def test_matches_are_counted_beyond_a_byte_and_a_block():
     rng = np.random.default_rng(0)
     for q in (2, 300, 70000):
@@ -203,6 +206,7 @@ def test_functions_that_are_no_kernel(function, message):
         resolve_output_kernel(function)(["a", "bc"])
 
 
+@pytest.mark.slow
 @given(STRINGS, st.booleans())
 def test_string_kernels(Y, normalize):
     for family in (SpectrumKernel, BlendedSpectrumKernel, WeightedDegreeKernel):
@@ -275,6 +279,7 @@ def test_check_definite():
 # ------------------------------------------------------------- sums and products
 
 
+@pytest.mark.slow
 @given(STRINGS)
 def test_sums_and_products(Y):
     h, d = HammingKernel(length=5), Dirac()

@@ -109,6 +109,7 @@ def test_hamming_on_longer_and_shorter_spaces():
     assert HammingKernel().embedding_on(LabelSets()) is None
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2), st.integers(1, 3), SEEDS)
 def test_kernels_on_sequences(shortest, longest, seed):

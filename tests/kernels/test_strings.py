@@ -88,6 +88,7 @@ def naive_matrix(kernel, A, B):
     return K
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=names)
 @given(many_strings(), many_strings(), st.integers(1, 4), st.booleans())
 def test_kernel_and_features_are_the_definition(kernel, A, B, n, normalize):
@@ -104,6 +105,7 @@ def test_kernel_and_features_are_the_definition(kernel, A, B, n, normalize):
     assert_allclose((features @ kernel.transform(B).T).toarray(), expected, atol=1e-12)
 
 
+@pytest.mark.slow
 @given(many_strings(), many_strings(), st.integers(1, 9), st.data())
 def test_long_ngrams_and_small_blocks(A, B, n, data):
     """Codes of few bits, blocks of few windows and rows, dense and sparse products."""
@@ -153,6 +155,7 @@ def test_values_at_shifted_positions(shift):
     assert_allclose(weights, [1.0, *(0.5 / np.arange(2, shift + 2))], atol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [0, 1, 3, 30])
 def test_no_negative_eigenvalues(shift):
     rng = np.random.default_rng(shift)
@@ -259,6 +262,7 @@ def test_bad_parameters(kernel, message):
             call(["abc"])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Can't test estimator")  # most checks need numbers
 @pytest.mark.parametrize("kernel", KERNELS, ids=names)
 def test_scikit_learn(kernel):

@@ -65,6 +65,7 @@ def learner(smoother):
     return ConditionalRiskMinimizer(LabelSets(), "hamming", smoother=smoother)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TAKE_GAPS)
 def test_gaps_reach_a_smoother_that_takes_them(name):
     model = learner(TAKE_GAPS[name]).fit(GAPS, Y)
@@ -111,6 +112,7 @@ ENCODED = make_pipeline(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_frames_reach_a_pipeline_as_they_are(n_jobs):
     frame = table()
@@ -188,6 +190,7 @@ def test_a_regressor_of_one_target_is_told_how_to_be_wrapped():
         learner(BOOSTING).fit(X, Y)
 
 
+@pytest.mark.slow
 def test_another_loss_names_smoothers_that_take_it():
     for smoother in (Ridge(), RandomForestClassifier(5)):
         model = learner(smoother).fit(X, Y)

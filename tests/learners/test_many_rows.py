@@ -148,6 +148,7 @@ def test_few_rows_have_one_kernel():
     assert {trial["kernel"] for trial in model.search_.trials} == {"rbf"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_many")
 def test_blocks_are_tried_with_both_kernels_if_they_can_be_read_again():
     X, Y = texts(p=100)

@@ -89,6 +89,7 @@ FITS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FITS)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_long_fit_shows_its_plan_and_progress(name, shown_at_once, capsys):

@@ -58,6 +58,7 @@ def close(name, one, other, X):
     assert_allclose(one.decision_function(X), other.decision_function(X), atol=tolerance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", [*RANKERS, *ONLINE])
 def test_a_row_of_weight_zero_is_no_row(name, seed):
@@ -70,6 +71,7 @@ def test_a_row_of_weight_zero_is_no_row(name, seed):
     close(name, some, fewer, X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", RANKERS)
 def test_a_row_of_weight_two_is_the_row_twice(name, seed):
@@ -88,6 +90,7 @@ def test_a_row_of_weight_two_is_the_row_twice(name, seed):
         assert_allclose(weighted.train_loss_, written.train_loss_, rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*RANKERS, *ONLINE])
 def test_weights_of_one_change_nothing(name):
     X, y = rankings(0)
@@ -230,6 +233,7 @@ LOOSE = {"margins": 3e-3, "margins, rbf": 3e-3, "network": 3e-3, "probabilities"
          "probabilities, rbf": 1e-3}  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zero", [True, False], ids=["zero", "two"])
 @pytest.mark.parametrize("name", OTHERS)
 def test_weights_are_rows_for_every_learner(name, zero):

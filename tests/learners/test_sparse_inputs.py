@@ -73,6 +73,7 @@ SMOOTHERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [np.int32, np.int64])
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("smoother", SMOOTHERS)
@@ -122,6 +123,7 @@ LEARNERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["csr_matrix", "csr_array", "csc_array", "coo_array"])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_every_learner(learner, name):

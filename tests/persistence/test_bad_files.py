@@ -59,6 +59,7 @@ def refusal(path, **options) -> str:
 
 
 # ------------------------------------------------------------------ harnesses, small counts
+@pytest.mark.slow
 def test_flipped_bits_and_cut_files(reliability):
     flips = reliability("flip_models")
     models = dict(list(flips.make_models().items())[:4])
@@ -69,6 +70,7 @@ def test_flipped_bits_and_cut_files(reliability):
     assert sum(found.values()) == 240
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory")
 def test_hostile_files(reliability):
     hostile = reliability("hostile_models")

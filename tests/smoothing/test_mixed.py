@@ -28,6 +28,7 @@ def _small_blocks():
     GramBlocks.shortest = before
 
 
+@pytest.mark.slow
 @given(
     n=st.one_of(st.integers(1, 4), st.integers(1, 80)),
     name=st.sampled_from(NAMES),
@@ -83,6 +84,7 @@ def test_residuals_are_those_of_double_precision(alpha):
     assert np.linalg.norm(B - M @ coarse) / np.linalg.norm(B) > 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_mixed_ridge_is_a_smoother(fit_intercept):
     model = KernelRidge(RBF(0.5), alpha=0.3, fit_intercept=fit_intercept)

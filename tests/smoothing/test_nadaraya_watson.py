@@ -61,6 +61,7 @@ def test_weights_from_the_definition(case):
         assert_allclose(model.loo(left_out), slow @ np.arange(len(X)), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", triangle(0.7), "chi2"])
 @pytest.mark.parametrize("gamma", [0.01, 1.0, 1000.0])
 def test_smoother(kernel, gamma):
@@ -68,6 +69,7 @@ def test_smoother(kernel, gamma):
     check_smoother(NadarayaWatson(resolve_kernel(kernel, gamma=gamma)), X)
 
 
+@pytest.mark.slow
 def test_smoother_on_other_inputs():
     X = np.random.default_rng(0).poisson(0.5, (30, 8)) * 1.0
     check_smoother(NadarayaWatson(RBF(0.3)), sparse.csr_array(X))

@@ -41,6 +41,7 @@ def cases(draw):
     return rng.standard_normal((n, p)), weight, groups, k, draw(st.sampled_from(WEIGHTINGS))
 
 
+@pytest.mark.slow
 @given(cases())
 def test_weights_from_the_definition(case):
     X, weight, groups, k, weighting = case
@@ -56,6 +57,7 @@ def test_weights_from_the_definition(case):
         assert_allclose(model.loo(left_out), slow @ np.arange(len(X)), atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
 @pytest.mark.parametrize("k", [1, 4, 100])
 def test_smoother(k, weighting):
@@ -74,6 +76,7 @@ def test_whole_weights_are_repetitions(case):
     assert_allclose(weighted.predict(X + 0.1), repeated.predict(X + 0.1))
 
 
+@pytest.mark.slow
 @given(cases())
 def test_leaving_out_with_weights_is_refitting(case):
     X, weight, groups, k, weighting = case

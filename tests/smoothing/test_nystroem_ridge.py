@@ -33,6 +33,7 @@ weights_of_rows = st.none() | st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), mi
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     kernel=st.sampled_from(KERNELS),
@@ -68,6 +69,7 @@ def test_with_every_row_a_landmark_it_is_kernel_ridge(
             np.testing.assert_allclose(left[[i]], again.predict(A[[i]]), **same)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_groups", [2, 10, 11, 17])
 @pytest.mark.parametrize("n_landmarks", [6, 40])
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -90,6 +92,7 @@ def test_groups_are_left_out_by_folds_or_by_blocks(n_groups, n_landmarks, fit_in
         np.testing.assert_allclose(path, left, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_smoother(fit_intercept):
     model = NystroemRidge(alpha=0.3, gamma=0.2, n_landmarks=100, fit_intercept=fit_intercept)
@@ -98,6 +101,7 @@ def test_smoother(fit_intercept):
 
 
 # ---------------------------------------------------------------------- few landmarks
+@pytest.mark.slow
 @given(
     weight=weights_of_rows,
     fit_intercept=st.booleans(),
@@ -198,6 +202,7 @@ ON_DEVICES = KERNELS[:-1]  # by name
 FEATURES = [("nystroem", kernel) for kernel in ON_DEVICES] + [("fourier", "rbf")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("device", "kernel"), [(None, k) for k in KERNELS] + [("cpu", k) for k in ON_DEVICES]
 )
@@ -214,6 +219,7 @@ def test_single_precision(kernel, device):
     assert (single.predict(X_NEW) != double.predict(X_NEW)).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("features", "kernel"), FEATURES)
 @pytest.mark.parametrize("tensors", [True, False])
 def test_torch_on_a_processor(kernel, features, tensors):
@@ -241,6 +247,7 @@ def test_torch_on_a_processor(kernel, features, tensors):
         np.testing.assert_allclose(ours, theirs, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_further_rows_of_another_kind():
     torch = pytest.importorskip("torch")
     kinds = [
@@ -270,6 +277,7 @@ def test_a_model_that_was_pickled_goes_on():
 
 
 # ---------------------------------------------------------------------- features
+@pytest.mark.slow
 def test_fourier_features_come_close_to_the_kernel():
     """Entries are means of m numbers within [-2, 2] of variance at most 1.
 
@@ -307,6 +315,7 @@ def test_landmarks_that_are_alike_or_the_same():
         NystroemMap(InputKernel(lambda A, B: -rbf_kernel(A, B)).fit(X), close).features(X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("features", "kernel"), FEATURES)
 def test_sparse_rows(kernel, features):
     A = sparse.random_array((30, 8), density=0.3, rng=np.random.default_rng(0)).tocsr()

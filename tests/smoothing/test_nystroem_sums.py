@@ -124,6 +124,7 @@ def test_accumulating_leaves_the_rows_alone():
 
 
 # ---------------------------------------------------------------------- parts
+@pytest.mark.slow
 @given(
     cuts=st.lists(st.integers(1, 24), max_size=5, unique=True).map(sorted), seed=st.integers(0, 9)
 )

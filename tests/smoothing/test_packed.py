@@ -52,6 +52,7 @@ def test_system(n):
     check_system(PackedCholeskySystem(), n=n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", SYSTEMS)
 @given(
     n=st.one_of(st.integers(1, 5), st.integers(1, 90)),
@@ -95,6 +96,7 @@ def test_the_rectangle_is_the_one_that_lapack_writes(n, single, seed):
     np.testing.assert_allclose(sums, kernel(X, X) @ root**2)
 
 
+@pytest.mark.slow
 @given(n=st.integers(1, 60), name=st.sampled_from(NAMES), seed=st.integers(0, 9))
 def test_gram_and_product_by_blocks(n, name, seed):
     X, _, P = case(n, seed)
@@ -115,6 +117,7 @@ def test_packed_ridge_is_a_smoother(n, fit_intercept):
     assert isinstance(model.fit(X, T).system_, PackedCholeskySystem)
 
 
+@pytest.mark.slow
 @given(
     n=st.integers(1, 40),
     name=st.sampled_from([*NAMES, "precomputed"]),
@@ -166,6 +169,7 @@ def peak(model, X, T):
     return most / (8 * len(X) ** 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parameters", "allowed"),
     [

@@ -200,6 +200,7 @@ def check_rows(space, costs, order, ask):
             np.testing.assert_array_equal(values, alone.values[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("constraints", ["none", "for all rows", "by row"])
 @pytest.mark.parametrize("name", CASES)
 def test_a_row_is_decoded_alone_as_in_any_batch(name, constraints):
@@ -254,6 +255,7 @@ def test_ties_are_settled_by_index(name, constraints):
         np.testing.assert_array_equal(space.kbest(costs[:40], 4).outputs, expected)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.integers(1, 9), st.integers(0, 2**32 - 1))
 def test_labels_and_pairs_on_any_graph_are_settled_by_index(n, seed):
@@ -295,6 +297,7 @@ def test_forests_of_many_words_of_labels():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     ["three labels and their pairs", "eleven labels on circles", "twelve labels and their pairs"],
@@ -322,6 +325,7 @@ QUANTITIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "loss",
     [losses.Absolute(), losses.Pinball(0.75), losses.EpsilonInsensitive(0.25), losses.Huber(0.25)],
@@ -342,6 +346,7 @@ def test_quantities_of_a_row_do_not_depend_on_the_batch(name, loss):
             np.testing.assert_allclose(moved.outputs[np.argsort(order)[i]], alone, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("space", "loss"),
     [

@@ -49,6 +49,7 @@ def rows(n=36):
     return np.random.default_rng(0).normal(size=(n, 5))
 
 
+@pytest.mark.slow
 @pytest.mark.subprocess
 def test_same_bits_as_one_process(client, tmp_path):
     np.save(tmp_path / "X.npy", rows())
@@ -97,6 +98,7 @@ def test_an_engine_inside_of_a_task(client):
     assert total.tobytes() == merge_tree(parts, SerialEngine(), products, added).tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.subprocess
 def test_predictions_written_by_workers_of_which_one_is_killed(client, tmp_path):
     predict = partial(toy_sums.row_sums_killed_once, folder=str(tmp_path))
@@ -143,6 +145,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.subprocess
 def test_a_scheduler_that_dies_is_noticed():
     process = subprocess.Popen(

@@ -22,6 +22,7 @@ def test_rows_are_distinct_sorted_and_as_many_as_asked(sizes, n, max_groups, see
     assert rows[-1] < sum(sizes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_groups", [3, 100])
 def test_every_row_has_the_same_probability(max_groups):
     """Of groups of very different sizes; error rate 1e-3 for each of the two cases."""

@@ -45,6 +45,7 @@ def test_every_row_comes_once_also_after_a_sample(sizes, rows, n, again):
     assert join_rows([b.y for b in blocks]) == [str(i) for i in range(sum(sizes))]
 
 
+@pytest.mark.slow
 def test_a_sample_of_what_can_be_read_again_is_fair():
     # 600 samples of 3 of 10 rows: each row 180 times on average, with deviation 11.2. The largest
     # of ten is beyond 4.5 deviations with probability below 1e-4.

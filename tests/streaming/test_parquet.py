@@ -45,6 +45,7 @@ def write_parts(folder, sizes, row_group_size=4):
 sizes_of_files = st.lists(st.integers(0, 11), min_size=1, max_size=4).filter(sum)
 
 
+@pytest.mark.slow
 @given(sizes=sizes_of_files, count=st.none() | st.integers(1, 9), rows=st.integers(1, 12))
 def test_every_row_comes_once_and_in_order(tmp_path_factory, sizes, count, rows):
     folder = write_parts(tmp_path_factory.mktemp("parts"), sizes)
@@ -69,6 +70,7 @@ def test_every_row_comes_once_and_in_order(tmp_path_factory, sizes, count, rows)
     assert seen == sum(sizes)
 
 
+@pytest.mark.slow
 @given(sizes=sizes_of_files, n=st.integers(1, 30), groups=st.integers(1, 9), seed=st.integers(0, 9))
 def test_a_sample_has_rows_with_their_outputs(tmp_path_factory, sizes, n, groups, seed):
     folder = write_parts(tmp_path_factory.mktemp("parts"), sizes, row_group_size=2)

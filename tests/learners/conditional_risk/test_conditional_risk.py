@@ -132,6 +132,7 @@ def test_explain():
     assert (near.opponents(1) == -1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hamming", "f1", "zero_one"])
 @pytest.mark.parametrize("groups", [None, np.arange(60) // 7])
 def test_alpha_is_chosen_by_refitting_risk(loss, groups):
@@ -202,6 +203,7 @@ def test_kernel_and_gamma_are_searched_too():
     assert model.kernel_ in ("linear", "rbf")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "smoother",
     [Neighbors(7), NadarayaWatson(), Forest(20, random_state=0), KernelRidge(alpha=0.5)],
@@ -341,6 +343,7 @@ def test_batches_memory_order_and_threads_do_not_matter():
             assert_array_equal(other.predict(X_NEW, loss=loss), model.predict(X_NEW, loss=loss))
 
 
+@pytest.mark.slow
 def test_predicting_from_many_threads_changes_nothing():
     model = ConditionalRiskMinimizer(TREE, "hierarchical", alpha=0.3).fit(X, H)
     losses = ["hierarchical", "hamming", "f1", "zero_one"]

@@ -246,6 +246,7 @@ def test_bad_batches_are_named():
 
 
 # ---------------------------------------------------------------------- model files
+@pytest.mark.slow
 @pytest.mark.parametrize("device", [None, "cpu"])
 @pytest.mark.parametrize("system", ["nystroem", "fourier"])
 @pytest.mark.parametrize("how", ["fit", "source", "partial_fit"])

@@ -59,6 +59,7 @@ def test_squared_is_kernel_ridge_then_clipping(waves):
     np.testing.assert_allclose(model.predict(X), expected, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "smoother", [Neighbors(5), NadarayaWatson(RBF(10.0)), Forest(n_estimators=10, random_state=0)]
 )
@@ -87,6 +88,7 @@ def test_a_regressor_without_weights_serves_the_squared_loss_and_says_what_else(
     assert np.isin(listed.predict(X), y).all()
 
 
+@pytest.mark.slow
 def test_penalty_and_width_are_chosen_by_the_loss_itself(waves):
     X, y = waves
     y = y.copy()

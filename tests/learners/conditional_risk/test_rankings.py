@@ -59,6 +59,7 @@ def test_it_learns():
     assert model.alpha_ > 0
 
 
+@pytest.mark.slow
 @given(st.sampled_from(["kendall", "footrule", "spearman", "rank"]), st.integers(0, 100))
 def test_partial_rankings_are_enough(loss, seed):
     X, Y = problem(seed=seed)
@@ -108,6 +109,7 @@ def test_wide_embeddings_go_by_weights():
     assert (np.sort(narrow, axis=1) == np.arange(1, 8)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoother", [Neighbors(5), Forest(20, random_state=0)])
 def test_other_smoothers(smoother):
     X, Y = problem()

@@ -60,6 +60,7 @@ def risks_of_refits(decided_by, alpha):
     return np.mean([mine.min() for mine in losses]), np.mean([mine.max() for mine in losses])
 
 
+@pytest.mark.slow
 def test_risks_are_those_of_the_averaged_loss():
     gamma = 1 / (X.shape[1] * X.var())  # of all rows, as refits must have it
     model = ConditionalRiskMinimizer(DAG, alpha=ALPHAS, kernel=RBF(gamma)).fit(X, Y)

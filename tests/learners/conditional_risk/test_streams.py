@@ -31,6 +31,7 @@ from skstruct.streaming import ArraySource, IteratorSource, ParquetSource
 
 
 # ---------------------------------------------------------------------- as the exact system
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.1, "auto"])
 @pytest.mark.parametrize("name", CASES)
 def test_with_every_row_a_landmark_it_decides_as_the_exact_system(name, alpha):
@@ -135,6 +136,7 @@ def test_sparse_blocks():
 
 
 # ---------------------------------------------------------------------- where rows are from
+@pytest.mark.slow
 def test_wherever_rows_are_from_the_answer_is_the_same(tmp_path):
     pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     from pyarrow import parquet
@@ -207,6 +209,7 @@ def test_a_sample_chooses_landmarks_and_alpha_and_all_rows_are_learned_from(monk
 
 
 # ---------------------------------------------------------------------- the choice of alpha
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("name", ["classes", "label sets, F1", "hierarchy", "rankings by pairs"])
 def test_alpha_is_chosen_by_the_decoded_loss(name, weighted):

@@ -64,6 +64,7 @@ def hierarchies(draw):
     return space, rng.standard_normal((n, 2)), Y, rng.choice([0.5, 1.0, 2.0], n)
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(hierarchies(), st.sampled_from([0.03, 1.0]), st.sampled_from(["auto", "space"]))
 def test_the_fit_is_the_minimum_over_all_outputs_contrasted_with(case, lam, contrast):
@@ -93,6 +94,7 @@ def test_means_are_those_of_the_contrast():
     assert space.contains(model.predict(X, loss="hamming")).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_wide_hierarchy_is_learned(seed):
     """Nearly every closed set holds nearly all inner labels: the mean of these is no contrast."""
@@ -186,6 +188,7 @@ def test_a_model_that_learned_nothing_says_so():
     assert model.search_.best["risk"] >= constant
 
 
+@pytest.mark.slow
 def test_a_model_that_learned_something_does_not(recwarn):
     X, Y, edges = make_hierarchical(150, n_labels=40, random_state=0)
     CountingRidge(Hierarchy(edges, labels=range(40)), "hamming").fit(X, Y)

@@ -111,6 +111,7 @@ def test_gradient_and_hessian_products_are_those_of_finite_differences(problem):
 
 
 # ------------------------------------------------------------------ solutions
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(problems(), st.sampled_from([0.01, 0.3, 5.0]))
 def test_the_closed_form_has_no_gradient_and_is_what_newton_finds(problem, lam):
@@ -193,6 +194,7 @@ def test_features_stand_for_the_kernel(features):
 
 
 # ------------------------------------------------------------------ leaving out
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(problems())
 def test_left_out_scores_are_those_of_models_fitted_without(problem):
@@ -231,6 +233,7 @@ def test_left_out_groups_are_fitted_without():
         assert_allclose(scores, across @ A, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_alpha_is_chosen_by_the_loss_on_left_out_rows():
     rng = np.random.default_rng(3)
     X = rng.standard_normal((50, 2))

@@ -58,6 +58,7 @@ def test_features_and_kernel_take_the_same_steps(data, learning_rate, batch_size
     assert_allclose(linear.decision_function(X), kernel.decision_function(X), atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learning_rate", ["optimal", "invscaling", "meta"])
 def test_many_passes_come_near_the_minimum(data, learning_rate):
     X, Y = data
@@ -154,6 +155,7 @@ def test_dense_and_sparse_rows_may_follow_each_other(data):
         assert_allclose(mixed.decision_function(X), dense.decision_function(X), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_short_batches_count_for_as_much_less(data):
     X, Y = data
     batch = CountingRidge(kernel="linear", alpha=0.1).fit(X[:9], Y[:9]).decision_function(X)
@@ -182,6 +184,7 @@ def test_steps_that_grow_without_end_are_an_error(data):
         model.partial_fit(X[twenty], Y[twenty])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learning_rate", ["constant", "meta", "optimal", "invscaling"])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_large_penalties_do_not_overshoot(data, learning_rate, kernel):

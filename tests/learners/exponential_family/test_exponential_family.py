@@ -42,6 +42,7 @@ def data_of(space, n=30, p=2, seed=0):
     return X, outputs[chosen], outputs, psi
 
 
+@pytest.mark.slow
 @given(st.sampled_from(SPACES), st.integers(0, 100), st.sampled_from([0.01, 1.0]))
 @settings(max_examples=40, deadline=None)
 def test_objective_and_gradient_are_those_of_the_definition(space, seed, lam):
@@ -207,6 +208,7 @@ def test_a_kernel_is_a_kernel():
 
 
 # ------------------------------------------------------------------ stochastic gradients
+@pytest.mark.slow
 @pytest.mark.parametrize("partition", ["contrastive", "annealed"])
 @pytest.mark.parametrize(
     "space",
@@ -234,6 +236,7 @@ def test_stochastic_gradients_come_close_to_the_exact_solution(space, partition)
     assert_allclose(means, space.distribution(rough.decision_function(X[:5])).marginals(), atol=0.2)
 
 
+@pytest.mark.slow
 def test_training_by_chains_where_nothing_else_is_possible():
     """Rankings of 30 items: the order of the weights is found, and all answers are there."""
     rng = np.random.default_rng(0)
@@ -252,6 +255,7 @@ def test_training_by_chains_where_nothing_else_is_possible():
     assert errors[0] > 0
 
 
+@pytest.mark.slow
 def test_the_same_seed_and_any_number_of_threads_give_the_same_model():
     X, Z, *_ = data_of(SPACES[5], 80)
     Y = SPACES[5].restore(Z)

@@ -40,6 +40,7 @@ def has_pairs(Z):
     return (np.nanmin(Z, axis=1) < np.nanmax(Z, axis=1)).any()
 
 
+@pytest.mark.slow
 @given(partial_rankings(4).filter(has_pairs), st.sampled_from(WAYS), st.integers(0, 99))
 def test_loss_gradient_and_curvature(Z, way, seed):
     rng = np.random.default_rng(seed)
@@ -73,6 +74,7 @@ def test_large_scores_do_not_overflow(way):
     assert np.isfinite(shares).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("base", [None, LinearRegression()], ids=["tree", "linear"])
 def test_the_loss_falls(way, base):

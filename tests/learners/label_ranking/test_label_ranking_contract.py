@@ -73,6 +73,7 @@ def names(Y):
     return [[ITEMS[j] for j in np.argsort(row)] for row in Y]
 
 
+@pytest.mark.slow
 @with_every_ranker
 def test_arrays_in_arrays_out(name):
     model = clone(RANKERS[name]).fit(X, Y)
@@ -91,6 +92,7 @@ def test_linear_rankings_are_learned(name):
     assert clone(RANKERS[name]).fit(X, Y).score(X_NEW, Y_NEW) > 0.9
 
 
+@pytest.mark.slow
 @with_every_ranker
 def test_score_is_the_mean_tau(name):
     model = clone(RANKERS[name]).fit(X, Y)
@@ -101,6 +103,7 @@ def test_score_is_the_mean_tau(name):
     assert_allclose(model.score(X_NEW, Y_NEW, weights), np.average(taus, weights=weights))
 
 
+@pytest.mark.slow
 @with_every_ranker
 def test_names_and_frames(name):
     plain = clone(RANKERS[name]).fit(X, Y).predict(X_NEW)
@@ -123,6 +126,7 @@ def test_names_and_frames(name):
         model.predict(new[["b", "a", "c"]])
 
 
+@pytest.mark.slow
 @with_every_ranker
 def test_ratings(name):
     model = clone(RANKERS[name]).set_params(space=Rankings(scores=True))
@@ -153,6 +157,7 @@ def test_top_lists(name):
     assert np.mean(hits) > 0.6
 
 
+@pytest.mark.slow
 @with_every_ranker
 def test_constraints_at_prediction_time(name):
     model = clone(RANKERS[name]).fit(X, names(Y))
@@ -196,6 +201,7 @@ def test_constant_features_say_nothing(name):
         assert predicted[0].tolist() == [1, 2, 3]
 
 
+@pytest.mark.slow
 @with_every_ranker
 def test_sparse_inputs(name):
     dense, new = (np.where(np.abs(rows) > 0.2, rows, 0.0) for rows in (X, X_NEW))
@@ -205,6 +211,7 @@ def test_sparse_inputs(name):
         assert_allclose(thin.decision_function(kind(new)), model.decision_function(new), atol=1e-4)
 
 
+@pytest.mark.slow
 @with_every_ranker
 def test_copies_and_repetition(name):
     X_before, Y_before = X.copy(), Y.copy()
@@ -232,6 +239,7 @@ def test_the_space_given_stays_as_it_is(name):
     assert sorted(model.predict(X_NEW)[0]) == sorted(ITEMS)
 
 
+@pytest.mark.slow
 @with_every_ranker
 def test_scikit_learn_tools(name):
     pipeline = make_pipeline(StandardScaler(), clone(RANKERS[name]))

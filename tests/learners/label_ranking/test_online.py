@@ -115,6 +115,7 @@ def test_averages_and_mistakes(update):
     assert_allclose(averaged.coef_, np.mean(seen, axis=0), atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("update", UPDATES)
 def test_no_mistakes_in_the_end_where_none_are_needed(update):
     inputs, rankings = X[CLEAR], SEPARABLE[CLEAR]

@@ -71,6 +71,7 @@ def left_out_loss(k, Y):
     return np.mean(losses)
 
 
+@pytest.mark.slow
 def test_the_number_is_chosen_by_leaving_out():
     smooth = np.argsort(np.argsort(-X @ RNG.standard_normal((2, 4)), axis=1), axis=1) + 1
     model = NeighborLabelRanker([2, 9, 30], weights="uniform").fit(X, smooth)

@@ -101,6 +101,7 @@ def test_kesler_draws_some():
     assert KeslerReduction(SPACE, 10**6, 0).apply(X, FOUR)[0].shape == whole.shape
 
 
+@pytest.mark.slow
 @given(partial_rankings(4))
 def test_pairwise_examples(Z):
     X = inputs(len(Z))

@@ -73,6 +73,7 @@ def brute_marginals(probabilities, chains, length, q):
     return symbols, steps
 
 
+@pytest.mark.slow
 @FEW
 @given(stacked_chains())
 def test_sums_are_those_over_all_chains(given):

@@ -78,6 +78,7 @@ def all_candidates(loss, weights, y, low, high, tilt):
     return np.array(sorted(candidates))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", named(PIECEWISE))
 @given(problem=problems())
 @settings(max_examples=60, deadline=None)
@@ -96,6 +97,7 @@ def test_piecewise_minima_are_exact(loss, problem):
         np.testing.assert_allclose(values[b, j], fresh, atol=slack, rtol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", named([Absolute(), Pinball(0.5), EpsilonInsensitive(0.5)]))
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=60, deadline=None)
@@ -147,6 +149,7 @@ def test_large_outputs_of_small_spread_keep_their_digits():
 
 
 # ------------------------------------------------------------------ smooth
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", named(SMOOTH))
 @given(problem=problems())
 @settings(max_examples=40, deadline=None)
@@ -179,6 +182,7 @@ def polished(loss, w, y, low, high, tilt):
     return min(values[k], found.fun)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", named(SMOOTH))
 @pytest.mark.parametrize("n", [30, 300])
 @pytest.mark.parametrize("spread", [0.0, 6.0])
@@ -238,6 +242,7 @@ def test_equal_outputs_and_an_unhelpful_curvature():
     assert (values[:, 0] <= best + 1e-4).all()
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=200, deadline=None)
 def test_bounds_of_cells(seed):
@@ -257,6 +262,7 @@ def test_bounds_of_cells(seed):
 
 
 # ------------------------------------------------------------------ samples, rows, quadratics
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", named([*PIECEWISE, *SMOOTH]))
 @given(problem=problems(), n_cells=st.integers(1, 20))
 @settings(max_examples=25, deadline=None)

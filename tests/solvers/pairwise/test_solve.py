@@ -157,6 +157,7 @@ def test_too_many_labels_to_try():
 
 
 # ------------------------------------------------------------------- roof duality
+@pytest.mark.slow
 @given(st.data())
 def test_roof_duality_is_the_local_polytope(data):
     n, edges = data.draw(graphs(max_nodes=7))
@@ -288,6 +289,7 @@ def test_branching_of_many_labels_against_a_cut():
     assert_allclose(total(output[None], A, W, edges), values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [False, True])
 def test_the_binary_program_against_enumeration(shared):
     A, W, edges = hard_costs(4, 10, shared=shared)
@@ -308,6 +310,7 @@ def test_minimize_against_enumeration(data):
     assert_array_equal(values, bounds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("core", [0, 4, 20])
 @pytest.mark.parametrize("branched", [None, 0, 64])
@@ -356,6 +359,7 @@ def test_known_labels_against_enumeration(data):
         assert (embed_points(points, A, W, edges)[1] <= least + 1e-9).all()
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_relaxed_labels_against_the_linear_program(data):
     n, edges = data.draw(graphs())

@@ -100,6 +100,7 @@ def check_gap(found, size=0.0):
     assert (found.values - found.bounds <= GAP * np.abs(found.values) + size).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(sorted(STRAIGHT)))
 def test_small_networks_against_all_vertices(seed, name):
@@ -120,6 +121,7 @@ def test_small_networks_against_all_vertices(seed, name):
         assert found.bounds[i] <= best + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(OTHERS))
 def test_small_networks_against_a_grid(name):
     """Curves that are not straight: no flow of a fine grid is better, none beats the bound."""
@@ -139,6 +141,7 @@ def test_small_networks_against_a_grid(name):
     assert (found.bounds <= best + 1e-12).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.01, 1.0])
 @pytest.mark.parametrize("shape", [(3, 3), (4, 5)])
 def test_networks_of_up_to_thirty_arcs_have_no_gap(shape, alpha):
@@ -156,6 +159,7 @@ def test_networks_of_up_to_thirty_arcs_have_no_gap(shape, alpha):
         assert space.contains(found.outputs).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.sampled_from([*STRAIGHT, *OTHERS]))
 def test_histograms_against_a_grid(seed, d, name):
@@ -197,6 +201,7 @@ def diamond_case(n=40, seed=0):
     return outputs, ridge_weights(n, rng, 0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [losses.Absolute(), losses.Huber(0.1)])
 def test_a_budget_of_boxes_keeps_bounds_valid(loss):
     arcs, supply = street_grid(4, 4)
@@ -223,6 +228,7 @@ def test_budgets_that_are_none(space):
         losses.Absolute().minimize(weights, outputs, space.fit(outputs))
 
 
+@pytest.mark.slow
 def test_boxes_are_for_rows_that_need_them(monkeypatch):
     """Neither convex rows, nor a search over alpha, nor large polytopes branch unasked."""
 
@@ -251,6 +257,7 @@ def test_boxes_are_for_rows_that_need_them(monkeypatch):
     assert np.isfinite(model.decode(X).values).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [losses.Absolute(), losses.Huber(0.1), losses.RootAbsolute()])
 def test_what_branching_finds_does_not_depend_on_the_batch(loss):
     outputs, weights = diamond_case()
@@ -278,6 +285,7 @@ def test_one_point_and_no_point():
     np.testing.assert_allclose(values, bounds)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.floats(0, 1))
 def test_finer_samples_stay_below_the_curves(seed, at):

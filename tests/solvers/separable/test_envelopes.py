@@ -95,6 +95,7 @@ def check(answer, curves, constraints, low, high):
     assert (bounds <= values).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.data())
 def test_signed_absolute_losses_against_all_choices_of_cells(data):
@@ -120,6 +121,7 @@ def test_signed_absolute_losses_against_all_choices_of_cells(data):
     np.testing.assert_allclose(proven[2], best, atol=1e-6)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.data())
 def test_convex_rows_have_no_gap(data):
@@ -149,6 +151,7 @@ def network(n_nodes, n_arcs, n, rng):
     return A, A @ flow, flow + noise * rng.uniform(0.2, 1.0, (n, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signed", [False, True])
 def test_networks_by_the_simplex_and_by_linear_programs(signed, monkeypatch):
     rng = np.random.default_rng(0)
@@ -197,6 +200,7 @@ def grid_minimum(curves, total, high, n):
     return many.at(points).sum(axis=1).min()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("d", [2, 3])
 def test_smooth_losses_against_a_grid(seed, d):
@@ -298,6 +302,7 @@ def test_any_unit(size):
     np.testing.assert_allclose(answer[2], plain[2], rtol=1e-7)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_implied_ranges_hold_and_are_tight_for_one_constraint(data):
     d = data.draw(st.integers(1, 4))
@@ -315,6 +320,7 @@ def test_implied_ranges_hold_and_are_tight_for_one_constraint(data):
             np.testing.assert_allclose(side[:, j], extreme, atol=1e-4)  # ranges have a margin
 
 
+@pytest.mark.slow
 def test_polytopes_that_are_single_points_have_an_answer():
     rng = np.random.default_rng(0)
     for a, b, c in rng.random((40, 3)):

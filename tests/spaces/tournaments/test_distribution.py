@@ -43,6 +43,7 @@ def test_distributions_against_enumeration(case, scale, seed):
         check_distribution(view, scores, outputs=outputs, n_draws=1000)
 
 
+@pytest.mark.slow
 @given(limited(), st.sampled_from([0.0, 1.0]), st.integers(0, 999))
 @settings(max_examples=25)
 def test_chains_approach_the_distribution(case, scale, seed):

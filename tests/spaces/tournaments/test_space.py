@@ -42,6 +42,7 @@ def test_hamming_counts_pairs(partial, weights):
     check_space(space.with_embedding("node states"), outcomes(3, partial))
 
 
+@pytest.mark.slow
 @given(st.booleans(), st.data())
 @settings(deadline=None)
 def test_constraints_against_enumeration(partial, data):
@@ -180,6 +181,7 @@ def test_parameters():
 
 
 # ------------------------------------------------------------------- learners
+@pytest.mark.slow
 @pytest.mark.parametrize("partial", [True, False])
 @pytest.mark.parametrize("format", ["pairs", "signs", "matrices", "graphs"])
 @pytest.mark.parametrize("learner", [ConditionalRiskMinimizer, StructuredSVM])
