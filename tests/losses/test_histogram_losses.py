@@ -26,6 +26,7 @@ def by_hand(loss, z, y, c):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [SquaredHellinger, RootAbsolute, ChiSquare])
 @given(st.data())
 def test_losses_against_their_definition(kind, data):

@@ -137,6 +137,7 @@ def square(A, B):
     return (1.0 + A @ B.T) ** 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "cosine", "linear", square])
 @pytest.mark.parametrize("name", ["square", "circle"])
 def test_preimages_against_a_grid(kernel, name):
@@ -190,6 +191,7 @@ def test_rows_of_their_own_constraints(d):
         assert decoded.values[i] <= allowed.min() + 1e-3 * np.ptp(row)
 
 
+@pytest.mark.slow
 def test_without_constraints_there_is_still_a_bound():
     rng = np.random.default_rng(5)
     Y = rng.standard_normal((15, 2))

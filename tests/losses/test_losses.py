@@ -26,6 +26,7 @@ def test_on_label_sets(loss):
     check_loss(loss, LabelSets(range(4)), subsets(4))
 
 
+@pytest.mark.slow
 @given(forests(5))
 def test_on_forests(space):
     for loss in (HierarchicalLoss(), HierarchicalLoss("uniform"), Hamming(), F1(), ZeroOne()):

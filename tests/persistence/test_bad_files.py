@@ -70,6 +70,7 @@ def test_flipped_bits_and_cut_files(reliability):
     assert sum(found.values()) == 240
 
 
+@pytest.mark.subprocess
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory")
 def test_hostile_files(reliability):

@@ -106,6 +106,7 @@ def test_every_kind_of_node_is_tried():
     assert not tried & SMALL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NODES)
 def test_nodes_take_no_more_than_they_are_charged(name):
     """Measured: what is allocated at the peak, kept or not."""
@@ -225,6 +226,7 @@ def test_arrays_of_empty_texts_take_their_place(saved):  # noqa: F811
 
 
 # ---------------------------------------------------------------------- large and sound
+@pytest.mark.slow
 def test_a_large_model_is_read(tmp_path):
     """A hundred megabytes of numbers, and two hundred thousand names."""
     rng = np.random.default_rng(0)
@@ -238,6 +240,8 @@ def test_a_large_model_is_read(tmp_path):
     assert load_model(tmp_path / "model").predict(X[:2]).tolist() == model.predict(X[:2]).tolist()
 
 
+@pytest.mark.slow
+@pytest.mark.subprocess
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory")
 def test_files_that_grow(monkeypatch):
     """All that stand for more than they are, and one model copied and stretched."""

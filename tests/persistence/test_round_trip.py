@@ -57,6 +57,7 @@ def again(tmp_path):
     return saved_and_loaded
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_predictions_are_identical(again, tmp_path, name):
     case = CASES[name]
@@ -78,6 +79,7 @@ def test_shared_parts_stay_shared(again):
     assert loaded.problem_.outputs is loaded.outputs_
 
 
+@pytest.mark.slow
 def test_a_loaded_model_explains_lists_and_changes_its_loss(again):
     space = Hierarchy([("r", "a"), ("r", "b"), ("a", "c")])
     for smoother in (None, Forest(4, random_state=0), Neighbors(3)):

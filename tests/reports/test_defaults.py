@@ -47,6 +47,7 @@ def test_no_learner_is_forgotten():
     assert known == set(TAKEN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "data"), CASES)
 def test_reports_of_learners_as_they_come(name, data, tmp_path, monkeypatch):
     monkeypatch.setattr(pictures, "_saved", lambda figure, kind: b"<svg/>")

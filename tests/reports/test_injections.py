@@ -36,6 +36,7 @@ def test_names_are_many_and_different(harness):
     assert names == harness["names"].hostile_names(1000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["hierarchy", "classes", "ranking", "flow"])
 def test_names_do_not_come_alive(harness, kind, tmp_path):
     """Each kind with other names; planted injections are caught first."""

@@ -101,6 +101,7 @@ def test_symbols_of_a_string_kernel_are_no_features(tmp_path):
     assert described(report(tmp_path, model, symbols, CLASSES)) == "sequences of 4 positions"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"])
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
 def test_sparse_inputs_of_any_form(form, kind, tmp_path):

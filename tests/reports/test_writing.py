@@ -116,6 +116,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(pictures, "_saved", lambda figure, kind: b"<svg/>")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_every_learner_and_space(name, tmp_path, quick):
     model, inputs, outputs = fitted(name)

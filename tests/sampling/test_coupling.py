@@ -44,6 +44,7 @@ def numbers(shape, scale=1.5):
     )
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_closed_sets_of_any_graph(data):
     space = data.draw(dags(5))
@@ -51,6 +52,7 @@ def test_closed_sets_of_any_graph(data):
     check_coupling(space, data.draw(numbers((2, d))), monotone=True)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_known_labels_row_by_row(data):
     space = data.draw(dags(5))
@@ -62,6 +64,7 @@ def test_known_labels_row_by_row(data):
     check_coupling(space, scores, method="meta", monotone=False)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_attractive_pairs(data):
     d = data.draw(st.integers(1, 4))
@@ -71,6 +74,7 @@ def test_attractive_pairs(data):
     check_coupling(space, scores, monotone=True, method="monotone")
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_pairs_that_some_turning_makes_attractive(data):
     """Signs of pairs are those of a product of signs of labels."""
@@ -85,6 +89,7 @@ def test_pairs_that_some_turning_makes_attractive(data):
     check_coupling(space, scores, monotone=True, method="monotone")
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_signs_on_graphs(data):
     """Monotone in rows where the negative pairs of every cycle are even in number."""
@@ -104,6 +109,7 @@ def test_signs_on_graphs(data):
             coupling_from_the_past(space, scores, 1, 0, method="monotone")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "space",
     [
@@ -120,6 +126,7 @@ def test_meta_chain(space):
     check_coupling(space, scores, n=4000, monotone=False)
 
 
+@pytest.mark.slow
 def test_strong_attraction_needs_the_same_random_numbers():
     """New numbers each time it looks farther back would prefer the draws that meet early."""
     space = PairwiseLabels(labels=range(3))

@@ -56,6 +56,7 @@ def test_formulas_written_out(m, n, rho, seed):
         assert_allclose(mixing._r_hat(chains), [naive_r_hat(x) for x in chains], rtol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [-0.5, 0.0, 0.3, 0.6, 0.9])
 def test_autoregressive_chains(rho):
     """n (1 - rho) / (1 + rho) within 10 % in the mean of 20 traces: measured within 5 %."""
@@ -114,6 +115,7 @@ def test_coordinates_alone_and_together(monkeypatch):
     assert np.isnan(together.ess_bulk[3])
 
 
+@pytest.mark.slow
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e150))
 @settings(max_examples=30, deadline=None)
 def test_origin_and_unit_do_not_matter(origin, unit):

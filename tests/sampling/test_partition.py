@@ -19,6 +19,7 @@ class NoSampler(BaseSpace):
     """A space that knows nothing."""
 
 
+@pytest.mark.slow
 @given(st.sampled_from(SPACES), st.integers(0, 1000), st.sampled_from([0.3, 3.0, 30.0]))
 @settings(max_examples=60, deadline=None)
 def test_exact_values_are_sums_over_all_outputs(space, seed, scale):
@@ -45,6 +46,7 @@ def test_marginals_are_the_gradient(space, seed):
     assert_allclose((up - down) / (2 * step), slope, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: type(space).__name__)
 def test_the_annealed_promise_holds_in_repeated_simulation(space):
     """Each of 40 estimates may miss with probability 1/4: 21 or more do so with probability
@@ -97,6 +99,7 @@ def test_an_interval_of_so_many_draws_is_that_of_ten_batches():
     assert found.confidence == 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: type(space).__name__)
 def test_chains_that_are_annealed_together(space):
     """Of 40 estimates with large scores, at most 12 are off by more than two errors."""

@@ -22,6 +22,7 @@ def orders(draw):
     return Poset(pairs, labels=range(d), leaves_only=draw(st.booleans()))
 
 
+@pytest.mark.slow
 @given(orders(), st.sampled_from([SCORES, EXTREME]), st.data())
 def test_posets(space, entries, data):
     d = len(space.labels_)
@@ -37,6 +38,7 @@ def test_posets(space, entries, data):
     check_proposals(space, np.clip(scores, -2, 2), n_chains=300)
 
 
+@pytest.mark.slow
 @given(orders(), st.sampled_from(["sized indicators", "indicators and parents"]), st.data())
 def test_posets_under_other_embeddings(space, name, data):
     outputs, view = space.enumerate(), space.with_embedding(name)
@@ -44,6 +46,7 @@ def test_posets_under_other_embeddings(space, name, data):
     check_distribution(view, scores, outputs=outputs, n_draws=100)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 6), st.sampled_from([SCORES, EXTREME]), st.data())
 def test_ordinal(d, entries, data):
     space = Ordinal(range(d))
@@ -68,6 +71,7 @@ def test_levels_of_each_row():
         space.distribution(np.zeros((2, 4)))
 
 
+@pytest.mark.slow
 @given(st.integers(1, 6), st.data())
 def test_classes(k, data):
     space = Classes().fit(range(k))
@@ -109,6 +113,7 @@ def test_choices_that_are_not_allowed_are_never_drawn():
     assert (ChoiceDistribution(values).sample(200, np.random.default_rng(0)) == 1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Classes, Ordinal])
 def test_thousands_of_classes_take_no_time(kind):
     """As many steps as for a few, and a few copies of the scores."""

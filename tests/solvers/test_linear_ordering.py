@@ -57,6 +57,7 @@ def test_linear_orders_against_enumeration(costs):
     np.testing.assert_array_equal(bounds, values)
 
 
+@pytest.mark.slow
 @given(pair_costs(5))
 def test_every_route_agrees(costs):
     """Table, linear program, branch and bound and local search, on the same problems."""
@@ -178,6 +179,7 @@ def _total(order, positions, pairs, before, allowed, stop):
     return cost
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_the_program_against_the_table(data):
     d = data.draw(st.integers(2, 5))

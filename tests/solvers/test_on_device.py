@@ -37,6 +37,7 @@ def cost_rows(draw, d, max_rows=4):
     return np.array(draw(st.lists(row, min_size=1, max_size=max_rows)))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(
     scale=st.floats(0.0, 1e300), shares=st.lists(st.floats(-1.0, 1.0), min_size=1, max_size=5),
@@ -135,6 +136,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 @settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 2**32 - 1), coarse=st.booleans())

@@ -64,6 +64,7 @@ def _stationary(a, b, A, right):
     return np.linalg.lstsq(matrix, np.concatenate([-b, right]), rcond=1e-12)[0][:n]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(seeds)
 def test_projections_equal_the_best_of_all_active_sets(seed):
@@ -84,6 +85,7 @@ def test_projections_equal_the_best_of_all_active_sets(seed):
         assert values[i] - bounds[i] <= 1e-9 * size
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(seeds)
 def test_linear_programs_equal_the_best_vertex(seed):

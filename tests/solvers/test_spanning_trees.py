@@ -5,6 +5,7 @@ from itertools import combinations
 
 import networkx as nx
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -35,6 +36,7 @@ def trees_one_by_one(n_nodes, edges):
     return np.array(rows, dtype=np.int8).reshape(len(rows), len(edges))
 
 
+@pytest.mark.slow
 @given(multigraphs(), st.data())
 def test_min_cost_against_all(graph, data):
     n_nodes, edges = graph

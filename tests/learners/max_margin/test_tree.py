@@ -100,6 +100,7 @@ def test_training_that_ends_early_takes_the_start_of_least_objective(monkeypatch
     assert model.objective_ == min(seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("n_labels", [1, 2])
 def test_few_labels_and_labels_that_never_change(method, n_labels):
@@ -160,6 +161,7 @@ def test_chow_liu_tree_reads_names_and_says_what_is_wrong():
         chow_liu_tree(Y, ["a", "b"])
 
 
+@pytest.mark.slow
 def test_a_learned_tree_can_be_drawn():
     X, Y = data(10)
     model = MaxMarginTree("chow-liu").fit(X, Y)

@@ -101,6 +101,7 @@ weights_of = st.sampled_from([-2.0, -1.0, -0.5, 0.0, 0.0, 0.5, 1.0, 3.0])
 
 
 # ---------------------------------------------------------------------- forests
+@pytest.mark.slow
 @given(st.integers(2, 5), st.data())
 def test_spanning_forest_is_the_heaviest_of_all_trees(n, data):
     edges = pairs_of(n)
@@ -159,6 +160,7 @@ def test_a_small_price_leaves_circles():
     assert dual.constants[v == 0].any()
 
 
+@pytest.mark.slow
 def test_the_objective_with_a_price_descends_up_to_the_gap():
     checked = 0
     for seed in range(3):
@@ -181,6 +183,7 @@ def test_the_objective_with_a_price_descends_up_to_the_gap():
 
 
 # ---------------------------------------------------------------------- bounds and races
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(2, 4), st.integers(1, 8))
 @settings(max_examples=15)
 def test_no_edge_gains_more_than_its_bound(seed, n, passes):
@@ -196,6 +199,7 @@ def test_no_edge_gains_more_than_its_bound(seed, n, passes):
     assert (bounds > dual.dual_objective - 1.0 / (2.0 * case.lam)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("separable", [True, False])
 @pytest.mark.parametrize("seed", range(2))
 def test_greedy_is_what_training_all_candidates_gives(seed, separable):
@@ -218,6 +222,7 @@ def test_greedy_is_what_training_all_candidates_gives(seed, separable):
     assert dual.objective <= steps[-1][1] * (1 + 1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_mst_is_the_forest_of_single_gains(seed):
     case = random_case(5, 40, seed)
@@ -231,6 +236,7 @@ def test_mst_is_the_forest_of_single_gains(seed):
 
 
 # ---------------------------------------------------------------------- what all of them promise
+@pytest.mark.slow
 @pytest.mark.parametrize("find", [crank, greedy, mst, project])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_forest_and_weights_trained_on_it(find, seed):
@@ -277,6 +283,7 @@ def test_crank_starts_differ_and_the_best_is_kept():
 
 
 # ---------------------------------------------------------------------- how good they are
+@pytest.mark.slow
 def test_crank_finds_the_best_of_all_trees():
     """Of 16 trees each, for 4 fixed seeds; one may be missed."""
     hits, spread = 0, []
@@ -291,6 +298,7 @@ def test_crank_finds_the_best_of_all_trees():
     assert np.median(spread) > 1.002  # most trees would not do
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("find", [crank, greedy])
 def test_trees_are_found_again(find):
     """At least 14 of 16 edges, over 4 fixed seeds; by chance it would be 6.4."""

@@ -29,6 +29,7 @@ def test_all_sets_of_nodes(n):
     assert_allclose(space.covariance().dense(), S, atol=1e-12)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_constraints(data):
     n = data.draw(st.integers(2, 5))
@@ -122,6 +123,7 @@ def test_losses_of_nodes_see_sets():
         assert_array_equal(mine.predict(X), theirs.predict(X))
 
 
+@pytest.mark.slow
 def test_scores_of_edges_are_learned():
     # The minimum-cost sets of random edge costs: pairs decide, so that pairs must be scored.
     rng = np.random.default_rng(0)

@@ -55,6 +55,7 @@ def check(space, costs, nu):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("short", [True, False])
 @given(
     kind=st.sampled_from(KINDS), d=st.integers(2, 4), data=st.data(),

@@ -110,6 +110,7 @@ LARGE = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LARGE)
 def test_large_spaces_are_counted_by_few_steps(name):
     make, size = LARGE[name]
@@ -138,6 +139,7 @@ def test_large_spaces_are_counted_by_few_steps(name):
     assert (error <= 7 * product.std(axis=0) / np.sqrt(200) + 0.05).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("embedding", ["pairs", "positions", "ranks"])
 def test_two_hundred_items_without_a_matrix(embedding):
     space = Rankings(range(200), embedding)
@@ -160,6 +162,7 @@ def test_a_matrix_that_does_not_fit_says_so(monkeypatch):
         Sequences("abcd", length=500).second_moment()
 
 
+@pytest.mark.slow
 @given(length=st.integers(1, 4), shortest=st.integers(0, 4), n=st.integers(1, 3))
 def test_strings_from_the_definition(length, shortest, n):
     space = Strings("ab", length, n).restrict(length=(min(shortest, length), length))

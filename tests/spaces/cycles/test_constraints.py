@@ -46,6 +46,7 @@ def obeys(tour, directed, constraints):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(narrowed(), st.booleans())
 def test_constraints_against_the_list(case, signed):

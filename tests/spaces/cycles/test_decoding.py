@@ -97,6 +97,7 @@ def slack_of(costs):
     return 1e-6 * (1 + np.where(np.isfinite(costs), np.abs(costs), 0).max())
 
 
+@pytest.mark.slow
 @given(problems())
 def test_the_table_against_enumeration(problem):
     costs, directed, constraints = problem
@@ -107,6 +108,7 @@ def test_the_table_against_enumeration(problem):
     check_tours(costs, directed, tours, values, *masks)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(problems())
 def test_search_and_bounds_against_enumeration(problem):
@@ -162,6 +164,7 @@ def random_costs(kind, n, N, seed):
 KINDS = ["antisymmetric", "general", "symmetric", "prizes"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("N", [18, 25])
 def test_many_nodes_have_a_gap_or_a_proof(kind, N):
@@ -180,6 +183,7 @@ def test_many_nodes_have_a_gap_or_a_proof(kind, N):
     assert (proven <= values + 1e-9).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_proofs_agree_with_the_table(kind):
     """Both ways at a size where the table is large and programs need many rounds."""

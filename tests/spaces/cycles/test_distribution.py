@@ -21,6 +21,7 @@ def width(space):
     return d // 2 if space.embedding == "signed pairs" else d
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(("directed", "embedding"), KINDS)
 @pytest.mark.parametrize("n", [3, 4, 5])

@@ -120,6 +120,7 @@ def test_what_is_no_undirected_cycle_says_why():
 
 
 # ----------------------------------------------------------------- learners
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hamming", "zero_one"])
 def test_margins_of_directions_with_a_loss_of_arcs(loss):
     rng = np.random.default_rng(0)

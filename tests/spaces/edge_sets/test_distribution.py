@@ -93,6 +93,7 @@ def test_constraints_row_by_row():
         )
 
 
+@pytest.mark.slow
 def test_too_entangled():
     assert Matchings(40).distribution(np.zeros((1, 780))) is None
 
@@ -108,6 +109,7 @@ def test_no_matching(constraints):
 
 
 # ------------------------------------------------------------------- cliques and graphs
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(
     "space",
