@@ -12,7 +12,7 @@ from scipy.linalg import LinAlgError
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
-from skstruct.kernels import InputKernel
+from skstruct.kernels import RBF, resolve_kernel
 from skstruct.smoothing import KernelRidge, NystroemRidge
 from skstruct.smoothing.nystroem.feature_maps import FourierMap, NystroemMap
 from skstruct.testing import check_smoother
@@ -78,7 +78,7 @@ def test_groups_are_left_out_by_folds_or_by_blocks(n_groups, n_landmarks, fit_in
     A, targets, weight = rng.standard_normal((40, 3)), rng.standard_normal((40, 2)), rng.random(40)
     groups = rng.permutation(np.arange(40) % n_groups)
     model = NystroemRidge(
-        alpha=0.3, gamma=0.5, n_landmarks=n_landmarks, fit_intercept=fit_intercept, memory=400
+        RBF(0.5), alpha=0.3, n_landmarks=n_landmarks, fit_intercept=fit_intercept
     ).fit(A, targets, weight)
     left = model.loo(groups)
     for g in range(n_groups):
@@ -95,7 +95,7 @@ def test_groups_are_left_out_by_folds_or_by_blocks(n_groups, n_landmarks, fit_in
 @pytest.mark.slow
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_smoother(fit_intercept):
-    model = NystroemRidge(alpha=0.3, gamma=0.2, n_landmarks=100, fit_intercept=fit_intercept)
+    model = NystroemRidge(RBF(0.2), alpha=0.3, n_landmarks=100, fit_intercept=fit_intercept)
     check_smoother(model, X, T)
     check_smoother(clone(model).set_params(n_landmarks=5), X, T, exact_loo=False)
 
@@ -142,7 +142,7 @@ def test_integer_weights_are_repetitions():
     for fit_intercept in (True, False):
         shared = {"alpha": 0.3, "fit_intercept": fit_intercept, "n_landmarks": 25}
         weighted = NystroemRidge(**shared).fit(X, T, weight)
-        twice = NystroemRidge(gamma=weighted.kernel_.gamma_, **shared).fit(*repeated)
+        twice = NystroemRidge(RBF(weighted.kernel_.gamma_), **shared).fit(*repeated)
         np.testing.assert_allclose(weighted.predict(X_NEW), twice.predict(X_NEW), atol=1e-8)
         assert weighted.stats_.weight == twice.stats_.weight == weight.sum()
 
@@ -227,7 +227,7 @@ def test_torch_on_a_processor(kernel, features, tensors):
     weight = np.linspace(0.0, 2.0, 25)
     shared = {"alpha": 0.5, "gamma": 0.3, "n_landmarks": 8, "features": features}
     here = NystroemRidge(kernel, **shared).fit(X, T, weight)
-    there = NystroemRidge(kernel, device=None if tensors else "cpu", **shared)
+    there = NystroemRidge(kernel, **shared)
     given = (torch.tensor(X), torch.tensor(T), weight) if tensors else (X, T, weight)
     new = torch.tensor(X_NEW) if tensors else X_NEW
     there.fit(*given)
@@ -283,7 +283,7 @@ def test_fourier_features_come_close_to_the_kernel():
 
     Of 625 entries all are within 6 deviations but for a probability of 2e-6.
     """
-    kernel, m = InputKernel(gamma=0.4).fit(X), 20_000
+    kernel, m = RBF(0.4).fit(X), 20_000
     found = FourierMap.of_sample(kernel, X, m, m, 0, "float64", None)
     Z = found.features(X)
     assert Z.shape == (25, found.width) == (25, m)
@@ -291,14 +291,14 @@ def test_fourier_features_come_close_to_the_kernel():
     assert 1e-4 < wrong < 6.0 / np.sqrt(m)
     thin = found.features(sparse.csr_array(X))
     np.testing.assert_allclose(thin, Z, atol=1e-12)
-    model = NystroemRidge(alpha=1.0, gamma=0.4, features="fourier", n_landmarks=4000).fit(X, T)
-    exact = KernelRidge(alpha=1.0, gamma=0.4).fit(X, T)
+    model = NystroemRidge(RBF(0.4), alpha=1.0, features="fourier", n_landmarks=4000).fit(X, T)
+    exact = KernelRidge(RBF(0.4), alpha=1.0).fit(X, T)
     np.testing.assert_allclose(model.predict(X_NEW), exact.predict(X_NEW), atol=0.1)
     assert np.isnan(model.residual_)
 
 
 def test_features_of_landmarks_are_the_kernel():
-    kernel = InputKernel(gamma=0.4).fit(X)
+    kernel = RBF(0.4).fit(X)
     found = NystroemMap(kernel, X[:6])
     Z, Z_landmarks = found.features(X), found.features(X[:6])
     np.testing.assert_allclose(Z @ Z_landmarks.T, kernel(X, X[:6]), atol=1e-10)
@@ -308,11 +308,11 @@ def test_features_of_landmarks_are_the_kernel():
 
 def test_landmarks_that_are_alike_or_the_same():
     close = np.vstack([X[:5], X[:5] + 1e-9, X[:5]])
-    found = NystroemMap(InputKernel(gamma=0.4).fit(X), close)
+    found = NystroemMap(RBF(0.4).fit(X), close)
     Z = found.features(X[:5])
     np.testing.assert_allclose(Z @ Z.T, rbf_kernel(X[:5], gamma=0.4), atol=1e-6)
     with pytest.raises(LinAlgError, match="15 landmarks is not positive semidefinite"):
-        NystroemMap(InputKernel(lambda A, B: -rbf_kernel(A, B)).fit(X), close).features(X)
+        NystroemMap(resolve_kernel(lambda A, B: -rbf_kernel(A, B)).fit(X), close).features(X)
 
 
 @pytest.mark.slow
@@ -320,7 +320,7 @@ def test_landmarks_that_are_alike_or_the_same():
 def test_sparse_rows(kernel, features):
     A = sparse.random_array((30, 8), density=0.3, rng=np.random.default_rng(0)).tocsr()
     targets = np.random.default_rng(1).standard_normal((30, 2))
-    model = NystroemRidge(kernel, gamma=0.5, n_landmarks=7, features=features)
+    model = NystroemRidge(resolve_kernel(kernel, gamma=0.5), n_landmarks=7, features=features)
     thin, dense = clone(model).fit(A, targets), clone(model).fit(A.toarray(), targets)
     np.testing.assert_allclose(thin.predict(A), dense.predict(A.toarray()), atol=1e-9)
     np.testing.assert_allclose(thin.loo(), dense.loo(), atol=1e-9)
