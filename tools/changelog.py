@@ -54,7 +54,9 @@ def joined(root: Path) -> str:
 def sections(text: str) -> dict[str, str]:
     """Sections of a changelog by version, each with its title."""
     parts = re.split(r"(?m)^(?=## )", text)[1:]
-    return {part.split("\n", 1)[0].removeprefix("## ").strip(): part.strip() + "\n" for part in parts}
+    return {
+        part.split("\n", 1)[0].removeprefix("## ").strip(): part.strip() + "\n" for part in parts
+    }
 
 
 def changelog(root: Path) -> str:

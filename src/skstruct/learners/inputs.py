@@ -10,10 +10,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.rows import copied_rows, narrow_indices
+from skstruct._arrays.weights import check_sample_weight
 from skstruct.backends import backend_for, is_tensor
 from skstruct.learners.tokens import TokenBatch, TokenReader, are_tokens
 
@@ -162,7 +163,7 @@ def given_outputs(y: Any, used_by: str) -> Any:
 
 def row_weights(sample_weight: Any, n: int) -> np.ndarray:
     """Weights of n rows, finite and not negative: ones where none were given."""
-    return _check_sample_weight(sample_weight, np.empty((n, 0)), ensure_non_negative=True)
+    return check_sample_weight(sample_weight, np.empty((n, 0)))
 
 
 def on_host(value: Any) -> Any:

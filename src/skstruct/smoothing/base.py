@@ -8,7 +8,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_array,
     check_is_fitted,
     validate_data,
@@ -16,6 +15,7 @@ from sklearn.utils.validation import (
 
 from skstruct._arrays.progress import reported
 from skstruct._arrays.rows import narrow_indices
+from skstruct._arrays.weights import check_sample_weight
 
 Array = Any
 
@@ -78,7 +78,7 @@ class WeightedMean(SparseRegressor):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
         X, y = self._read(X, y)
-        self.sample_weight_ = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        self.sample_weight_ = check_sample_weight(sample_weight, X)
         if not self.sample_weight_.any():
             raise ValueError("All sample weights are zero.")
         self.targets_ = _dense(y)

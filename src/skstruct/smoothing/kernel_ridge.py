@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.progress import working
+from skstruct._arrays.weights import check_sample_weight
+from skstruct.kernels.inputs import InputKernel
 from skstruct.config import Configured
-from skstruct.kernels.inputs import kernel_name, resolve_kernel
+from skstruct.kernels.inputs import kernel_name
+from skstruct.kernels.inputs import resolve_kernel
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_rows
 from skstruct.smoothing.planning import check_fits, check_precision, check_solver, plan
@@ -153,7 +156,7 @@ class KernelRidge(KernelMachine):
         """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
         X, targets = self._read(X, y)
         self.device_ = self.device
-        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        weight = check_sample_weight(sample_weight, X)
         self.sample_weight_ = weight
         self._settle_kernel(X, weight)
         self.root_ = np.sqrt(weight)  # rows are scaled by it: (D K D + alpha I) (A / D) = D T

@@ -9,9 +9,10 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstruct._arrays.rows import narrow_indices
+from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor
 from skstruct.smoothing.kernel_ridge import check_alpha, group_rows
@@ -108,7 +109,7 @@ class LinearRidge(SparseRegressor):
         X, y = validate_data(
             self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True, dtype=self.dtype
         )
-        weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+        weight = check_sample_weight(sample_weight, X, dtype=X.dtype)
         if not weight.any():
             raise ValueError("All sample weights are zero.")
         self.X_fit_, self.sample_weight_ = narrow_indices(X), weight

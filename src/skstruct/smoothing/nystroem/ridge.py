@@ -7,12 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstruct._arrays.memory import parse_memory, row_blocks
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported, working
 from skstruct._arrays.rows import narrow_indices
+from skstruct._arrays.weights import check_sample_weight
 from skstruct.backends import is_tensor
 from skstruct.kernels.inputs import InputKernel, resolve_kernel
 from skstruct.saving import savable
@@ -243,7 +244,7 @@ class NystroemRidge(LeftOut, KernelMachine):
         if sample_weight is None:
             return X, targets, None
         rows = np.empty((X.shape[0], 0))
-        weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+        weight = check_sample_weight(sample_weight, rows)
         _positive(weight)
         return X, targets, weight
 
