@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The oldest packages that pyproject.toml allows, as far as the running Python has wheels of them.
 
-python tools/lower_bounds.py  # prints lines for pip
+Prints lines for pip. Usage: python tools/lower_bounds.py
 """
 
 import re

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks the archives in dist/ before they are published: one line per check, 1 at the first failure.
+"""Checks the archives in dist/ before they are published.
 
-python tools/release_check.py [--tag v0.1.0]
-python tools/release_check.py --oldest  # only: the wheel works with the oldest packages
+Prints a line for each check, and ends with code 1 at the first that fails.
+
+    python tools/release_check.py [--tag v0.1.0]
+    python tools/release_check.py --oldest  # only: the wheel works with the oldest packages
 """
 
 import argparse
