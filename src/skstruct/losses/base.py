@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from typing import Any, NamedTuple, Protocol, Self
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.methods import keep_in_step
 
 Array = Any
+Weights: TypeAlias = ArrayLike | Mapping[Any, float]  # by position, or by name
 
 
 class BilinearLoss(Protocol):
@@ -42,7 +45,7 @@ class BilinearForm(NamedTuple):
     constant: float
 
 
-class BaseLoss(BaseEstimator):
+class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What all losses share.
 
     A loss works on outputs in canonical form. ``g`` is an estimate of E[psi(Y) | x] and
@@ -114,16 +117,17 @@ class BaseLoss(BaseEstimator):
 
     def target_bytes(self, space: Any, outputs: np.ndarray) -> int:
         """Roughly the bytes of what is regressed on for canonical outputs of a space."""
-        return space.embedded_bytes(outputs, self.embedding_on(space))
+        n_bytes: int = space.embedded_bytes(outputs, self.embedding_on(space))
+        return n_bytes
 
-    def pairwise(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
+    def pairwise(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         """Losses of all predictions against all truths; shape (n_pred, n_true)."""
         Y_pred, Y_true = same_width(Y_pred, Y_true)
         columns = [self(Y_pred, np.broadcast_to(y, Y_pred.shape)) for y in Y_true]
         return np.column_stack(columns) if columns else np.zeros((len(Y_pred), 0))
 
 
-def same_width(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def same_width(A: ArrayLike, B: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Outputs as arrays of one width: sequences are padded with -1 at their end."""
     A, B = np.asarray(A), np.asarray(B)
     if A.ndim != 2 or B.ndim != 2 or A.shape[1] == B.shape[1]:
@@ -133,7 +137,7 @@ def same_width(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return A, B
 
 
-def matched_rankings(Y_pred: Any, Y_true: Any) -> tuple[np.ndarray, np.ndarray]:
+def matched_rankings(Y_pred: ArrayLike, Y_true: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Both as floats of shape (n, d)."""
     Y_pred, Y_true = np.asarray(Y_pred, dtype=np.float64), np.asarray(Y_true, dtype=np.float64)
     if Y_pred.ndim != 2 or Y_pred.shape != Y_true.shape:
@@ -144,7 +148,7 @@ def matched_rankings(Y_pred: Any, Y_true: Any) -> tuple[np.ndarray, np.ndarray]:
     return Y_pred, Y_true
 
 
-def quantity_rows(*outputs: Any) -> list[np.ndarray]:
+def quantity_rows(*outputs: ArrayLike) -> list[np.ndarray]:
     """Outputs as floats of shape (n, d), all of one width; single numbers may come as (n,)."""
     rows = [np.asarray(Y, dtype=np.float64) for Y in outputs]
     rows = [Y[:, None] if Y.ndim == 1 else Y for Y in rows]
@@ -154,7 +158,7 @@ def quantity_rows(*outputs: Any) -> list[np.ndarray]:
     return rows
 
 
-def matched_quantities(Y_pred: Any, Y_true: Any) -> tuple[np.ndarray, np.ndarray]:
+def matched_quantities(Y_pred: ArrayLike, Y_true: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Both as floats of shape (n, d); one number per row may come as (n,)."""
     Y_pred, Y_true = quantity_rows(Y_pred, Y_true)
     if Y_pred.shape != Y_true.shape:
@@ -168,7 +172,8 @@ def matched_quantities(Y_pred: Any, Y_true: Any) -> tuple[np.ndarray, np.ndarray
 def plain_weights(loss: Any, d: int) -> np.ndarray:
     """Weights of d coordinates of a loss with ``weights``, bound to a space or not."""
     if hasattr(loss, "weights_"):
-        return loss.weights_
+        bound: np.ndarray = loss.weights_
+        return bound
     name = type(loss).__name__
     if hasattr(loss.weights, "keys"):
         raise ValueError(f"{name}: call bind(space) first; weights are by name.")
@@ -190,7 +195,7 @@ def label_weights(weights: Any, space: Any, used_by: str) -> np.ndarray:
     return checked_weights(weights, space.labels_, used_by)
 
 
-def checked_weights(weights: Any, labels: tuple[Any, ...], used_by: str) -> np.ndarray:
+def checked_weights(weights: ArrayLike, labels: tuple[Any, ...], used_by: str) -> np.ndarray:
     """One finite weight of at least zero for each label."""
     d = len(labels)
     weights = np.asarray(weights, dtype=np.float64)
@@ -237,7 +242,7 @@ class SeparableLoss(BaseLoss):
     embedding = "weights"
     convex = True  # whether rho is convex in the prediction
 
-    def __init__(self, *, weights: Any = None) -> None:
+    def __init__(self, *, weights: Weights | None = None) -> None:
         self.weights = weights
 
     @abstractmethod
@@ -255,7 +260,7 @@ class SeparableLoss(BaseLoss):
     def _check_parameters(self) -> None:
         """Raise where a parameter has no meaning."""
 
-    def bind(self, space: Any) -> Any:
+    def bind(self, space: Any) -> Self:
         self._check_parameters()
         bound = copy.copy(self)
         if hasattr(space, "labels_"):
@@ -270,12 +275,13 @@ class SeparableLoss(BaseLoss):
         """As :meth:`minimize`, without proofs that take long: for a search over parameters."""
         return getattr(space, "search", space.minimize)(self.curves(weights, outputs))
 
-    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
+    def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         self._check_parameters()
         Y_pred, Y_true = matched_quantities(Y_pred, Y_true)
-        return self.rho(Y_pred, Y_true) @ plain_weights(self, Y_pred.shape[1])
+        losses: np.ndarray = self.rho(Y_pred, Y_true) @ plain_weights(self, Y_pred.shape[1])
+        return losses
 
-    def pairwise(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
+    def pairwise(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         """Losses of all predictions against all truths; shape (n_pred, n_true)."""
         self._check_parameters()
         Y_pred, Y_true = quantity_rows(Y_pred, Y_true)
@@ -296,7 +302,7 @@ class SeparableLoss(BaseLoss):
 class ScaledLoss(SeparableLoss):
     """One with a scale c > 0, in units of the outputs."""
 
-    def __init__(self, c: float | str = 1.0, *, weights: Any = None) -> None:
+    def __init__(self, c: float = 1.0, *, weights: Weights | None = None) -> None:
         self.c = c
         self.weights = weights
 
@@ -307,5 +313,10 @@ class ScaledLoss(SeparableLoss):
 def check_positive(loss: Any, name: str) -> None:
     """Raise where a parameter of a loss is not a positive number."""
     value = getattr(loss, name)
-    if not (np.isscalar(value) and np.isreal(value) and 0 < value < np.inf):
+    if not (is_real(value) and 0 < value < np.inf):
         raise ValueError(f"{type(loss).__name__}: {name} is a positive number; got {value!r}.")
+
+
+def is_real(value: Any) -> bool:
+    """Whether it is a single real number, so that it can be compared with others."""
+    return bool(np.isscalar(value) and np.isreal(value))

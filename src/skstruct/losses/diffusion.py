@@ -2,9 +2,10 @@
 """How differently heat spreads from two nodes of a graph."""
 
 import copy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from skstruct.losses.base import BaseLoss
@@ -60,14 +61,12 @@ class Diffusion(BaseLoss):
 
     embedding = "outputs"
 
-    def __init__(
-        self, t: float = 1.0, *, normalized: bool = False, candidates: list[int] | None = None
-    ) -> None:
+    def __init__(self, t: float = 1.0, *, normalized: bool = False, candidates: Any = None) -> None:
         self.t = t
         self.normalized = normalized
         self.candidates = candidates
 
-    def bind(self, space: Any) -> Any:
+    def bind(self, space: Any) -> Self:
         adjacency = getattr(space, "adjacency_", None)
         if adjacency is None:
             raise ValueError(
@@ -80,27 +79,30 @@ class Diffusion(BaseLoss):
         bound.heat_ = heat_kernel(laplacian(adjacency, self.normalized), 2.0 * self.t)
         return bound
 
-    def _heat(self) -> "SpectralHeat":
+    def _heat(self) -> "SpectralHeat | ExponentialHeat":
         if not hasattr(self, "heat_"):
             raise ValueError("Diffusion: call bind(space) first; the loss needs the graph.")
-        return self.heat_
+        heat: SpectralHeat | ExponentialHeat = self.heat_
+        return heat
 
-    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
+    def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         heat, z, y = self._heat(), np.asarray(Y_pred), np.asarray(Y_true)
         losses = heat.diagonal[z] + heat.diagonal[y] - 2.0 * heat.entries(z, y)
         return np.where(z == y, 0.0, np.maximum(losses, 0.0))
 
-    def pairwise(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
+    def pairwise(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         heat, z, y = self._heat(), np.asarray(Y_pred), np.asarray(Y_true)
         losses = heat.diagonal[z][:, None] + heat.diagonal[y] - 2.0 * heat.block(z, y)
         return np.where(z[:, None] == y, 0.0, np.maximum(losses, 0.0))
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         heat = self._heat()
-        return total * heat.diagonal - 2.0 * heat.times(g)
+        costs: np.ndarray = total * heat.diagonal - 2.0 * heat.times(g)
+        return costs
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        return g @ self._heat().diagonal
+        offsets: np.ndarray = g @ self._heat().diagonal
+        return offsets
 
 
 def laplacian(adjacency: Any, normalized: bool = False) -> sparse.csr_array:
@@ -114,7 +116,7 @@ def laplacian(adjacency: Any, normalized: bool = False) -> sparse.csr_array:
     return L
 
 
-def heat_kernel(L: Any, s: float) -> Any:
+def heat_kernel(L: Any, s: float) -> "SpectralHeat | ExponentialHeat":
     """exp(-s L) in the form that suits its size and time."""
     n = L.shape[0]
     if n <= DENSE:
@@ -164,13 +166,16 @@ class SpectralHeat:
         self.diagonal = np.einsum("ur,ur->u", self.features, self.features)
 
     def entries(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return np.einsum("ir,ir->i", self.features[u], self.features[v])
+        entries: np.ndarray = np.einsum("ir,ir->i", self.features[u], self.features[v])
+        return entries
 
     def block(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return self.features[u] @ self.features[v].T
+        block: np.ndarray = self.features[u] @ self.features[v].T
+        return block
 
     def times(self, g: np.ndarray) -> np.ndarray:
-        return np.asarray(g @ self.features) @ self.features.T
+        product: np.ndarray = np.asarray(g @ self.features) @ self.features.T
+        return product
 
 
 @savable
@@ -185,24 +190,27 @@ class ExponentialHeat:
         halves = (self._columns(nodes, 0.5 * s) for nodes in blocks)
         self.diagonal = np.concatenate([(columns**2).sum(axis=0) for columns in halves])
 
-    def _columns(self, nodes: np.ndarray, s: float) -> np.ndarray:
+    def _columns(self, nodes: np.ndarray, s: float) -> Any:
         """Columns of H_s, shape (n, number of nodes)."""
         unit = np.zeros((self.L.shape[0], len(nodes)))
         unit[nodes, np.arange(len(nodes))] = 1.0
         return self._spread(unit, s)
 
-    def _spread(self, columns: np.ndarray, s: float) -> np.ndarray:
+    def _spread(self, columns: np.ndarray, s: float) -> Any:
         from scipy.sparse.linalg import expm_multiply
 
         return expm_multiply(-s * self.L, columns, traceA=-s * self.L.diagonal().sum())
 
     def entries(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         distinct, inverse = np.unique(v, return_inverse=True)
-        return self._columns(distinct, self.s)[u, inverse]
+        entries: np.ndarray = self._columns(distinct, self.s)[u, inverse]
+        return entries
 
     def block(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         distinct, inverse = np.unique(v, return_inverse=True)
-        return self._columns(distinct, self.s)[np.asarray(u)][:, inverse]
+        block: np.ndarray = self._columns(distinct, self.s)[np.asarray(u)][:, inverse]
+        return block
 
     def times(self, g: np.ndarray) -> np.ndarray:
-        return self._spread(np.ascontiguousarray(np.asarray(g).T), self.s).T
+        product: np.ndarray = self._spread(np.ascontiguousarray(np.asarray(g).T), self.s).T
+        return product

@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skstruct.losses.base import BaseLoss
 from skstruct.saving import savable
@@ -43,7 +44,7 @@ class FBeta(BaseLoss):
             raise ValueError(f"FBeta: beta is a positive number; got {self.beta!r}.")
         return float(beta) ** 2
 
-    def __call__(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
+    def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         Y_pred, Y_true = np.asarray(Y_pred), np.asarray(Y_true)
         square = self._square()
         common = (Y_pred * Y_true).sum(axis=1)

@@ -3,12 +3,20 @@
 
 import copy
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from skstruct.losses.base import BaseLoss, BilinearForm, label_weights, same_width, weight_levels
+from skstruct.losses.base import (
+    BaseLoss,
+    BilinearForm,
+    Weights,
+    label_weights,
+    same_width,
+    weight_levels,
+)
 from skstruct.saving import savable
 
 
@@ -62,14 +70,14 @@ class SequenceHamming(BaseLoss):
             )
         return "bigrams" if self.bigrams else "positions"
 
-    def bind(self, space: Any) -> Any:
+    def bind(self, space: Any) -> Self:
         bound = copy.copy(self)
         bound.n_symbols_, bound.length_ = len(space.symbols_), space.length_
         return bound
 
-    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
+    def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         P, Y = same_width(Y_pred, Y_true)
-        wrong = (P != Y).sum(axis=1).astype(np.float64)
+        wrong: np.ndarray = (P != Y).sum(axis=1).astype(np.float64)
         if self.bigrams:
             in_P, in_Y = (P[:, 1:] >= 0), (Y[:, 1:] >= 0)
             common = in_P & in_Y & (P[:, 1:] == Y[:, 1:]) & (P[:, :-1] == Y[:, :-1])
@@ -86,7 +94,8 @@ class SequenceHamming(BaseLoss):
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         flat = self.length_ * self.n_symbols_
-        return g[:, :flat].sum(axis=1) + 0.5 * self.bigrams * g[:, flat:].sum(axis=1)
+        offsets: np.ndarray = g[:, :flat].sum(axis=1) + 0.5 * self.bigrams * g[:, flat:].sum(axis=1)
+        return offsets
 
     def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
         return (0.0 if self.bigrams else 1.0), np.ones(len(outputs))
@@ -119,19 +128,21 @@ class StateHamming(BaseLoss):
     def __init__(self, weights: np.ndarray) -> None:
         self.weights = weights
 
-    def bind(self, space: Any) -> Any:
+    def bind(self, space: Any) -> Self:
         bound = copy.copy(self)
         bound.n_states_ = len(space.states_)
         return bound
 
-    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
-        return (np.asarray(Y_pred) != np.asarray(Y_true)) @ self.weights
+    def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
+        losses: np.ndarray = (np.asarray(Y_pred) != np.asarray(Y_true)) @ self.weights
+        return losses
 
     def range(self) -> tuple[float, float]:
         return 0.0, float(np.sum(self.weights))
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        return (total - g) * np.repeat(self.weights, self.n_states_)
+        costs: np.ndarray = (total - g) * np.repeat(self.weights, self.n_states_)
+        return costs
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return np.zeros(len(g))
@@ -163,7 +174,7 @@ class Hamming(BaseLoss):
     embedding = "indicators"
     by_position = True
 
-    def __init__(self, weights: Any = None, normalize: bool = False) -> None:
+    def __init__(self, weights: Weights | None = None, normalize: bool = False) -> None:
         self.weights = weights
         self.normalize = normalize
 
@@ -189,15 +200,16 @@ class Hamming(BaseLoss):
             raise ValueError("Hamming: on sequences every position counts one; give Hamming().")
         return SequenceHamming()
 
-    def _weights(self, d: int) -> np.ndarray:
+    def _weights(self, d: int) -> Any:
         if hasattr(self, "weights_"):
             return self.weights_
         weights = np.ones(d) if self.weights is None else np.asarray(self.weights, dtype=float)
         return weights / weights.sum() if self.normalize else weights
 
-    def __call__(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
+    def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         differ = np.asarray(Y_pred) != np.asarray(Y_true)
-        return differ @ self._weights(differ.shape[1])
+        losses: np.ndarray = differ @ self._weights(differ.shape[1])
+        return losses
 
     def range(self) -> tuple[float, float]:
         if self.normalize:
@@ -205,10 +217,12 @@ class Hamming(BaseLoss):
         return 0.0, float(self.weights_.sum()) if hasattr(self, "weights_") else np.inf
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        return (total - 2.0 * g) * self._weights(g.shape[1])
+        costs: np.ndarray = (total - 2.0 * g) * self._weights(g.shape[1])
+        return costs
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        return g @ self._weights(g.shape[1])
+        offsets: np.ndarray = g @ self._weights(g.shape[1])
+        return offsets
 
     def bilinear_form(self, width: int) -> BilinearForm | None:
         weights = self._weights(width)

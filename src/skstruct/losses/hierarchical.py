@@ -2,12 +2,13 @@
 """Mistakes count where they begin, not again for everything below."""
 
 import copy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from skstruct.losses.base import BaseLoss, BilinearForm, label_weights, weight_levels
+from skstruct.losses.base import BaseLoss, BilinearForm, Weights, label_weights, weight_levels
 from skstruct.saving import savable
 
 
@@ -59,7 +60,7 @@ class HierarchicalLoss(BaseLoss):
     array([1.])
     """
 
-    def __init__(self, weights: Any = "siblings", dag: str = "exact") -> None:
+    def __init__(self, weights: str | Weights = "siblings", dag: str = "exact") -> None:
         self.weights = weights
         self.dag = dag
 
@@ -67,7 +68,7 @@ class HierarchicalLoss(BaseLoss):
         forest = _graph_of(space).is_forest
         return "indicators" if forest or self.dag == "average" else "indicators and parents"
 
-    def bind(self, space: Any) -> Any:
+    def bind(self, space: Any) -> Self:
         if self.dag not in ("exact", "average"):
             raise ValueError(f'HierarchicalLoss: dag is "exact" or "average"; got {self.dag!r}.')
         bound = copy.copy(self)
@@ -95,17 +96,19 @@ class HierarchicalLoss(BaseLoss):
             )
         return label_weights(self.weights, space, "HierarchicalLoss")
 
-    def __call__(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
+    def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         Y_pred, Y_true = np.asarray(Y_pred), np.asarray(Y_true)
         if not hasattr(self, "graph_"):
             raise ValueError("HierarchicalLoss: call bind(space) first; it needs the hierarchy.")
         if self.dag == "average" and not self.graph_.is_forest:
-            return self._averaged(Y_pred, Y_true)
+            averaged: np.ndarray = self._averaged(Y_pred, Y_true)
+            return averaged
         differ = (Y_pred != Y_true).astype(np.float64)
         above = differ @ self.graph_.ancestors.T - differ  # disagreements among ancestors
-        return (differ * (above == 0)) @ self.weights_
+        losses: np.ndarray = (differ * (above == 0)) @ self.weights_
+        return losses
 
-    def _averaged(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
+    def _averaged(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> Any:
         """Every arc by itself: a wrong label whose parent is in on both sides, on average."""
         graph, weights, d = self.graph_, self.weights_, self.graph_.n_nodes
         differ = sparse.csr_array(Y_pred != Y_true, dtype=np.float64)  # few labels of many
@@ -127,7 +130,8 @@ class HierarchicalLoss(BaseLoss):
         return costs
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        return g @ self.form_[2]
+        offsets: np.ndarray = g @ self.form_[2]
+        return offsets
 
     def bilinear_form(self, width: int) -> BilinearForm | None:
         V, u, v = self.form_

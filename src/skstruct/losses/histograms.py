@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Losses of histograms: numbers of at least zero, compared entry by entry."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skstruct.losses.base import SeparableLoss, plain_weights
 from skstruct.saving import savable
@@ -14,10 +15,10 @@ from skstruct.tolerances import OUTPUT_RANGE
 class _HistogramLoss(SeparableLoss):
     """A sum over entries that are at least zero."""
 
-    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
+    def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         return super().__call__(*self._both(Y_pred, Y_true))
 
-    def pairwise(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
+    def pairwise(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         return super().pairwise(*self._both(Y_pred, Y_true))
 
     def _both(self, Y_pred: Any, Y_true: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -28,7 +29,7 @@ class _HistogramLoss(SeparableLoss):
         return super()._training(weights, _amounts(outputs, "Y", type(self).__name__))
 
 
-def _amounts(Y: Any, what: str, used_by: str) -> np.ndarray:
+def _amounts(Y: Any, what: str, used_by: str) -> Any:
     """Numbers of at least zero, or an error that names the entry."""
     Y = np.asarray(Y, dtype=np.float64)
     rounding = OUTPUT_RANGE * max(1.0, np.abs(Y).max(initial=0.0))
@@ -68,7 +69,8 @@ class SquaredHellinger(_HistogramLoss):
     """
 
     def rho(self, t: Any, y: Any) -> np.ndarray:
-        return 0.5 * (np.sqrt(t) - np.sqrt(y)) ** 2
+        losses: np.ndarray = 0.5 * (np.sqrt(t) - np.sqrt(y)) ** 2
+        return losses
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -76,26 +78,28 @@ class SquaredHellinger(_HistogramLoss):
 
     def embedding_on(self, space: Any) -> str:
         offered = "roots" in getattr(space, "embeddings", ())
-        weights = self.weights
-        if hasattr(weights, "values"):
-            weights = list(weights.values())
+        weights: Any = self.weights
+        if hasattr(weights, "keys"):
+            weights = [weights[name] for name in list(weights.keys())]
         alike = weights is None or np.ptp(np.asarray(weights, dtype=np.float64)) == 0
         return "roots" if offered and alike else "weights"
 
-    def bind(self, space: Any) -> Any:
+    def bind(self, space: Any) -> Self:
         bound = super().bind(space)
         bound.total_ = getattr(space, "total", None)
         return bound
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        return -g * plain_weights(self, g.shape[1])
+        costs: np.ndarray = -g * plain_weights(self, g.shape[1])
+        return costs
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         # (sum z + sum y) / 2 is the total of a histogram.
         amount = getattr(self, "total_", None)
-        return (
+        offsets: np.ndarray = (
             plain_weights(self, g.shape[1])[0] * (1.0 if amount is None else amount) * total[:, 0]
         )
+        return offsets
 
     def curves(self, weights: Any, outputs: Any) -> Any:
         from skstruct.solvers.curves.roots import LinearRootCurves
@@ -133,11 +137,13 @@ class RootAbsolute(_HistogramLoss):
     convex = False
 
     def rho(self, t: Any, y: Any) -> np.ndarray:
-        return np.abs(np.sqrt(t) - np.sqrt(y))
+        losses: np.ndarray = np.abs(np.sqrt(t) - np.sqrt(y))
+        return losses
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
         with np.errstate(divide="ignore"):
-            return np.where(np.asarray(t) < y, -0.5, 0.5) / np.sqrt(t)
+            slopes: np.ndarray = np.where(np.asarray(t) < y, -0.5, 0.5) / np.sqrt(t)
+            return slopes
 
     def curves(self, weights: Any, outputs: Any) -> Any:
         from skstruct.solvers.curves.roots import RootCurves

@@ -3,10 +3,11 @@
 
 import contextlib
 import copy
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skstruct.losses.base import BaseLoss, matched_quantities
 from skstruct.losses.squared import Squared
@@ -51,12 +52,17 @@ class PreImages:
     def values(self, points: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The risk of one point for each of some rows, less a constant of the row."""
         terms = self.W[rows] * self.loss.matrix(points, self.Y)
-        return self.totals[rows] * self.loss.diagonal(points) - 2.0 * terms.sum(axis=1)
+        values: np.ndarray = self.totals[rows] * self.loss.diagonal(points) - 2.0 * terms.sum(
+            axis=1
+        )
+        return values
 
     def project(self, points: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The nearest points of the space."""
         view = self.space.rows(rows).with_embedding("squares")
-        return view.argmin(Squared().cost(view.embed(points), np.ones((len(points), 1)))).outputs
+        costs = Squared().cost(view.embed(points), np.ones((len(points), 1)))
+        projected: np.ndarray = view.argmin(costs).outputs
+        return projected
 
     def best(self, certify: bool = True) -> Decoded:
         """The best points found; with bounds from a search of all cells only if asked for."""
@@ -221,11 +227,11 @@ class KernelLoss(BaseLoss):
 
     def __init__(
         self,
-        kernel: Any = "rbf",
+        kernel: str | Callable[..., ArrayLike] = "rbf",
         gamma: float | None = None,
         *,
         degree: float = 3,
-        coef0: int = 1,
+        coef0: float = 1,
         n_starts: int = 5,
     ) -> None:
         self.kernel = kernel
@@ -242,7 +248,7 @@ class KernelLoss(BaseLoss):
             )
         return self.embedding
 
-    def bind(self, space: Any) -> Any:
+    def bind(self, space: Any) -> Self:
         self._check()
         if np.ndim(getattr(space, "listed_", [[0.0]])) == 1:
             raise ValueError(
@@ -273,7 +279,7 @@ class KernelLoss(BaseLoss):
             )
 
     @property
-    def width(self) -> float:
+    def width(self) -> Any:
         """The gamma in use: given, or learned by ``bind``."""
         gamma = getattr(self, "gamma_", self.gamma)
         if gamma is None and self.kernel in SCALED:
@@ -297,9 +303,12 @@ class KernelLoss(BaseLoss):
         from sklearn.metrics.pairwise import pairwise_kernels
 
         settings = {"gamma": self.width, "degree": self.degree, "coef0": self.coef0}
-        return pairwise_kernels(A, B, metric=self.kernel, filter_params=True, **settings)
+        values: np.ndarray = pairwise_kernels(
+            A, B, metric=self.kernel, filter_params=True, **settings
+        )
+        return values
 
-    def _paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    def _paired(self, A: np.ndarray, B: np.ndarray) -> Any:
         """h of rows with rows; shape (n,)."""
         if self.kernel == "rbf":
             return np.exp(-self.width * ((A - B) ** 2).sum(axis=1))
@@ -314,24 +323,27 @@ class KernelLoss(BaseLoss):
             return inner if linear else (self.width * inner + self.coef0) ** self.degree
         step = 32  # squares of this size are computed for their diagonals
         blocks = [slice(start, start + step) for start in range(0, len(A), step)]
-        return np.concatenate([self.matrix(A[i], B[i]).diagonal() for i in blocks] or [[]])
+        diagonals = [self.matrix(A[i], B[i]).diagonal() for i in blocks]
+        return np.concatenate(diagonals or [np.zeros(0)])
 
     def diagonal(self, A: np.ndarray) -> np.ndarray:
         """h(z, z) of rows; shape (n,)."""
         return np.ones(len(A)) if self.kernel in UNIT else self._paired(A, A)
 
-    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
+    def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         self._check()
         Y_pred, Y_true = matched_quantities(Y_pred, Y_true)
         squares = self.diagonal(Y_pred) + self.diagonal(Y_true)
-        return np.maximum(squares - 2.0 * self._paired(Y_pred, Y_true), 0.0)
+        losses: np.ndarray = np.maximum(squares - 2.0 * self._paired(Y_pred, Y_true), 0.0)
+        return losses
 
-    def pairwise(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
+    def pairwise(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         self._check()
         P, Q = np.asarray(Y_pred, dtype=np.float64), np.asarray(Y_true, dtype=np.float64)
         P, Q = P.reshape(len(P), -1), Q.reshape(len(Q), -1)
         squares = self.diagonal(P)[:, None] + self.diagonal(Q)
-        return np.maximum(squares - 2.0 * self.matrix(P, Q), 0.0)
+        losses: np.ndarray = np.maximum(squares - 2.0 * self.matrix(P, Q), 0.0)
+        return losses
 
     # ------------------------------------------------------------- decisions
     def minimize(self, weights: np.ndarray, outputs: np.ndarray, space: Any) -> Decoded:
@@ -346,7 +358,8 @@ class KernelLoss(BaseLoss):
         if self.kernel == "linear":
             return _as_squared(W, Y, space)
         if self.kernel == "rbf" and Y.shape[1] == 1 and _has_constraints(space):
-            return space.minimize(self.curves(W, Y))
+            decoded: Decoded = space.minimize(self.curves(W, Y))
+            return decoded
         return PreImages(self, W, Y, space).best(certify)
 
     def curves(self, weights: np.ndarray, outputs: np.ndarray) -> Any:
@@ -355,10 +368,10 @@ class KernelLoss(BaseLoss):
 
         gamma = self.width
 
-        def rho(t: np.ndarray, y: Any) -> np.ndarray:
+        def rho(t: np.ndarray, y: Any) -> Any:
             return -2.0 * np.expm1(-gamma * (t - y) ** 2)
 
-        def slope(t: np.ndarray, y: Any) -> np.ndarray:
+        def slope(t: np.ndarray, y: Any) -> Any:
             return 4.0 * gamma * (t - y) * np.exp(-gamma * (t - y) ** 2)
 
         def curvature_range(

@@ -67,7 +67,7 @@ SHORT_NAMES = {
 }
 
 
-def _class(name: str) -> type[Any]:
+def _class(name: str) -> Any:
     return getattr(import_module(f"skstruct.losses.{HOMES[name]}"), name)
 
 

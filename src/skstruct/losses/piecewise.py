@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.losses.base import ScaledLoss, SeparableLoss
+from skstruct.losses.base import ScaledLoss, SeparableLoss, Weights, is_real
 from skstruct.saving import savable
 
 
@@ -54,7 +54,8 @@ class Absolute(_PiecewiseLoss):
     """
 
     def rho(self, t: Any, y: Any) -> np.ndarray:
-        return np.abs(t - y)
+        losses: np.ndarray = np.abs(t - y)
+        return losses
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
         return np.where(t < y, -1.0, 1.0)
@@ -88,19 +89,20 @@ class Pinball(_PiecewiseLoss):
     array([0.75, 0.25])
     """
 
-    def __init__(self, tau: float = 0.5, *, weights: np.ndarray | None = None) -> None:
+    def __init__(self, tau: float = 0.5, *, weights: Weights | None = None) -> None:
         self.tau = tau
         self.weights = weights
 
     def _check_parameters(self) -> None:
-        if not (np.isscalar(self.tau) and np.isreal(self.tau) and 0 < self.tau < 1):
+        if not (is_real(self.tau) and 0 < self.tau < 1):
             raise ValueError(
                 f"Pinball: tau is the level of a quantile, between 0 and 1; got {self.tau!r}."
             )
 
     def rho(self, t: Any, y: Any) -> np.ndarray:
         r = y - t
-        return (self.tau - 0.5) * r + 0.5 * np.abs(r)
+        losses: np.ndarray = (self.tau - 0.5) * r + 0.5 * np.abs(r)
+        return losses
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
         return np.where(t < y, -self.tau, 1.0 - self.tau)
@@ -133,21 +135,23 @@ class EpsilonInsensitive(_PiecewiseLoss):
     array([0.5, 0. ])
     """
 
-    def __init__(self, eps: float = 0.1, *, weights: np.ndarray | None = None) -> None:
+    def __init__(self, eps: float = 0.1, *, weights: Weights | None = None) -> None:
         self.eps = eps
         self.weights = weights
 
     def _check_parameters(self) -> None:
-        if not (np.isscalar(self.eps) and np.isreal(self.eps) and 0 <= self.eps < np.inf):
+        if not (is_real(self.eps) and 0 <= self.eps < np.inf):
             raise ValueError(
                 f"EpsilonInsensitive: eps is a number of at least 0; got {self.eps!r}."
             )
 
     def rho(self, t: Any, y: Any) -> np.ndarray:
-        return np.maximum(np.abs(t - y) - self.eps, 0.0)
+        losses: np.ndarray = np.maximum(np.abs(t - y) - self.eps, 0.0)
+        return losses
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
-        return 1.0 * (t >= y + self.eps) - (t < y - self.eps)
+        slopes: np.ndarray = 1.0 * (t >= y + self.eps) - (t < y - self.eps)
+        return slopes
 
     def knots(self, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         position = np.stack([y - self.eps, y + self.eps])
@@ -183,10 +187,12 @@ class Huber(ScaledLoss, _PiecewiseLoss):
     def rho(self, t: Any, y: Any) -> np.ndarray:
         r = np.abs(t - y)
         near = np.minimum(r, self.c)
-        return near * (r - 0.5 * near)
+        losses: np.ndarray = near * (r - 0.5 * near)
+        return losses
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
-        return np.clip(t - y, -self.c, self.c)
+        slopes: np.ndarray = np.clip(t - y, -self.c, self.c)
+        return slopes
 
     def knots(self, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         position = np.stack([y - self.c, y + self.c])
@@ -219,11 +225,13 @@ class Hinge(_PiecewiseLoss):
     """
 
     def rho(self, t: Any, y: Any) -> np.ndarray:
-        return np.maximum(1.0 - t * y, 0.0)
+        losses: np.ndarray = np.maximum(1.0 - t * y, 0.0)
+        return losses
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
         # Positive y: falling up to 1 / y. Negative y: rising from 1 / y on.
-        return np.where((t < _inverse(y)) == (np.asarray(y) > 0), -1.0, 0.0) * y
+        slopes: np.ndarray = np.where((t < _inverse(y)) == (np.asarray(y) > 0), -1.0, 0.0) * y
+        return slopes
 
     def knots(self, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return _inverse(y)[None], np.abs(y)[None], np.zeros((1, *y.shape))

@@ -5,13 +5,15 @@ items (footrule, Spearman, any cost of positions).
 
 import copy
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
-from skstruct.losses.base import BaseLoss, BilinearForm, label_weights, matched_rankings
+from skstruct.losses.base import BaseLoss, BilinearForm, Weights, label_weights, matched_rankings
 from skstruct.saving import savable
 from skstruct.solvers.linear_ordering import pair_blocks, pair_numbers, pair_signs
 from skstruct.spaces.rankings.partial import expected_ranks, is_total, position_shares
@@ -55,7 +57,7 @@ class Kendall(BaseLoss):
     def embedding_on(self, space: Any) -> str:
         return "pair shares" if self.normalize else "pairs"
 
-    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
+    def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         Y_pred, Y_true = matched_rankings(Y_pred, Y_true)
         losses = np.empty(len(Y_true))
         for rows in pair_blocks(*Y_true.shape):
@@ -125,12 +127,12 @@ class RankLoss(BaseLoss):
     def embedding_on(self, space: Any) -> str:
         return "rating shares" if self.normalize else "rating differences"
 
-    def bind(self, space: Any) -> Any:
+    def bind(self, space: Any) -> Self:
         bound = copy.copy(self)
         bound.complete_ = space.embedding.startswith("complete")
         return bound
 
-    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
+    def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         Y_pred, Y_true = matched_rankings(Y_pred, Y_true)
         losses = np.empty(len(Y_true))
         p, q = pair_numbers(Y_true.shape[1])
@@ -189,7 +191,12 @@ class PositionLoss(BaseLoss):
 
     embedding = "positions"
 
-    def __init__(self, matrix: Any, *, item_weights: Any = None) -> None:
+    def __init__(
+        self,
+        matrix: ArrayLike | Callable[..., ArrayLike],
+        *,
+        item_weights: Weights | None = None,
+    ) -> None:
         self.matrix = matrix
         self.item_weights = item_weights
 
@@ -205,12 +212,12 @@ class PositionLoss(BaseLoss):
             )
         return matrix
 
-    def bind(self, space: Any) -> Any:
+    def bind(self, space: Any) -> Self:
         bound = copy.copy(self)
         bound.weights_ = label_weights(self.item_weights, space, type(self).__name__)
         return bound
 
-    def _weights(self, d: int) -> np.ndarray:
+    def _weights(self, d: int) -> Any:
         if hasattr(self, "weights_"):
             return self.weights_
         if hasattr(self.item_weights, "keys"):
@@ -223,13 +230,15 @@ class PositionLoss(BaseLoss):
             )
         return weights
 
-    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
+    def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         Y_pred, Y_true = matched_rankings(Y_pred, Y_true)
         matrix, weights = self._matrix(Y_pred.shape[1]), self._weights(Y_pred.shape[1])
         if is_total(Y_pred).all() and is_total(Y_true).all():
-            return matrix[Y_pred.astype(int) - 1, Y_true.astype(int) - 1] @ weights
+            losses: np.ndarray = matrix[Y_pred.astype(int) - 1, Y_true.astype(int) - 1] @ weights
+            return losses
         predicted, true = position_shares(Y_pred), position_shares(Y_true)
-        return ((predicted @ matrix) * true).sum(axis=2) @ weights
+        losses = ((predicted @ matrix) * true).sum(axis=2) @ weights
+        return losses
 
     def range(self) -> tuple[float, float]:
         """Of rankings under which every item could be at its highest or its lowest cost,
@@ -243,7 +252,8 @@ class PositionLoss(BaseLoss):
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         d = math.isqrt(g.shape[1])
         by_item = g.reshape(len(g), d, d) @ self._matrix(d).T  # [row, item, predicted position]
-        return (by_item * self._weights(d)[:, None]).reshape(len(g), d * d)
+        costs: np.ndarray = (by_item * self._weights(d)[:, None]).reshape(len(g), d * d)
+        return costs
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return np.zeros(len(g))
@@ -267,14 +277,14 @@ class _Displacement(PositionLoss):
         self,
         *,
         top: int | None = None,
-        position_weights: list[float] | None = None,
-        item_weights: Any = None,
+        position_weights: ArrayLike | None = None,
+        item_weights: Weights | None = None,
     ) -> None:
         self.top = top
         self.position_weights = position_weights
         self.item_weights = item_weights
 
-    def _matrix(self, d: int) -> np.ndarray:
+    def _matrix(self, d: int) -> Any:
         scale = self._scale(d)
         return np.abs(scale[:, None] - scale) ** self.power
 
@@ -352,11 +362,14 @@ class Spearman(_Displacement):
     def embedding_on(self, space: Any) -> str:
         return "ranks" if self._is_plain() else "positions"
 
-    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
+    def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         if not self._is_plain():
             return super().__call__(Y_pred, Y_true)
         predicted, true = (expected_ranks(Y) for Y in matched_rankings(Y_pred, Y_true))
-        return 2 * _sum_of_squares(predicted.shape[1]) - 2 * (predicted * true).sum(axis=1)
+        losses: np.ndarray = 2 * _sum_of_squares(predicted.shape[1]) - 2 * (predicted * true).sum(
+            axis=1
+        )
+        return losses
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return -2 * g if self._is_plain() else super().cost(g, total)

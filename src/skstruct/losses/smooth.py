@@ -17,8 +17,11 @@ class _SmoothLoss(SeparableLoss):
     rises from there on (infinite where it only falls).
     """
 
-    c = 1.0  # of those without a scale
-    _valley = np.inf
+    c: float = 1.0  # of those without a scale
+
+    @property
+    def _valley(self) -> float:
+        return np.inf
 
     @abstractmethod
     def _bend(self, size: Any) -> Any:
@@ -89,15 +92,17 @@ class Cauchy(ScaledLoss, _SmoothLoss):
 
     @property
     def _valley(self) -> float:
-        return np.sqrt(3.0) * self.c
+        return float(np.sqrt(3.0)) * self.c
 
     def rho(self, t: Any, y: Any) -> np.ndarray:
         r = (t - y) / self.c
-        return (0.5 * self.c * self.c) * np.log1p(r * r)
+        losses: np.ndarray = (0.5 * self.c * self.c) * np.log1p(r * r)
+        return losses
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
         r = (t - y) / self.c
-        return self.c * r / (1.0 + r * r)
+        slopes: np.ndarray = self.c * r / (1.0 + r * r)
+        return slopes
 
     def _bend(self, size: Any) -> Any:
         u = (size / self.c) ** 2
@@ -134,11 +139,13 @@ class GemanMcClure(_SmoothLoss):
 
     def rho(self, t: Any, y: Any) -> np.ndarray:
         square = (t - y) ** 2
-        return 0.5 * square / (1.0 + square)
+        losses: np.ndarray = 0.5 * square / (1.0 + square)
+        return losses
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
         r = t - y
-        return r / (1.0 + r * r) ** 2
+        slopes: np.ndarray = r / (1.0 + r * r) ** 2
+        return slopes
 
     def _bend(self, size: Any) -> Any:
         square = size * size
@@ -176,11 +183,13 @@ class Fair(ScaledLoss, _SmoothLoss):
     def rho(self, t: Any, y: Any) -> np.ndarray:
         size = np.abs(t - y) / self.c
         small = size * size * (0.5 - size * (1 / 3 - 0.25 * size))  # where the terms cancel
-        return self.c * self.c * np.where(size < 1e-4, small, size - np.log1p(size))
+        losses: np.ndarray = self.c * self.c * np.where(size < 1e-4, small, size - np.log1p(size))
+        return losses
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
         r = t - y
-        return r / (1.0 + np.abs(r) / self.c)
+        slopes: np.ndarray = r / (1.0 + np.abs(r) / self.c)
+        return slopes
 
     def _bend(self, size: Any) -> Any:
         return 1.0 / (1.0 + size / self.c) ** 2
@@ -213,11 +222,13 @@ class L2L1(_SmoothLoss):
     def rho(self, t: Any, y: Any) -> np.ndarray:
         # 2 (sqrt(1 + u) - 1) = 2 u / (sqrt(1 + u) + 1), which keeps the digits of small u.
         u = 0.5 * (t - y) ** 2
-        return 2.0 * u / (np.sqrt(1.0 + u) + 1.0)
+        losses: np.ndarray = 2.0 * u / (np.sqrt(1.0 + u) + 1.0)
+        return losses
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
         r = t - y
-        return r / np.sqrt(1.0 + 0.5 * r * r)
+        slopes: np.ndarray = r / np.sqrt(1.0 + 0.5 * r * r)
+        return slopes
 
     def _bend(self, size: Any) -> Any:
         grown = 1.0 + 0.5 * size * size
@@ -248,10 +259,12 @@ class Logistic(_SmoothLoss):
     """
 
     def rho(self, t: Any, y: Any) -> np.ndarray:
-        return np.logaddexp(0.0, -t * y)
+        losses: np.ndarray = np.logaddexp(0.0, -t * y)
+        return losses
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
-        return -y * _sigmoid(-t * y)
+        slopes: np.ndarray = -y * _sigmoid(-t * y)
+        return slopes
 
     def curvature_range(self, low: Any, high: Any, y: Any) -> tuple[Any, Any]:
         nearest = np.maximum(np.maximum(low, -high), 0.0)  # from t = 0, where the bend is largest
@@ -266,7 +279,7 @@ class Logistic(_SmoothLoss):
         return -8.0 * width, 8.0 * width, width
 
 
-def _sigmoid(m: np.ndarray) -> np.ndarray:
+def _sigmoid(m: np.ndarray) -> Any:
     from scipy.special import expit
 
     return expit(m)

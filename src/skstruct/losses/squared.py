@@ -2,12 +2,14 @@
 """The squared distance."""
 
 import copy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skstruct.losses.base import (
     BaseLoss,
+    Weights,
     label_weights,
     matched_quantities,
     plain_weights,
@@ -42,20 +44,21 @@ class Squared(BaseLoss):
 
     embedding = "squares"
 
-    def __init__(self, weights: Any = None) -> None:
+    def __init__(self, weights: Weights | None = None) -> None:
         self.weights = weights
 
-    def bind(self, space: Any) -> Any:
+    def bind(self, space: Any) -> Self:
         bound = copy.copy(self)
         if hasattr(space, "labels_"):
             bound.weights_ = label_weights(self.weights, space, "Squared")
         return bound
 
-    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
+    def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         Y_pred, Y_true = matched_quantities(Y_pred, Y_true)
-        return (Y_pred - Y_true) ** 2 @ plain_weights(self, Y_pred.shape[1])
+        losses: np.ndarray = (Y_pred - Y_true) ** 2 @ plain_weights(self, Y_pred.shape[1])
+        return losses
 
-    def pairwise(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
+    def pairwise(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         P, Q = quantity_rows(Y_pred, Y_true)
         scale = np.sqrt(plain_weights(self, P.shape[1]))
         P, Q = P * scale, Q * scale
@@ -63,7 +66,8 @@ class Squared(BaseLoss):
 
         # A common shift changes no distance, and takes away what would cancel.
         shift = Q.mean(axis=0) if len(Q) else 0.0
-        return euclidean_distances(P - shift, Q - shift, squared=True)
+        losses: np.ndarray = euclidean_distances(P - shift, Q - shift, squared=True)
+        return losses
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         d = g.shape[1] // 2
@@ -72,4 +76,5 @@ class Squared(BaseLoss):
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         d = g.shape[1] // 2
-        return g[:, d:] @ plain_weights(self, d)
+        offsets: np.ndarray = g[:, d:] @ plain_weights(self, d)
+        return offsets

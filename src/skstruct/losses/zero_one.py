@@ -2,9 +2,10 @@
 """Right or wrong, nothing between."""
 
 import copy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from skstruct.losses.base import BaseLoss, BilinearForm, same_width
@@ -37,10 +38,11 @@ class ZeroOne(BaseLoss):
     def __init__(self, candidates: Any = None) -> None:
         self.candidates = candidates
 
-    def __call__(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
+    def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         Y_pred, Y_true = same_width(Y_pred, Y_true)
         differ = Y_pred != Y_true
-        return differ.reshape(len(differ), -1).any(axis=1).astype(np.float64)
+        losses: np.ndarray = differ.reshape(len(differ), -1).any(axis=1).astype(np.float64)
+        return losses
 
     def range(self) -> tuple[float, float]:
         return 0.0, 1.0
@@ -88,11 +90,11 @@ class Listed(BaseLoss):
 
     embedding = "outputs"
 
-    def __init__(self, loss: Any, candidates: list[list[str]] | None = None) -> None:
+    def __init__(self, loss: Any, candidates: Any = None) -> None:
         self.loss = loss
         self.candidates = candidates
 
-    def bind(self, space: Any) -> Any:
+    def bind(self, space: Any) -> Self:
         if not callable(self.loss):
             raise ValueError(
                 f"Listed takes a loss or a function of two outputs; got {self.loss!r}."
@@ -118,9 +120,10 @@ class Listed(BaseLoss):
             raise ValueError(f"The loss of {z!r} against {y!r} is {value!r}, not a finite number.")
         return number
 
-    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
+    def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         if isinstance(self.loss, BaseLoss):
-            return self.loss(Y_pred, Y_true)
+            losses: np.ndarray = self.loss(Y_pred, Y_true)
+            return losses
         if not hasattr(self, "space_"):
             raise ValueError("Listed: call bind(space) first; a callable needs the user's outputs.")
         predicted, true = (_each(self.space_.restore(Y)) for Y in (Y_pred, Y_true))
@@ -131,8 +134,9 @@ class Listed(BaseLoss):
             return float(self.matrix_.min()), float(self.matrix_.max())
         return self.loss.range() if isinstance(self.loss, BaseLoss) else (-np.inf, np.inf)
 
-    def cost(self, g: np.ndarray, total: np.ndarray | None) -> np.ndarray:
-        return g @ self.matrix_.T
+    def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
+        costs: np.ndarray = g @ self.matrix_.T
+        return costs
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return np.zeros(len(g))
