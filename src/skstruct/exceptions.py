@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Errors and warnings that a caller may want to catch."""
 
+import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 
 class InfeasibleError(ValueError):
@@ -18,10 +19,10 @@ class InfeasibleError(ValueError):
         super().__init__(message)
         self.row = row
 
-    def __reduce__(self) -> tuple[type[Any], tuple[str, int]]:
+    def __reduce__(self) -> tuple[type[Any], tuple[str, int | None]]:
         return type(self), (str(self), self.row)
 
-    def shifted(self, start: int) -> "InfeasibleError":
+    def shifted(self, start: int) -> Self:
         """The same of a row counted from the beginning, not from the start of its block."""
         if self.row is None:
             return self
@@ -60,7 +61,12 @@ class DataFormatError(ValueError):
     """
 
     def __init__(
-        self, problem: str, *, path: Any = None, line: int | None = None, column: int | None = None
+        self,
+        problem: str,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        line: int | None = None,
+        column: int | None = None,
     ) -> None:
         self.problem = " ".join(str(problem).split()).rstrip(".")
         self.path = None if path is None else str(path)
@@ -73,13 +79,19 @@ class DataFormatError(ValueError):
         where += [] if self.column is None else [f"column {self.column}"]
         return ", ".join(where) + (": " if where else "") + self.problem + "."
 
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[type[Any], str, None, int, int | None]]:
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return _rebuilt, (type(self), self.problem, self.path, self.line, self.column)
 
-    def at(self, path: Any = None, line: Any = None, column: Any = None) -> Any:
+    def at(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        line: int | None = None,
+        column: int | None = None,
+    ) -> Self:
         """The same with a place that was not known where it was raised."""
         known = (self.path or path, self.line or line, self.column or column)
-        return _rebuilt(type(self), self.problem, *known)
+        made: Self = _rebuilt(type(self), self.problem, *known)
+        return made
 
 
 def _rebuilt(kind: type[Any], problem: str, path: Any, line: int | None, column: int | None) -> Any:

@@ -6,19 +6,24 @@ Files name classes by the names that are registered here and never by modules, s
 decides what is imported.
 """
 
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from skstruct.exceptions import ModelFileError
 
-Kind = TypeVar("Kind", bound=type)
+Kind = TypeVar("Kind", bound=type[Any])
 
 OWN = "skstruct"
 _CLASSES: dict[str, type] = {}
 _NAMES: dict[type, str] = {}
 
 
+@overload
+def savable(kind: Kind, *, name: str | None = None) -> Kind: ...
+@overload
+def savable(kind: None = None, *, name: str | None = None) -> Callable[[Kind], Kind]: ...
 def savable(kind: Any = None, *, name: str | None = None) -> Any:
     """Let model files hold objects of a class: a decorator, outside of all others.
 
@@ -61,7 +66,7 @@ def savable(kind: Any = None, *, name: str | None = None) -> Any:
     'pets.Basket'
     """
     if kind is None:
-        return lambda kind: savable(kind, name=name)
+        return lambda given: savable(given, name=name)
     called = _default_name(kind) if name is None else name
     _check_name(kind, called)
     _CLASSES[called], _NAMES[kind] = kind, called
@@ -111,7 +116,7 @@ def _leave_nothing_out(self: Any) -> tuple[str, ...]:
     return ()
 
 
-def _by_constructor(cls: type[Any], **arguments: Any) -> Any:
+def _by_constructor(cls: type[Any], /, **arguments: Any) -> Any:
     return cls(**arguments)
 
 
@@ -160,7 +165,7 @@ def check_floats(made: Any, names: list[str], ndim: int) -> None:
 
 
 def check_row_constraints(
-    array: np.ndarray, letter: str, shape: tuple[Any, ...], low: int = 0, high: int = 0
+    array: np.ndarray, letter: str, shape: tuple[int | None, ...], low: int = 0, high: int = 0
 ) -> None:
     """Raise unless constraints are for some rows: (rows, *shape), None in it for any width.
 

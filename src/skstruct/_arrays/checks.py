@@ -2,6 +2,7 @@
 """Checks that stand before every solver, and ties among costs."""
 
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 
@@ -28,12 +29,12 @@ def check_costs(costs: np.ndarray, n_columns: int, *, used_by: str) -> np.ndarra
     return costs
 
 
-def is_number(value: float | str) -> bool:
+def is_number(value: Any) -> bool:
     """Whether this is a real number; True and False are none."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def is_count(value: float | None) -> bool:
+def is_count(value: Any) -> bool:
     """Whether this is a whole number from 1."""
     return isinstance(value, Integral) and is_number(value) and int(value) >= 1
 

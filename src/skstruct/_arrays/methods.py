@@ -7,10 +7,17 @@ import sys
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from types import FrameType
+from typing import Concatenate, ParamSpec, TypeVar
+
+Owner = TypeVar("Owner")
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 
-def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
+def all_or_nothing(
+    method: Callable[Concatenate[Owner, Given], Result],
+) -> Callable[Concatenate[Owner, Given], Result]:
     """When the method raises, the object has the attributes that it had before.
 
     >>> class Model:
@@ -28,7 +35,7 @@ def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @wraps(method)
-    def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def whole(self: Owner, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
         before = dict(self.__dict__)
         try:
             return method(self, *args, **kwargs)
@@ -66,7 +73,8 @@ def keep_in_step(kind: type, base: type, **twins: tuple[str, ...]) -> None:
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn with file and line of the first call from outside of this package."""
-    level, frame = 1, sys._getframe(1)
+    level = 1
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "skstruct":
-        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
+        level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level + 1)

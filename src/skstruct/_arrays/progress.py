@@ -17,9 +17,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 T = TypeVar("T")
+Owner = TypeVar("Owner")
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 AFTER = 2.0  # seconds of work before anything is shown
 STAGE_AFTER = 1.0  # seconds of a stage before it is shown, when the work is
@@ -177,11 +180,13 @@ def watching(verbose: int, bars: bool = True) -> Iterator[Work | None]:
         work.end()
 
 
-def reported(method: Callable[..., Any]) -> Callable[..., Any]:
+def reported(
+    method: Callable[Concatenate[Owner, Given], Result],
+) -> Callable[Concatenate[Owner, Given], Result]:
     """A method of an object with ``verbose``: each call of it is one piece of work."""
 
     @wraps(method)
-    def shown(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def shown(self: Owner, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
         with watching(getattr(self, "verbose", 0)):
             return method(self, *args, **kwargs)
 
@@ -231,16 +236,16 @@ def track(steps: Sequence[T], description: str, verbose: int = 0) -> Iterable[T]
 
 
 def _tracked(steps: Any, description: str, work: Work | None, verbose: int) -> Iterator[Any]:
-    own = Work(int(verbose)) if work is None else None
-    stage = Stage(work or own, description, len(steps))
+    shown_by = Work(int(verbose)) if work is None else work
+    stage = Stage(shown_by, description, len(steps))
     try:
         for step in steps:
             yield step
             stage.advance()
     finally:
         stage.close()
-        if own is not None:
-            own.end()
+        if work is None:
+            shown_by.end()
 
 
 @contextlib.contextmanager

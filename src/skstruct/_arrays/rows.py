@@ -174,7 +174,7 @@ def _plain(table: Any) -> Any:
     return table.reshape(len(table), math.prod(table.shape[1:]))
 
 
-def _hashed(table: Any) -> np.ndarray:
+def _hashed(table: Any) -> Any:
     """One number for each row; shape (n,), uint64."""
     if table.dtype.kind not in "fiub":  # names, or objects: by the number of their value
         table = np.unique(table.astype(str), return_inverse=True)[1].reshape(table.shape)
@@ -201,7 +201,8 @@ def mixed(bits: np.ndarray) -> np.ndarray:
     """The last step of splitmix64 on uint64: every bit depends on all bits of the argument."""
     bits = (bits ^ (bits >> np.uint64(30))) * SPLITMIX[0]
     bits = (bits ^ (bits >> np.uint64(27))) * SPLITMIX[1]
-    return bits ^ (bits >> np.uint64(31))
+    mixed_bits: np.ndarray = bits ^ (bits >> np.uint64(31))
+    return mixed_bits
 
 
 def _odd(n: int) -> np.ndarray:
@@ -209,7 +210,7 @@ def _odd(n: int) -> np.ndarray:
     return np.random.default_rng(0).integers(0, 2**64, n, dtype=np.uint64) | np.uint64(1)
 
 
-def _of_sequences(hashes: np.ndarray, starts: np.ndarray) -> np.ndarray:
+def _of_sequences(hashes: np.ndarray, starts: np.ndarray) -> Any:
     """Hashes of sequences from those of their positions; shape (n,)."""
     lengths = np.diff(starts)
     position = np.arange(len(hashes), dtype=np.uint64) - np.repeat(starts[:-1], lengths).astype(
@@ -220,7 +221,7 @@ def _of_sequences(hashes: np.ndarray, starts: np.ndarray) -> np.ndarray:
     return ends[starts[1:]] - ends[starts[:-1]] + mixed(lengths.astype(np.uint64))
 
 
-def _same(table: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _same(table: Any, a: np.ndarray, b: np.ndarray) -> Any:
     """Whether rows ``a`` equal rows ``b``; shape (len(a),)."""
     if sparse.issparse(table):
         return np.diff((table[a] != table[b]).tocsr().indptr) == 0
@@ -230,7 +231,7 @@ def _same(table: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return equal.all(axis=1)
 
 
-def _same_sequences(tokens: Any, starts: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _same_sequences(tokens: Any, starts: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
     lengths = np.diff(starts)
     same = lengths[a] == lengths[b]
     a, b, counts = a[same], b[same], lengths[a[same]]

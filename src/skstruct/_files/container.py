@@ -145,7 +145,7 @@ def _opened(path: Any, max_bytes: int) -> Any:
     return file
 
 
-def _head(path: Any, packed: Any, size: int, longest: int) -> dict[str, Any]:
+def _head(path: Any, packed: Any, size: int, longest: int) -> Any:
     """The JSON text, when the members are as they are written here."""
     members = packed.infolist()
     names = [info.filename for info in members]
@@ -172,7 +172,7 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"the number {name}")
 
 
-def _manifest(path: Any, head: dict[str, Any], kind: str) -> dict[str, Any]:
+def _manifest(path: Any, head: dict[str, Any], kind: str) -> Any:
     if not isinstance(head, dict) or set(head) != {"kind", "layout", "manifest"}:
         raise _refused(path, "its manifest is not that of a file of this library")
     if head["kind"] != kind:
@@ -200,7 +200,7 @@ def _array(path: Any, packed: Any, info: Any) -> np.ndarray:
         if math.prod(shape) * max(1, dtype.itemsize) != left:
             raise _refused(path, f"the shape of {info.filename!r} does not fit its size")
         flat = np.empty(math.prod(shape), dtype)
-        view = memoryview(flat.view(np.uint8)).cast("B") if left else memoryview(b"")
+        view = flat.view(np.uint8).data.cast("B") if left else memoryview(b"")
         for at in range(0, left, _BLOCK):  # never a second copy of a large array
             part = view[at : at + _BLOCK]
             part[:] = member.read(len(part))
@@ -226,7 +226,7 @@ def _header(path: Any, info: Any, text: bytes) -> tuple[Any, bool, tuple[Any, ..
 
 
 def _name(info: Any) -> str:
-    return info.filename[len("arrays/") : -len(".npy")]
+    return str(info.filename)[len("arrays/") : -len(".npy")]
 
 
 def _member(name: str, array: np.ndarray) -> str:
