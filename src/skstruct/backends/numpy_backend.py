@@ -33,30 +33,39 @@ class NumpyBackend:
         return np.zeros(shape, dtype=dtype, order="F")
 
     def exp(self, A: np.ndarray) -> np.ndarray:
-        return np.exp(A, out=A)
+        exponentials: np.ndarray = np.exp(A, out=A)
+        return exponentials
 
     def multiply(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return A @ B
+        product: np.ndarray = A @ B
+        return product
 
     def add_product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         gemm = getattr(blas, _name("gemm", C))
-        return gemm(1.0, A.T, B.T, beta=1.0, c=C, trans_b=1, overwrite_c=1)
+        total: np.ndarray = gemm(1.0, A.T, B.T, beta=1.0, c=C, trans_b=1, overwrite_c=1)
+        return total
 
     def add_square(self, G: np.ndarray, Z: np.ndarray) -> np.ndarray:
         syrk = getattr(blas, _name("syrk", G))
-        return syrk(1.0, Z.T, beta=1.0, c=G, trans=0, lower=1, overwrite_c=1)
+        total: np.ndarray = syrk(1.0, Z.T, beta=1.0, c=G, trans=0, lower=1, overwrite_c=1)
+        return total
 
     def cholesky(self, A: np.ndarray) -> tuple[np.ndarray, int]:
         potrf = getattr(lapack, _name("potrf", A))
-        return potrf(A, lower=1, overwrite_a=1, clean=0)
+        factor, info = potrf(A, lower=1, overwrite_a=1, clean=0)
+        return factor, info
 
     def solve_lower(self, L: np.ndarray, B: np.ndarray, transposed: bool = False) -> np.ndarray:
         trsm = getattr(blas, _name("trsm", L))
-        return trsm(1.0, L, B, side=0, lower=1, trans_a=int(transposed), overwrite_b=1)
+        solution: np.ndarray = trsm(
+            1.0, L, B, side=0, lower=1, trans_a=int(transposed), overwrite_b=1
+        )
+        return solution
 
     def whiten(self, L: np.ndarray, K: np.ndarray) -> np.ndarray:
         trsm = getattr(blas, _name("trsm", L))
-        return trsm(1.0, L, K.T, side=0, lower=1, overwrite_b=1).T
+        whitened: np.ndarray = trsm(1.0, L, K.T, side=0, lower=1, overwrite_b=1).T
+        return whitened
 
     def whitener(self, L: np.ndarray) -> Callable[..., Any]:
         return partial(self.whiten, L)
@@ -69,7 +78,8 @@ class NumpyBackend:
         return A.copy(order="F")
 
     def eigh(self, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return eigh(A, lower=True, check_finite=False, driver="evr")
+        values, vectors = eigh(A, lower=True, check_finite=False, driver="evr")
+        return values, vectors
 
-    def free_memory(self) -> int:
+    def free_memory(self) -> int | None:
         return available_memory()

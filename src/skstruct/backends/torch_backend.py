@@ -97,7 +97,8 @@ class TorchBackend:
         return A.to(self.device, self._dtype(dtype)).contiguous()
 
     def to_host(self, A: Any) -> np.ndarray:
-        return A.detach().cpu().numpy()
+        array: np.ndarray = A.detach().cpu().numpy()
+        return array
 
     def zeros(self, shape: Any, dtype: Any = torch.float64) -> Any:
         dtype = self._dtype(dtype)
@@ -150,7 +151,7 @@ class TorchBackend:
     def eigh(self, A: Any) -> Any:
         return torch.linalg.eigh(A)
 
-    def free_memory(self) -> int:
+    def free_memory(self) -> int | None:
         if self.device.type != "cuda":
             return available_memory()
         unused = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
