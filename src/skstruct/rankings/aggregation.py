@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import clone
 
@@ -86,7 +87,7 @@ class Aggregate:
 
 def aggregate(
     rankings: Any,
-    weights: Any = None,
+    weights: ArrayLike | None = None,
     loss: Any = "kendall",
     *,
     method: str = "optimal",
@@ -146,7 +147,7 @@ def aggregate(
         raise ValueError(f"method is one of {', '.join(METHODS)}; got {method!r}.")
     space = (Rankings() if space is None else clone(space)).fit(rankings)
     outputs = space.validate(rankings)
-    weights = _check_weights(weights, len(outputs))
+    counted = _check_weights(weights, len(outputs))
     space = space.restrict(**restrict) if restrict else space
     if method != "optimal" and not space.constraints_.is_free:
         raise ValueError('Only method="optimal" obeys restrictions.')
@@ -154,13 +155,13 @@ def aggregate(
     listed = loss.embedding_on(space) == "outputs"
     every = listed and space.size() <= MOST_LISTED[isinstance(loss, ZeroOne)]
     view, loss = pair(loss, space, np.vstack([space.enumerate(), outputs]) if every else outputs)
-    costs, offset = _costs(view, loss, weights, outputs)
+    costs, offset = _costs(view, loss, counted, outputs)
     if method == "optimal":
         best = view.argmin(costs)
         Z, value, bound = best.outputs, best.values[0] + offset, best.bounds[0] + offset
     else:
         rng = np.random.default_rng(random_state)
-        found = _candidates(method, space, outputs, weights, n_runs, rng)
+        found = _candidates(method, space, outputs, counted, n_runs, rng)
         psi = view.embed(found)
         values = np.asarray(psi @ costs[0]).ravel() + offset
         Z, value = found[[values.argmin()]], values.min()
@@ -171,11 +172,11 @@ def aggregate(
     return Aggregate(ranking, float(value), float(bound), method)
 
 
-def _check_weights(weights: Any, n: int) -> np.ndarray:
-    weights = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
-    if weights.shape != (n,) or not np.isfinite(weights).all():
-        raise ValueError(f"weights are {n} finite numbers; got shape {weights.shape}.")
-    return weights
+def _check_weights(weights: ArrayLike | None, n: int) -> np.ndarray:
+    counted = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
+    if counted.shape != (n,) or not np.isfinite(counted).all():
+        raise ValueError(f"weights are {n} finite numbers; got shape {counted.shape}.")
+    return counted
 
 
 def _costs(
@@ -215,5 +216,5 @@ def _candidates(
 def _lower_bound(view: Rankings, costs: np.ndarray, Z: np.ndarray) -> float:
     """What no ranking goes below: of pairs by packed cycles, else the optimum itself."""
     if view.embedding not in ("pairs", "pair shares", "rating differences", "rating shares"):
-        return view.argmin(costs).bounds[0]
+        return float(view.argmin(costs).bounds[0])
     return packed_bound(costs[0, : math.comb(Z.shape[1], 2)], np.argsort(Z[0]))

@@ -4,13 +4,14 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skstruct.losses import Footrule, Kendall, Spearman
 from skstruct.solvers.linear_ordering import pair_blocks, pair_signs
 from skstruct.spaces.rankings.partial import average_ranks, is_total
 
 
-def distance(A: Any, B: Any, metric: str = "kendall") -> Any:
+def distance(A: ArrayLike, B: ArrayLike, metric: str = "kendall") -> Any:
     r"""Distance between rankings, row by row.
 
     Parameters
@@ -54,7 +55,7 @@ def distance(A: Any, B: Any, metric: str = "kendall") -> Any:
     return float(distances[0]) if single else distances
 
 
-def kendall_tau(A: list[Any], B: list[Any], variant: str = "b") -> float:
+def kendall_tau(A: ArrayLike, B: ArrayLike, variant: str = "b") -> Any:
     r"""Kendall's rank correlation, row by row, over pairs that both rank.
 
     .. math:: \tau_a = \frac{C - D}{n_0}, \quad
@@ -94,7 +95,7 @@ def kendall_tau(A: list[Any], B: list[Any], variant: str = "b") -> float:
     return float(tau[0]) if single else tau
 
 
-def spearman_rho(A: list[Any], B: list[Any]) -> float:
+def spearman_rho(A: ArrayLike, B: ArrayLike) -> Any:
     """Spearman's rank correlation, row by row, over items that both rank; mean ranks for ties.
 
     NaN where all items are tied in one of the two.
@@ -114,7 +115,7 @@ def spearman_rho(A: list[Any], B: list[Any]) -> float:
     return float(rho[0]) if single else rho
 
 
-def _matched(A: list[Any], B: list[Any]) -> tuple[np.ndarray, np.ndarray, bool]:
+def _matched(A: ArrayLike, B: ArrayLike) -> tuple[np.ndarray, np.ndarray, bool]:
     """Both as arrays (n, d), and whether both were a single row."""
     A, B = np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64)
     single = A.ndim == B.ndim == 1
@@ -127,11 +128,11 @@ def _matched(A: list[Any], B: list[Any]) -> tuple[np.ndarray, np.ndarray, bool]:
     return A, B, single
 
 
-def _hamming(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+def _hamming(A: np.ndarray, B: np.ndarray) -> Any:
     return (A != B).sum(axis=1).astype(np.float64)
 
 
-def _cayley(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+def _cayley(A: np.ndarray, B: np.ndarray) -> Any:
     """d minus the number of cycles of the permutation that leads from one to the other."""
     step = np.take_along_axis(B, np.argsort(A, axis=1), axis=1)
     # The least element of the cycle of each position, by repeated doubling of the step.
@@ -143,7 +144,7 @@ def _cayley(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return (step.shape[1] - cycles).astype(np.float64)
 
 
-def _ulam(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+def _ulam(A: np.ndarray, B: np.ndarray) -> Any:
     """d minus the longest common subsequence: patience sorting, all rows at once."""
     sequence = np.take_along_axis(B, np.argsort(A, axis=1), axis=1)
     n, d = sequence.shape

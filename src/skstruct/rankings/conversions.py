@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From ordered lists of names to rank vectors, and back."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.rankings.formats import read_orders, read_rankings
 
 
 def ranks_from_orders(
-    orders: list[Any], items: str | None = None, *, unlisted: str = "last"
+    orders: Iterable[Iterable[Any]],
+    items: Iterable[Any] | None = None,
+    *,
+    unlisted: Literal["last", "unknown"] = "last",
 ) -> tuple[np.ndarray, tuple[Any, ...]]:
     """Rank vectors of ordered lists, best first; ties are sets within a list.
 
@@ -33,11 +38,11 @@ def ranks_from_orders(
     (array([[2. , 1. , 3. ],
            [2.5, 2.5, 1. ]]), ('a', 'b', 'c'))
     """
-    items = None if items is None else check_distinct(items, "ranks_from_orders")
-    return read_orders(list(orders), items, "names", unlisted, "ranks_from_orders")[:2]
+    names = None if items is None else check_distinct(items, "ranks_from_orders")
+    return read_orders(list(orders), names, "names", unlisted, "ranks_from_orders")[:2]
 
 
-def orders_from_ranks(ranks: Any, items: Any = None) -> list[list[Any]]:
+def orders_from_ranks(ranks: ArrayLike, items: Iterable[Any] | None = None) -> list[list[Any]]:
     """Ordered lists, best first, of rank vectors; tied items are a set, NaN is left out.
 
     >>> orders_from_ranks([[2, 1, 3]], ["a", "b", "c"])
@@ -46,12 +51,12 @@ def orders_from_ranks(ranks: Any, items: Any = None) -> list[list[Any]]:
     True
     """
     ranks = np.atleast_2d(np.asarray(ranks, dtype=np.float64))
-    items = tuple(range(ranks.shape[1])) if items is None else tuple(items)
-    Z, items, _ = read_rankings(ranks, items, used_by="orders_from_ranks")
-    return [[_group(z, rank, items) for rank in np.unique(z[~np.isnan(z)])] for z in Z]
+    given = tuple(range(ranks.shape[1])) if items is None else tuple(items)
+    Z, names, _ = read_rankings(ranks, given, used_by="orders_from_ranks")
+    return [[_group(z, rank, names) for rank in np.unique(z[~np.isnan(z)])] for z in Z]
 
 
-def _group(ranks: np.ndarray, rank: float, items: tuple[Any, Any, Any]) -> Any:
+def _group(ranks: np.ndarray, rank: float, items: tuple[Any, ...]) -> Any:
     """The item of a rank, or a set of those tied at it."""
     names = [items[j] for j in np.flatnonzero(ranks == rank)]
     return names[0] if len(names) == 1 else set(names)
