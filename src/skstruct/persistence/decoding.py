@@ -87,7 +87,8 @@ class Decoder:
             raise ModelFileError("objects that are nested too deeply")
         if not is_object:
             return _Size(size.items, size.objects, deeper)
-        compares = type(made).__eq__ is not object.__eq__
+        kind: Any = type(made)
+        compares = kind.__eq__ is not object.__eq__
         return _Size(size.items * compares, size.objects + 1, deeper)
 
     def _entry(self, entry: dict[str, Any]) -> Any:
@@ -117,7 +118,7 @@ class Decoder:
             raise ModelFileError(f"a value of the unknown kind {kind!r:.40}")
         return READERS[kind](self, body, depth)
 
-    def items(self, body: list[Any], depth: int) -> list[Any]:
+    def items(self, body: Any, depth: int) -> list[Any]:
         """The items of a list."""
         if isinstance(body, list):
             self._charge(len(body), ITEM)
@@ -140,7 +141,7 @@ class Decoder:
         if array.dtype.kind not in "if" or array.ndim != 1:
             raise ModelFileError("a list of numbers that is none")
         self._charge(len(array), ITEM + NUMBER)
-        return array.tolist()
+        return list(array.tolist())
 
     def _texts(self, joined: np.ndarray, lengths: np.ndarray) -> list[str]:
         if joined.dtype != np.uint8 or lengths.dtype != np.int64 or (lengths < 0).any():
@@ -193,7 +194,7 @@ class Decoder:
         self._charge(len(made), ITEM + NUMBER)  # whoever gets it will list it
         return made
 
-    def _scalar(self, body: list[int | str], depth: int) -> Any:
+    def _scalar(self, body: list[Any], depth: int) -> Any:
         dtype, plain = numpy_dtype(body[0]), self.value(body[1])
         if dtype.kind in "mM":
             return np.array(plain, dtype=np.int64).view(dtype)[()]
@@ -267,7 +268,7 @@ def _bytes(decoder: Decoder, body: str, depth: int) -> bytes:
     return base64.b64decode(body, validate=True)
 
 
-READERS = {
+READERS: dict[str, Callable[[Decoder, Any, int], Any]] = {
     "array": Decoder._array,
     "bytes": _bytes,
     "complex": _complex,

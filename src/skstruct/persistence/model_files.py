@@ -42,7 +42,7 @@ PARTS = {
 LONGEST_WORD = 200  # of a parameter that is described
 
 
-def save_model(model: Any, path: Any, *, X: Any = None) -> None:
+def save_model(model: Any, path: str | os.PathLike[str], *, X: Any = None) -> None:
     """Write a fitted model to a file that holds numbers and names only, and no code.
 
     The file is written whole or not at all. A few predictions are written with it, which
@@ -119,7 +119,7 @@ def _stored_predictions(model: Any, X: Any, encoder: Any) -> Any:
     return {"X": encoder.node(rows, "X"), "found": encoder.node(found, "predictions")}
 
 
-def load_model(path: Any, *, max_bytes: str | int = "4GB") -> Any:
+def load_model(path: str | os.PathLike[str], *, max_bytes: str | int = "4GB") -> Any:
     """A model that :func:`save_model` wrote; it predicts as it did, bit for bit on one machine.
 
     Reading runs no code that the file brings: it can name only classes of a fixed list, and
@@ -196,7 +196,7 @@ def _with_path(error: Any, path: Any) -> Any:
     return ModelFileError(text if known else f"{path} is not read: {text.rstrip('.')}.")
 
 
-def describe_model(path: Any, *, max_bytes: str | int = "4GB") -> dict[Any, Any]:
+def describe_model(path: str | os.PathLike[str], *, max_bytes: str | int = "4GB") -> dict[str, Any]:
     """What a model file says of itself; nothing of the model is made.
 
     Returns

@@ -43,7 +43,8 @@ TYPES = {
 def class_named(name: str) -> type:
     """The class of a name in a file; KeyError for a name that nobody has registered."""
     if name in CLASSES:
-        return getattr(import_module(CLASSES[name]), name.removeprefix(PREFIX))
+        found: type = getattr(import_module(CLASSES[name]), name.removeprefix(PREFIX))
+        return found
     kind = saving.registered(name) if not unknown_names([name]) else None
     if kind is None:
         raise KeyError(name)
@@ -108,4 +109,5 @@ def function_named(name: str) -> Callable[..., Any]:
     """A kernel function of scikit-learn; KeyError for a name that is not on the list."""
     if name not in KERNEL_FUNCTIONS:
         raise KeyError(name)
-    return getattr(import_module("sklearn.metrics.pairwise"), name)
+    function: Callable[..., Any] = getattr(import_module("sklearn.metrics.pairwise"), name)
+    return function

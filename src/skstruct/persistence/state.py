@@ -71,7 +71,8 @@ def build(name: str, state: dict[Any, Any]) -> Any:
     kind: Any = class_named(name)
     if name.startswith(PREFIX):
         made = _filled(kind, _defaults(kind), state)
-        CHECKS.get(name, _accept)(made)
+        if name in CHECKS:
+            CHECKS[name](made)
         return made
     if kind._saved_arguments:
         made = kind._from_saved(**state)
@@ -81,10 +82,6 @@ def build(name: str, state: dict[Any, Any]) -> Any:
         check_outputs(made.space_, made.outputs_)
     made._check_saved()
     return made
-
-
-def _accept(made: Any) -> None:
-    """Nothing to check."""
 
 
 def _filled(kind: type[Any], before: dict[Any, Any], state: dict[Any, Any]) -> Any:

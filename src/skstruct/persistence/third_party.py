@@ -105,7 +105,7 @@ def _diagonal_bytes(made: Any) -> int:
     """Every diagonal that has an entry is kept whole."""
     coordinates = made.tocoo()
     n_diagonals = len(np.unique(coordinates.col.astype(np.int64) - coordinates.row))
-    return 64 * made.nnz + n_diagonals * made.shape[1] * made.dtype.itemsize
+    return int(64 * made.nnz + n_diagonals * made.shape[1] * made.dtype.itemsize)
 
 
 # Bytes that a compressed array takes in its other formats.
