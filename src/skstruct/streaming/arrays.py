@@ -58,7 +58,8 @@ class MappedArray:
             ) from None
         except (ValueError, TypeError):
             raise DataFormatError("it is shorter than when it was opened", path=self.path) from None
-        return whole[rows]
+        part: np.ndarray = whole[rows]
+        return part
 
     def part(self, rows: slice) -> MappedArray:
         """The array of some contiguous rows, not opened."""
@@ -87,7 +88,7 @@ def unmapped(value: Any) -> Any:
 
 
 def _address(array: Any) -> int:
-    return array.__array_interface__["data"][0]
+    return int(array.__array_interface__["data"][0])
 
 
 # Rows of arrays in memory or mapped from a file.

@@ -62,6 +62,9 @@ class TableGroups:
     name = path = ""
 
     def __init__(self, table: Any, cuts: Sequence[int]) -> None:
+        self._hold(table, cuts)
+
+    def _hold(self, table: Any, cuts: Sequence[int]) -> None:
         self.table, self.cuts = table, cuts
         self.sizes = tuple(b - a for a, b in zip(cuts, cuts[1:]))  # noqa: RUF007
 
@@ -93,7 +96,7 @@ class TableGroups:
         import pyarrow
 
         with pyarrow.ipc.open_stream(state[0]) as stream:
-            self.__init__(stream.read_all(), state[1])
+            self._hold(stream.read_all(), state[1])
 
 
 def opened_file(path: str, fragment: Any = None) -> Any:
@@ -230,7 +233,7 @@ def _plain(series: Any) -> Any:
 
 
 def choose_columns(
-    schema: Any, inputs: list[str] | None, outputs: Any, weight: str | None, path: str
+    schema: Any, inputs: str | Sequence[str] | None, outputs: Any, weight: str | None, path: str
 ) -> TableColumns:
     """Check the names against the columns of the first file."""
     names = schema.names
@@ -244,8 +247,8 @@ def choose_columns(
         inputs = [n for n in names if n not in left_off and _is_number(schema.field(n).type)]
         if not inputs:
             raise DataFormatError("no column of numbers is left for inputs", path=path or None)
-    inputs = (inputs,) if isinstance(inputs, str) else tuple(inputs)
-    chosen = TableColumns(inputs, outputs, weight)
+    read = (inputs,) if isinstance(inputs, str) else tuple(inputs)
+    chosen = TableColumns(read, outputs, weight)
     for name in chosen.names:
         if name not in names:
             known = ", ".join(map(repr, names[:10])) + (

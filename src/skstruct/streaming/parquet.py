@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which rows a sample has, when rows lie in groups that are read whole."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -156,8 +156,8 @@ class ParquetSource(Source):
         self,
         data: Any,
         *,
-        inputs: list[str] | None = None,
-        outputs: Any = None,
+        inputs: str | Sequence[str] | None = None,
+        outputs: str | Sequence[str] | None = None,
         weight: str | None = None,
         max_groups: int = 256,
     ) -> None:

@@ -36,7 +36,8 @@ class Channel:
             if self._closed:
                 return "end", None
             self._changed.notify_all()
-            return self._items.popleft()
+            item: tuple[str, Any] = self._items.popleft()
+            return item
 
     def close(self) -> None:
         """Let go of everything and wake whoever waits."""
@@ -46,7 +47,9 @@ class Channel:
             self._changed.notify_all()
 
 
-def overlapped(items: Iterable[Any], *stages: Callable[[Any], Any], depth: int = 2) -> Generator:
+def overlapped(
+    items: Iterable[Any], *stages: Callable[[Any], Any], depth: int = 2
+) -> Generator[Any, None, None]:
     """Send items through stages that work at the same time; they come out in their order.
 
     Reading the items and each stage have a thread of their own, and the caller is the last
