@@ -56,12 +56,16 @@ def check_space(
         assert_allclose(space.mean_embedding(), psi.mean(axis=0), atol=CHECKED_EXACTLY)
         assert_allclose(space.second_moment(), psi.T @ psi / len(psi), atol=CHECKED_EXACTLY)
     if isinstance(space, Samplable):
-        drawn = space.sample(n_draws, rng)
-        assert space.contains(drawn).all(), "sample() leaves the space"
-        error = np.abs(_dense(space.embed(drawn)).mean(axis=0) - psi.mean(axis=0))
-        assert (error <= 5 * psi.std(axis=0) / np.sqrt(n_draws) + CHECKED_EXACTLY).all()
+        _check_draws(space, psi, n_draws, rng)
     if isinstance(space, KBest):
         _check_kbest(space, costs, totals)
+
+
+def _check_draws(space: Any, psi: np.ndarray, n_draws: int, rng: np.random.Generator) -> None:
+    drawn = space.sample(n_draws, rng)
+    assert space.contains(drawn).all(), "sample() leaves the space"
+    error = np.abs(_dense(space.embed(drawn)).mean(axis=0) - psi.mean(axis=0))
+    assert (error <= 5 * psi.std(axis=0) / np.sqrt(n_draws) + CHECKED_EXACTLY).all()
 
 
 def _check_argmin(space: Any, costs: np.ndarray, totals: np.ndarray) -> None:
@@ -185,9 +189,9 @@ def check_proposals(
     proposals = space.proposals()
     assert proposals is not None, f"{type(space).__name__} has no moves"
     row = np.repeat(np.arange(len(scores)), n_chains)
-    rng = np.random.default_rng(rng)
-    first = outputs[np.repeat(rng.integers(len(outputs)), len(row))]
-    states, streams = proposals.start(first), new_streams(len(row), rng)
+    generator = np.random.default_rng(rng)
+    first = outputs[np.repeat(generator.integers(len(outputs)), len(row))]
+    states, streams = proposals.start(first), new_streams(len(row), generator)
     warmth = np.full(len(row), float(beta))
     accepted = proposals.walk(states, scores, row, warmth, n_sweeps * proposals.sweep, streams)
     assert accepted.shape == row.shape
