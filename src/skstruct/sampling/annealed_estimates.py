@@ -26,6 +26,7 @@ from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.progress import track
 from skstruct.exceptions import SamplingError
 from skstruct.sampling.chains import Chains, check_samplable, mean_of, uniform_draws, value_range
+from skstruct.solvers.proposals import Proposals
 from skstruct.tolerances import SMALLEST_COOLING
 
 BATCHES = 10
@@ -55,8 +56,8 @@ class Population:
         scores: np.ndarray,
         n: int,
         *,
-        proposals: str = "auto",
-        rng: np.random.Generator | None = None,
+        proposals: str | Proposals = "auto",
+        rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.rng = np.random.default_rng(rng)
@@ -108,22 +109,25 @@ class Population:
     @property
     def log_ratio(self) -> np.ndarray:
         """The mean over batches of the products over levels, ln; shape (R,)."""
-        return logsumexp(np.sum(self.levels, axis=0), axis=1) - np.log(BATCHES)
+        ratios: np.ndarray = logsumexp(np.sum(self.levels, axis=0), axis=1) - np.log(BATCHES)
+        return ratios
 
     @property
     def log_product(self) -> np.ndarray:
         """The product over levels of the means over all chains, ln; shape (R,)."""
-        return (logsumexp(self.levels, axis=2) - np.log(BATCHES)).sum(axis=0)
+        products: np.ndarray = (logsumexp(self.levels, axis=2) - np.log(BATCHES)).sum(axis=0)
+        return products
 
     @property
     def errors(self) -> np.ndarray:
-        return np.sum(self.levels, axis=0).std(axis=1, ddof=1) / np.sqrt(BATCHES)
+        errors: np.ndarray = np.sum(self.levels, axis=0).std(axis=1, ddof=1) / np.sqrt(BATCHES)
+        return errors
 
 
 def _steps(f: np.ndarray, most: np.ndarray) -> np.ndarray:
     """The largest steps of beta after which half of the chains still count; shape (R,)."""
 
-    def counts(step: np.ndarray) -> np.ndarray:
+    def counts(step: np.ndarray) -> Any:
         g = np.exp(step[:, None] * (f - f.max(axis=1, keepdims=True)))
         return g.sum(axis=1) ** 2 / np.einsum("rn,rn->r", g, g)
 
@@ -207,9 +211,19 @@ def check_accuracy(eps: float, delta: float) -> None:
 
 
 def annealed_estimate(
-    space: Any, scores: np.ndarray, *, eps: float=0.1, delta: float=0.25, p: float=3.0, n_draws: float | None=None, n_sweeps: int=10, proposals: str="auto",
-    rng: int | None=None, n_jobs: int | None=None, verbose: int=0,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    space: Any,
+    scores: np.ndarray,
+    *,
+    eps: float = 0.1,
+    delta: float = 0.25,
+    p: float = 3.0,
+    n_draws: int | None = None,
+    n_sweeps: int = 10,
+    proposals: str | Proposals = "auto",
+    rng: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> tuple[np.ndarray, np.ndarray]:
     """ln Z of every row, and the standard error of each by the spread of the chains.
 
     Parameters
@@ -231,7 +245,11 @@ def annealed_estimate(
     if not hasattr(space, "log_size"):
         raise ValueError(f"{type(space).__name__} is not Countable: it has no log_size().")
     values, errors = np.empty(len(scores)), np.zeros(len(scores))
-    shared = {"proposals": proposals, "rng": np.random.default_rng(rng), "n_jobs": n_jobs}
+    shared: dict[str, Any] = {
+        "proposals": proposals,
+        "rng": np.random.default_rng(rng),
+        "n_jobs": n_jobs,
+    }
     if n_draws is not None:
         per = max(1, MOST_CHAINS // int(n_draws))
         for start in track(range(0, len(scores), per), "annealing", verbose):
@@ -256,9 +274,7 @@ def _known(errors: np.ndarray, space: Any, scores: np.ndarray) -> np.ndarray:
     return errors
 
 
-def _check_options(
-    eps: float, delta: float, p: float, n_draws: float | None, n_sweeps: int
-) -> None:
+def _check_options(eps: float, delta: float, p: float, n_draws: int | None, n_sweeps: int) -> None:
     check_accuracy(eps, delta)
     if not (is_number(p) and p >= 1):
         raise ValueError(f"p is a number from 1; got {p!r}.")
@@ -292,4 +308,4 @@ def _promised(
 
 def _some_psi(space: Any) -> np.ndarray:
     """The embedding of some output; shape (d,)."""
-    return mean_of(space.embed, uniform_draws(space, 1, 0))
+    return mean_of(space.embed, uniform_draws(space, 1, np.random.default_rng(0)))

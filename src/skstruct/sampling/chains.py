@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from skstruct._arrays.memory import row_blocks
@@ -42,7 +43,8 @@ def mean_of(embed: Callable[..., Any], outputs: np.ndarray) -> np.ndarray:
         np.asarray(embed(outputs[part]).sum(axis=0)).ravel()
         for part in row_blocks(len(outputs), 10**5, "100MB")
     ]
-    return np.sum(sums, axis=0) / len(outputs)
+    mean: np.ndarray = np.sum(sums, axis=0) / len(outputs)
+    return mean
 
 
 class MetaProposals(Proposals):
@@ -124,10 +126,10 @@ class Chains:
         scores: np.ndarray,
         row: np.ndarray,
         *,
-        beta: float = 1.0,
-        proposals: str = "auto",
-        start: np.ndarray | None = None,
-        rng: Any = None,
+        beta: ArrayLike = 1.0,
+        proposals: str | Proposals = "auto",
+        start: ArrayLike | None = None,
+        rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None:
         rng = np.random.default_rng(rng)
@@ -183,7 +185,7 @@ class Chains:
         return self.accepted / max(self.n_steps, 1)
 
 
-def chosen_proposals(space: Any, proposals: str) -> Proposals:
+def chosen_proposals(space: Any, proposals: str | Proposals) -> Proposals:
     """Proposals by name; local ones where the space has them and nothing else is asked for."""
     if isinstance(proposals, Proposals):
         return proposals
@@ -191,7 +193,7 @@ def chosen_proposals(space: Any, proposals: str) -> Proposals:
         raise ValueError(
             f"proposals is one of {', '.join(PROPOSALS)}, or Proposals; got {proposals!r}."
         )
-    local = None if proposals == "meta" else space.proposals()
+    local: Proposals | None = None if proposals == "meta" else space.proposals()
     if local is not None:
         return local
     name = type(space).__name__

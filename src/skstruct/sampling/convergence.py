@@ -39,7 +39,8 @@ def r_hat(traces: np.ndarray) -> np.ndarray:
     halves = split(traces)
     folded = np.abs(halves - np.median(halves, axis=(-2, -1), keepdims=True))
     # Folding can leave nothing that varies, as of a fair coin: its NaN does not count.
-    return np.fmax(_r_hat(normal_ranks(halves)), _r_hat(normal_ranks(folded)))
+    ratios: np.ndarray = np.fmax(_r_hat(normal_ranks(halves)), _r_hat(normal_ranks(folded)))
+    return ratios
 
 
 def ess_bulk(traces: np.ndarray) -> np.ndarray:
@@ -57,7 +58,8 @@ def ess_tail(traces: np.ndarray) -> np.ndarray:
     all_below = traces.max(axis=(-2, -1), keepdims=True) <= high
     below = effective_size(split((traces <= low).astype(float)))
     above = np.where(all_below, traces >= high, traces <= high)
-    return np.fmin(below, effective_size(split(above.astype(float))))
+    sizes: np.ndarray = np.fmin(below, effective_size(split(above.astype(float))))
+    return sizes
 
 
 def ess_mean(traces: np.ndarray) -> np.ndarray:
@@ -80,7 +82,8 @@ def normal_ranks(traces: np.ndarray) -> np.ndarray:
     pooled = traces.reshape(*traces.shape[:-2], -1)
     ranks = rankdata(pooled, axis=-1)
     # (rank - 3/8) / (S + 1/4) is Blom's estimate of where the draw lies in the distribution.
-    return ndtri((ranks - 3 / 8) / (pooled.shape[-1] + 1 / 4)).reshape(traces.shape)
+    normal: np.ndarray = ndtri((ranks - 3 / 8) / (pooled.shape[-1] + 1 / 4)).reshape(traces.shape)
+    return normal
 
 
 def autocovariances(chains: np.ndarray) -> np.ndarray:
@@ -88,7 +91,8 @@ def autocovariances(chains: np.ndarray) -> np.ndarray:
     n = chains.shape[-1]
     length = next_fast_len(2 * n, real=True)  # padded: no draw meets another round the end
     spectrum = rfft(chains - chains.mean(axis=-1, keepdims=True), length)
-    return irfft(np.abs(spectrum) ** 2, length)[..., :n] / n
+    covariances: np.ndarray = irfft(np.abs(spectrum) ** 2, length)[..., :n] / n
+    return covariances
 
 
 def effective_size(chains: np.ndarray) -> np.ndarray:
@@ -120,7 +124,7 @@ def effective_size(chains: np.ndarray) -> np.ndarray:
     return np.where(still, np.nan, m * n / np.maximum(time, 1 / np.log10(m * n)))
 
 
-def _r_hat(chains: np.ndarray) -> np.ndarray:
+def _r_hat(chains: np.ndarray) -> Any:
     """sqrt(1 - 1/n + variance of chains' means / mean variance in chains), of normal ranks."""
     n = chains.shape[-1]
     within = chains.var(axis=-1, ddof=1).mean(axis=-1)
@@ -186,7 +190,7 @@ def draws_needed(found: "Diagnostics") -> int | None:
     if not n < MOST_DRAWS_NAMED:
         return None
     digit = 10 ** max(math.floor(math.log10(n)) - 1, 0)
-    return math.ceil(n / digit) * digit
+    return int(math.ceil(n / digit) * digit)
 
 
 def wants_tempering(found: "Diagnostics") -> bool:
@@ -300,7 +304,7 @@ def diagnostics(
     *,
     of: str = "score",
     r_hat_limit: float = 1.01,
-    ess_limit: int = 400,
+    ess_limit: float = 400,
     warn: bool = True,
 ) -> Diagnostics:
     """R-hat, effective sample sizes and standard errors of what chains have drawn [1]_.
@@ -432,7 +436,7 @@ def _table(traces: np.ndarray) -> np.ndarray:
     return table
 
 
-def _still(traces: np.ndarray) -> np.ndarray:
+def _still(traces: np.ndarray) -> Any:
     """Whether traces (..., n_chains, n_draws) never change, but for rounding."""
     axes = (-2, -1)
     return np.ptp(traces, axis=axes) <= CONSTANT_RANGE * np.abs(traces).max(axis=axes)

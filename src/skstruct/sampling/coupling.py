@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from skstruct._arrays.checks import is_count
@@ -73,7 +74,7 @@ def ordered_distributions(space: Any, scores: np.ndarray) -> Turned:
     return Turned(distributions, turned, wrong)
 
 
-def _turned(pair: np.ndarray, edges: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
+def _turned(pair: np.ndarray, edges: np.ndarray, d: int) -> Any:
     """Labels to turn, and a pair that fits no order, of every row."""
     if not (pair < 0).any():
         return np.zeros((len(pair), d), bool), np.full(len(pair), -1)
@@ -111,7 +112,7 @@ class _Past:
     values: np.ndarray  # shape (a, t): the score of every proposal
     reach: np.ndarray  # shape (a, t): it is accepted from all outputs of a lower score
 
-    def part(self, chosen: np.ndarray) -> _Past:
+    def part(self, chosen: Any) -> _Past:
         return _Past(self.slots[chosen], self.values[chosen], self.reach[chosen])
 
     def extended(self, values: np.ndarray, reach: np.ndarray) -> _Past:
@@ -168,7 +169,7 @@ class MetaCoupling:
         found = order[np.searchsorted(keys[order], self._key(np.arange(m), ended))]
         return outputs[found].reshape(-1, n, *outputs.shape[1:]), times.reshape(-1, n)
 
-    def _key(self, slots: np.ndarray, when: np.ndarray) -> np.ndarray:
+    def _key(self, slots: np.ndarray, when: np.ndarray) -> Any:
         return slots * self.n_steps + when
 
     def _look_back(
@@ -239,9 +240,17 @@ class Coalescence:
 
 
 def coupling_from_the_past(
-    space: Any, scores: Any, n: int=1, rng: Any=None, *, method: str="auto", max_doublings: int=20, return_info: bool=False,
-    n_jobs: int | None=None, verbose: int=0,
-) -> Any:  # fmt: skip
+    space: Any,
+    scores: ArrayLike,
+    n: int = 1,
+    rng: int | np.random.Generator | None = None,
+    *,
+    method: Literal["auto", "monotone", "meta"] = "auto",
+    max_doublings: int = 20,
+    return_info: bool = False,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Any:
     r"""Exact and independent draws of :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`.
 
     A chain that began infinitely long ago has its distribution now. Where it is now is known once
@@ -357,7 +366,7 @@ def _ways(
     return [*ways, (bad, _meta(space, scores, bad, max_doublings))] if len(bad) else ways
 
 
-def _refuse(space: PairwiseLabels, scores: np.ndarray, row: int, edge: int) -> Any:
+def _refuse(space: PairwiseLabels, scores: np.ndarray, row: int, edge: int) -> NoReturn:
     i, j = space.edges_[edge]
     score = scores[row, len(space.labels_) + edge]
     raise ValueError(
@@ -372,7 +381,8 @@ def _one_block(
     ways: list[Any], n_rows: int, n: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """``n`` draws of every row and how far each looked back."""
-    outputs, times = None, np.empty((n_rows, n), np.int64)
+    outputs: Any = None
+    times = np.empty((n_rows, n), np.int64)
     for rows, way in ways:
         drawn, times[rows] = way.draw(n, rng)
         if outputs is None:

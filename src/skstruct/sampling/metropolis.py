@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.progress import track
 from skstruct.exceptions import MixingWarning
 from skstruct.sampling.chains import Chains, mean_of, values_of
-from skstruct.sampling.convergence import advice
+from skstruct.sampling.convergence import Diagnostics, advice
+from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common.listing import check_scores
 
 MANY = 100  # draws of a chain that are enough to tell whether chains have met
@@ -42,19 +44,21 @@ class Draws:
 
     @property
     def n_chains(self) -> int:
-        return self.outputs.shape[0]
+        n_chains: int = self.outputs.shape[0]
+        return n_chains
 
     @property
     def n_draws(self) -> int:
         """Of every chain."""
-        return self.outputs.shape[1]
+        n_draws: int = self.outputs.shape[1]
+        return n_draws
 
     @property
     def pooled(self) -> np.ndarray:
         """All draws of all chains, in canonical form; shape (n_chains * n_draws, ...)."""
         return self.outputs.reshape(-1, *self.outputs.shape[2:])
 
-    def restored(self) -> np.ndarray:
+    def restored(self) -> Any:
         """All draws of all chains in the user's own format."""
         return self.space.restore(self.pooled)
 
@@ -67,14 +71,13 @@ class Draws:
         *,
         of: str = "score",
         r_hat_limit: float = 1.01,
-        ess_limit: int = 400,
+        ess_limit: float = 400,
         warn: bool = True,
-    ) -> Any:
+    ) -> Diagnostics:
         """R-hat, effective sizes and acceptance; see :func:`~.convergence.diagnostics`."""
         from skstruct.sampling.convergence import diagnostics
 
-        constraints = {"r_hat_limit": r_hat_limit, "ess_limit": ess_limit}
-        found = diagnostics(self, of=of, **constraints, warn=False)
+        found = diagnostics(self, of=of, r_hat_limit=r_hat_limit, ess_limit=ess_limit, warn=False)
         if warn and not found.ok:
             warnings.warn(advice(found), MixingWarning, stacklevel=2)
         return found
@@ -132,9 +135,18 @@ class Metropolis:
     """
 
     def __init__(
-        self, space: Any, scores: Any, *, proposals: str="auto", n_chains: float=4, beta: float=1.0, start: np.ndarray | None=None, rng: int | None=None,
-        n_jobs: int | None=None, verbose: int=0,
-    ) -> None:  # fmt: skip
+        self,
+        space: Any,
+        scores: ArrayLike,
+        *,
+        proposals: str | Proposals = "auto",
+        n_chains: int = 4,
+        beta: float = 1.0,
+        start: ArrayLike | None = None,
+        rng: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         scores = one_row_of_scores(scores, space)
         if not is_count(n_chains):
             raise ValueError(f"n_chains is a whole number from 1; got {n_chains!r}.")
@@ -142,14 +154,9 @@ class Metropolis:
             raise ValueError(f"beta is finite and at least zero; got {beta!r}.")
         self.space, self.verbose = space, verbose
         row = np.zeros(int(n_chains), np.int64)
-        shared = {
-            "beta": beta,
-            "proposals": proposals,
-            "start": start,
-            "rng": rng,
-            "n_jobs": n_jobs,
-        }
-        self.chains = Chains(space, scores, row, **shared)
+        self.chains = Chains(
+            space, scores, row, beta=beta, proposals=proposals, start=start, rng=rng, n_jobs=n_jobs
+        )
 
     def sample(self, n_draws: int = 1000, *, n_warmup: int = 0, thin: int = 1) -> Draws:
         """Go on and keep the output of every chain after every ``thin`` sweeps.
@@ -201,7 +208,7 @@ def drawn(
     return draws
 
 
-def one_row_of_scores(scores: Any, space: Any) -> np.ndarray:
+def one_row_of_scores(scores: ArrayLike, space: Any) -> np.ndarray:
     """Scores of a single distribution; shape (1, d)."""
     scores = check_scores(scores, space)
     if len(scores) != 1:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skstruct._arrays.memory import row_blocks
 from skstruct.sampling.annealed_estimates import (
@@ -22,6 +23,7 @@ from skstruct.sampling.annealed_estimates import (
 from skstruct.sampling.chains import mean_of
 from skstruct.sampling.convergence import warn_if_moved
 from skstruct.sampling.metropolis import check_sizes
+from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common.listing import check_scores
 from skstruct.spaces.contracts import Countable
 
@@ -47,7 +49,8 @@ def cumulant_estimate(space: Any, scores: np.ndarray) -> np.ndarray:
 def taylor_estimate(space: Any, scores: np.ndarray) -> np.ndarray:
     r""":math:`\ln |\mathcal Y| (1 + m + (v + m^2) / 2)`, the second order expansion of exp."""
     log_size, mean, variance = moments_of_scores(space, scores)
-    return log_size + np.log1p(mean + (variance + mean**2) / 2)
+    estimate: np.ndarray = log_size + np.log1p(mean + (variance + mean**2) / 2)
+    return estimate
 
 
 # Partition functions and marginals of a distribution on a space, by whichever way there is.
@@ -85,7 +88,9 @@ class LogPartition:
     def joined(cls, parts: "list[LogPartition]") -> "LogPartition":
         """Those of several blocks of rows, one after the other."""
         names = ("values", "lower", "upper", "errors")
-        arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        arrays: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in names
+        }
         return replace(parts[0], **arrays)
 
     @classmethod
@@ -95,9 +100,16 @@ class LogPartition:
 
 
 def log_partition(
-    space: Any, scores: Any, *, method: str="auto", eps: float=0.1, delta: float=0.25, return_interval: bool=False, rng: int | None=None,
+    space: Any,
+    scores: ArrayLike,
+    *,
+    method: str = "auto",
+    eps: float = 0.1,
+    delta: float = 0.25,
+    return_interval: bool = False,
+    rng: int | np.random.Generator | None = None,
     **options: Any,
-) -> Any:  # fmt: skip
+) -> Any:
     r""":math:`\ln Z = \ln \sum_{y \in \mathcal Y} \exp \langle u, \psi(y) \rangle`, row by row.
 
     Parameters
@@ -165,7 +177,7 @@ def _annealed(
     scores: np.ndarray,
     eps: float,
     delta: float,
-    rng: int | None,
+    rng: int | np.random.Generator | None,
     options: dict[str, Any],
 ) -> LogPartition:
     values, errors = annealed_estimate(space, scores, eps=eps, delta=delta, rng=rng, **options)
@@ -183,13 +195,13 @@ def _annealed(
 
 def marginals(
     space: Any,
-    scores: np.ndarray,
+    scores: ArrayLike,
     *,
     method: str = "auto",
     n_draws: int = 1000,
     n_warmup: int = 50,
-    proposals: str = "auto",
-    rng: Any = None,
+    proposals: str | Proposals = "auto",
+    rng: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
 ) -> np.ndarray:
     r""":math:`\mathbf E\, \psi(Y)` under :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`.
@@ -226,7 +238,8 @@ def marginals(
     if method != "chains":
         distribution = exact_distribution(space, scores, required=method == "exact")
         if distribution is not None:
-            return distribution.marginals()
+            exact: np.ndarray = distribution.marginals()
+            return exact
     if not len(scores):
         return np.zeros_like(scores)
     drawn = chain_draws(
@@ -242,8 +255,8 @@ def chain_draws(
     n: int,
     *,
     n_warmup: int = 50,
-    proposals: str = "auto",
-    rng: Any = None,
+    proposals: str | Proposals = "auto",
+    rng: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
 ) -> np.ndarray:
     """``n`` draws of every row by chains that were annealed together; shape (n_rows, n, ...).

@@ -4,6 +4,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skstruct._arrays.checks import is_count
 from skstruct.exceptions import SamplingError
@@ -17,11 +18,11 @@ BLOCK = 4096  # uniform draws at a time
 
 def rejection_sample(
     space: Any,
-    scores: Any,
+    scores: ArrayLike,
     n: int = 1,
-    rng: int | None = None,
+    rng: int | np.random.Generator | None = None,
     *,
-    bound: Any = None,
+    bound: ArrayLike | None = None,
     max_trials: int = 10**7,
 ) -> np.ndarray:
     r"""Exact, independent draws of :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`.

@@ -8,6 +8,7 @@ import numpy as np
 
 from skstruct._arrays.checks import check_costs, is_count
 from skstruct.sampling.chains import Chains, uniform_draws, values_of
+from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import EmbeddingView
 from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.contracts import Decoded, Guarantee, Samplable
@@ -19,8 +20,8 @@ def annealed_search(
     betas: np.ndarray,
     n_chains: int,
     *,
-    proposals: str = "auto",
-    rng: np.random.Generator | None = None,
+    proposals: str | Proposals = "auto",
+    rng: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
 ) -> np.ndarray:
     """For every row the output of least cost at the start or the end of a sweep of any chain.
@@ -57,7 +58,8 @@ def annealed_search(
         if better.any():
             best[better], best_values[better] = chains.outputs[better], values[better]
     winner = np.arange(n) * n_chains + best_values.reshape(n, n_chains).argmax(axis=1)
-    return best[winner]
+    found: np.ndarray = best[winner]
+    return found
 
 
 def size_of(costs: np.ndarray) -> np.ndarray:
@@ -141,9 +143,18 @@ class SimulatedAnnealing(EmbeddingView):
     guarantee = Guarantee("bound only")
 
     def __init__(
-        self, space: Any, *, n_sweeps: int=100, n_chains: float=4, schedule: str="geometric", betas: tuple[float, float]=(0.1, 20.0),
-        chain: str="auto", bound: str="range", rng: int=0, n_jobs: int | None=None,
-    ) -> None:  # fmt: skip
+        self,
+        space: Any,
+        *,
+        n_sweeps: int = 100,
+        n_chains: int = 4,
+        schedule: str = "geometric",
+        betas: tuple[float, float] = (0.1, 20.0),
+        chain: str | Proposals = "auto",
+        bound: str = "range",
+        rng: int | np.random.Generator | None = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.space = space
         self.n_sweeps = n_sweeps
         self.n_chains = n_chains
@@ -156,16 +167,18 @@ class SimulatedAnnealing(EmbeddingView):
 
     # ------------------------------------------------------------- as the space is
     @property
-    def embedding(self) -> str | None:
-        return self.space.embedding
+    def embedding(self) -> str:  # type: ignore[override]
+        embedding: str = self.space.embedding
+        return embedding
 
     @property
     def default_loss(self) -> Any:
         return self.space.default_loss
 
     @property
-    def discrete(self) -> bool:
-        return self.space.discrete
+    def discrete(self) -> bool:  # type: ignore[override]
+        discrete: bool = self.space.discrete
+        return discrete
 
     @property
     def counted(self) -> Any:
@@ -178,16 +191,19 @@ class SimulatedAnnealing(EmbeddingView):
         raise AttributeError(f"{type(self).__name__} has no {name!r}")
 
     def embed(self, Z: np.ndarray) -> np.ndarray:
-        return self.space.embed(Z)
+        psi: np.ndarray = self.space.embed(Z)
+        return psi
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        return self.space.sample(n, rng)
+        drawn: np.ndarray = self.space.sample(n, rng)
+        return drawn
 
     def targets(self, Y: Any) -> Any:
         return self.space.targets(Y)
 
     def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
-        return self.space.lift(costs, embedding)
+        lifted: np.ndarray = self.space.lift(costs, embedding)
+        return lifted
 
     def covariance(self) -> Any:
         return self.space.covariance()
@@ -244,8 +260,12 @@ class SimulatedAnnealing(EmbeddingView):
         first, last = self.betas
         between = np.geomspace if self.schedule == "geometric" else np.linspace
         betas = between(first, last, int(self.n_sweeps))
-        how = {"proposals": self.chain, "rng": rng, "n_jobs": self.n_jobs}
-        return annealed_search(space, costs, betas, int(self.n_chains), **how)
+        return annealed_search(
+            *(space, costs, betas, int(self.n_chains)),
+            proposals=self.chain,
+            rng=rng,
+            n_jobs=self.n_jobs,
+        )
 
     def _check(self) -> None:
         for name in ("n_sweeps", "n_chains"):
@@ -268,7 +288,7 @@ class SimulatedAnnealing(EmbeddingView):
                 f"above 0 in a geometric schedule; got {self.betas!r}."
             )
 
-    def _lower_bounds(self, costs: np.ndarray) -> np.ndarray:
+    def _lower_bounds(self, costs: np.ndarray) -> Any:
         if self.bound == "decoder":
             return np.asarray(self.space.argmin(costs).bounds)
         low, high = self.__dict__.get("_range") or psi_range(self.space, *costs.shape)

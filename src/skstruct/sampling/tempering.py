@@ -4,16 +4,18 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skstruct._arrays.checks import is_count
 from skstruct._arrays.progress import track
 from skstruct.sampling.chains import Chains, uniform_draws
 from skstruct.sampling.metropolis import Draws, check_sizes, one_row_of_scores, warn_interrupted
+from skstruct.solvers.proposals import Proposals
 
 LEAST = 1e-3  # rejection that is taken as measured even where all swaps were accepted
 
 
-def checked_betas(betas: list[Any] | None, n_temperatures: int) -> np.ndarray:
+def checked_betas(betas: ArrayLike | None, n_temperatures: int) -> np.ndarray:
     """Inverse temperatures from 1 downwards; shape (K,)."""
     if betas is None:
         if not (is_count(n_temperatures) and n_temperatures >= 2):
@@ -39,7 +41,7 @@ def evened(betas: np.ndarray, rejected: np.ndarray) -> np.ndarray:
     """
     upto = np.concatenate([[0.0], np.cumsum(np.maximum(rejected, LEAST))])
     wanted = np.linspace(0.0, upto[-1], len(betas))
-    moved = np.interp(wanted, upto, betas)
+    moved: np.ndarray = np.interp(wanted, upto, betas)
     moved[0], moved[-1] = betas[0], betas[-1]
     return moved
 
@@ -171,9 +173,19 @@ class ParallelTempering:
     """
 
     def __init__(
-        self, space: Any, scores: np.ndarray, *, betas: list[float] | None=None, n_temperatures: int=8, n_chains: int=4, swap_every: int=1,
-        proposals: str="auto", rng: int | None=None, n_jobs: int | None=None, verbose: int=0,
-    ) -> None:  # fmt: skip
+        self,
+        space: Any,
+        scores: ArrayLike,
+        *,
+        betas: ArrayLike | None = None,
+        n_temperatures: int = 8,
+        n_chains: int = 4,
+        swap_every: int = 1,
+        proposals: str | Proposals = "auto",
+        rng: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         scores = one_row_of_scores(scores, space)
         for name, value in (("n_chains", n_chains), ("swap_every", swap_every)):
             if not is_count(value):
@@ -248,7 +260,7 @@ class ParallelTempering:
             self.ladder.forget_rates()
             n_rounds, ahead = n_rounds - ahead, 2 * ahead
 
-    def _round(self) -> np.ndarray:
+    def _round(self) -> Any:
         """Walk, then change places; accepted proposals at beta = 1, shape (n_chains,)."""
         chains, ladder = self.chains, self.ladder
         coldest = ladder.flat_chains[:, 0]
