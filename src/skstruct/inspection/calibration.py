@@ -4,6 +4,7 @@
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from skstruct._arrays.checks import is_count
@@ -72,8 +73,16 @@ class MarginalCalibrationDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, n_bins: int=10, strategy: str="uniform", name: Any=None, ax: Any=None
-    ) -> "MarginalCalibrationDisplay":  # fmt: skip
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        n_bins: int = 10,
+        strategy: str = "uniform",
+        name: str | None = None,
+        ax: Any = None,
+    ) -> Self:
         """Draw the calibration of ``estimator.predict_marginals`` on true outputs y."""
         if not hasattr(estimator, "predict_marginals"):
             raise ValueError(f"{type(estimator).__name__} has no predict_marginals to look at.")
@@ -86,13 +95,21 @@ class MarginalCalibrationDisplay:
         else:
             psi = space.embed(outputs)
         name = type(estimator).__name__ if name is None else name
-        shared = {"n_bins": n_bins, "strategy": strategy, "name": name, "ax": ax}
-        return cls.from_predictions(psi, marginals, **shared)
+        return cls.from_predictions(
+            psi, marginals, n_bins=n_bins, strategy=strategy, name=name, ax=ax
+        )
 
     @classmethod
     def from_predictions(
-        cls, psi_true: Any, marginals: Any, *, n_bins: int=10, strategy: str="uniform", name: str | None=None, ax: Any=None
-    ) -> "MarginalCalibrationDisplay":  # fmt: skip
+        cls,
+        psi_true: Any,
+        marginals: ArrayLike,
+        *,
+        n_bins: int = 10,
+        strategy: str = "uniform",
+        name: str | None = None,
+        ax: Any = None,
+    ) -> Self:
         """Draw the calibration of predicted marginals.
 
         Parameters
@@ -111,10 +128,12 @@ class MarginalCalibrationDisplay:
         bins = np.clip(np.searchsorted(edges, predicted, side="right") - 1, 0, len(edges) - 2)
         counts = np.bincount(bins, minlength=len(edges) - 1)
         some = counts > 0
-        sums = (np.bincount(bins, what, len(counts))[some] for what in (predicted, happened))
-        means = (one / counts[some] for one in sums)
+        means, shares = (
+            np.bincount(bins, what, len(counts))[some] / counts[some]
+            for what in (predicted, happened)
+        )
         limits = np.column_stack([edges[:-1], edges[1:]])[some]
-        return cls(*means, counts[some], limits, name).plot(ax)
+        return cls(means, shares, counts[some], limits, name).plot(ax)
 
     @property
     def expected_error(self) -> float:
@@ -127,7 +146,8 @@ class MarginalCalibrationDisplay:
         middle = (self.observed + z2 / (2 * n)) / (1 + z2 / n)
         spread = np.sqrt(z2 * (self.observed * (1 - self.observed) / n + z2 / (4 * n**2)))
         spread /= 1 + z2 / n
-        return np.clip(np.column_stack([middle - spread, middle + spread]), 0, 1)
+        ends: np.ndarray = np.clip(np.column_stack([middle - spread, middle + spread]), 0, 1)
+        return ends
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure; returns the display."""

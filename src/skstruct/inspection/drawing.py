@@ -77,7 +77,8 @@ def one_input(estimator: Any, x: Any) -> Any:
 def one_output(space: Any, y: Any) -> np.ndarray:
     """One output in canonical form; a row of a frame is one, too."""
     if is_pandas(y, "DataFrame"):
-        return space.validate(y)[0]
-    if is_pandas(y, "Series"):
-        return space.validate(y.to_frame().T)[0]
-    return space.validate([y])[0]
+        rows = y
+    else:
+        rows = y.to_frame().T if is_pandas(y, "Series") else [y]
+    canonical: np.ndarray = space.validate(rows)[0]
+    return canonical

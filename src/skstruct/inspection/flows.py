@@ -69,14 +69,14 @@ class FlowDisplay:
     def from_estimator(
         cls,
         estimator: Any,
-        x: np.ndarray,
+        x: Any,
         *,
         y: Any = None,
         loss: Any = None,
         restrict: dict[str, Any] | None = None,
-        coordinates: dict[str, Any] | None = None,
+        coordinates: Any = None,
         ax: Any = None,
-    ) -> "FlowDisplay":
+    ) -> Self:
         """Draw the prediction of a fitted ConditionalRiskMinimizer for one row.
 
         Parameters
@@ -99,10 +99,10 @@ class FlowDisplay:
         space: Any,
         flow: Any,
         *,
-        truth: list[float] | None = None,
+        truth: Any = None,
         coordinates: Any = None,
         ax: Any = None,
-    ) -> "FlowDisplay":
+    ) -> Self:
         """Draw one flow in any format that a fitted space of Flows takes.
 
         Parameters
@@ -114,8 +114,8 @@ class FlowDisplay:
             As of the class.
         """
         _check_flows(space)
-        shown = [None if one is None else one_output(space, one) for one in (flow, truth)]
-        return cls(space.network_, *shown, coordinates).plot(ax)
+        shown, true = (None if one is None else one_output(space, one) for one in (flow, truth))
+        return cls(space.network_, shown, true, coordinates).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure; returns the display."""
@@ -153,7 +153,7 @@ class FlowDisplay:
                 bbox={"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": "0.4"},
                 **LITERAL,
             )  # fmt: skip
-        _draw_legend(ax, finite.any(), truth is not None)
+        _draw_legend(ax, bool(finite.any()), truth is not None)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -169,7 +169,7 @@ class FlowDisplay:
             bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "linewidth": 0, "alpha": 0.8},
         )  # fmt: skip
 
-    def _places(self) -> np.ndarray:
+    def _places(self) -> Any:
         nodes, given = self.network.nodes, self.coordinates
         if given is None:
             return network_layout(self.network)
@@ -225,8 +225,8 @@ def _line(
     along = ends[1] - ends[0]
     length = np.hypot(*along)
     normal = np.array([-along[1], along[0]]) / (length if length > 0 else 1.0)
-    shift = normal * aside * (width + 1.0) / 72  # inches
-    move = ax.transData + ScaledTranslation(*shift, ax.figure.dpi_scale_trans)
+    right, up = normal * aside * (width + 1.0) / 72  # inches
+    move = ax.transData + ScaledTranslation(right, up, ax.figure.dpi_scale_trans)
     (x0, y0), (x1, y1) = ends
     ax.plot(
         [x0, x1], [y0, y1], color=colour, linewidth=width, solid_capstyle="butt", zorder=zorder,

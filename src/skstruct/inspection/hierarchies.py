@@ -4,6 +4,7 @@
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skstruct._arrays.imports import require
 from skstruct.inspection.drawing import (
@@ -58,14 +59,14 @@ class HierarchyDisplay:
     def from_estimator(
         cls,
         estimator: Any,
-        x: np.ndarray,
+        x: Any,
         *,
         y: Any = None,
         loss: Any = None,
         restrict: dict[str, Any] | None = None,
         max_labels: int = 40,
         ax: Any = None,
-    ) -> "HierarchyDisplay":
+    ) -> Self:
         """Draw the prediction of a fitted ConditionalRiskMinimizer for one row.
 
         Parameters
@@ -127,7 +128,7 @@ class HierarchyDisplay:
         return self
 
 
-def possible_shares(dag: Any, shares: Any) -> np.ndarray:
+def possible_shares(dag: Any, shares: ArrayLike) -> np.ndarray:
     """Shares between 0 and 1 of which none is larger than one above it; shape (d,).
 
     >>> from skstruct.spaces import Hierarchy
@@ -135,11 +136,12 @@ def possible_shares(dag: Any, shares: Any) -> np.ndarray:
     >>> possible_shares(dag, [0.67, 0.68, -0.1])
     array([0.67, 0.67, 0.  ])
     """
-    shares = np.clip(np.asarray(shares, dtype=np.float64), 0.0, 1.0) + 0.0  # no minus zero
+    given = np.asarray(shares, dtype=np.float64)
+    possible: np.ndarray = np.clip(given, 0.0, 1.0) + 0.0  # no minus zero
     order = np.argsort(dag.depth[dag.parents], kind="stable")  # from the roots down
     for parent, child in zip(dag.parents[order], dag.children[order]):
-        shares[child] = min(shares[child], shares[parent])
-    return shares
+        possible[child] = min(possible[child], possible[parent])
+    return possible
 
 
 def _most_likely(dag: Any, shares: np.ndarray, max_labels: int) -> np.ndarray:
@@ -159,11 +161,11 @@ def _layout(dag: Any, shown: np.ndarray, width: np.ndarray) -> dict[Any, Any]:
 
     A leaf takes its width, and a parent at least its own.
     """
-    shown = set(map(int, shown))
-    below: dict[int, list[int]] = {v: [] for v in shown}
+    nodes = set(map(int, shown))
+    below: dict[int, list[int]] = {v: [] for v in nodes}
     first: set[int] = set()  # each label hangs below its first shown parent
     for parent, child in zip(dag.parents.tolist(), dag.children.tolist()):
-        if parent in shown and child in shown and child not in first:
+        if parent in nodes and child in nodes and child not in first:
             first.add(child)
             below[parent].append(child)
     position: dict[int, tuple[float, float]] = {}
@@ -180,7 +182,7 @@ def _layout(dag: Any, shown: np.ndarray, width: np.ndarray) -> dict[Any, Any]:
             x = max(x, float(np.mean([position[child][0] for child in below[v]])))
         position[v] = (x, -float(dag.depth[v]))
 
-    for root in sorted(shown - first):
+    for root in sorted(nodes - first):
         put(root)
     return position
 
@@ -235,7 +237,7 @@ class HierarchyErrorsDisplay:
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, max_labels: int = 40, ax: Any = None
-    ) -> "HierarchyErrorsDisplay":
+    ) -> Self:
         """Draw where predictions of a fitted learner differ from true outputs y."""
         predicted, space = estimator.predict(X), _space_of(estimator)
         return cls.from_predictions(space, predicted, y, max_labels=max_labels, ax=ax)
@@ -243,7 +245,7 @@ class HierarchyErrorsDisplay:
     @classmethod
     def from_predictions(
         cls, space: Any, predicted: Any, truth: Any, *, max_labels: int = 40, ax: Any = None
-    ) -> "HierarchyErrorsDisplay":
+    ) -> Self:
         """Draw where predictions differ from true outputs.
 
         Parameters
@@ -257,9 +259,9 @@ class HierarchyErrorsDisplay:
                 f"HierarchyErrorsDisplay draws label sets, not {type(space).__name__}."
             )
         Z, Y = (np.asarray(part) != 0 for part in canonical(space, predicted, truth))
-        counts = [(Z & Y).sum(axis=0), (~Z & Y).sum(axis=0), (Z & ~Y).sum(axis=0)]
-        shown = worst_labels(space.dag_, counts[1] + counts[2], max_labels)
-        return cls(space.dag_, space.labels_, *counts, shown).plot(ax)
+        found, missed, false = (part.sum(axis=0) for part in (Z & Y, ~Z & Y, Z & ~Y))
+        shown = worst_labels(space.dag_, missed + false, max_labels)
+        return cls(space.dag_, space.labels_, found, missed, false, shown).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure of the size that the labels need."""

@@ -130,7 +130,7 @@ def _hung(root: str | int, above: str | int | None, beside: dict[Any, Any]) -> d
     return parent
 
 
-def _middle(nodes: list[Any], beside: dict[Any, Any]) -> str | int:
+def _middle(nodes: list[Any], beside: dict[Any, Any]) -> Any:
     """The node whose largest branch is smallest; the first of several."""
     parent = _hung(nodes[0], None, beside)
     size, largest = dict.fromkeys(nodes, 1), dict.fromkeys(nodes, 0)
@@ -246,7 +246,8 @@ def network_layout(network: Any) -> np.ndarray:
     if not nx.is_directed_acyclic_graph(graph):
         positions = nx.kamada_kawai_layout(nx.Graph(arcs)) if n > 2 else nx.circular_layout(graph)
         at = np.array([positions[node] for node in range(n)], dtype=float)
-        return (at - at.min(axis=0)) * np.sqrt(n) * 0.6
+        places: np.ndarray = (at - at.min(axis=0)) * np.sqrt(n) * 0.6
+        return places
     columns = [sorted(column) for column in nx.topological_generations(graph)]
     beside = [sorted(set(graph.pred[node]) | set(graph.succ[node])) for node in range(n)]
     height = np.zeros(n)

@@ -49,7 +49,7 @@ class RankingDisplay:
         loss: Any = None,
         restrict: dict[str, Any] | None = None,
         ax: Any = None,
-    ) -> "RankingDisplay":
+    ) -> Self:
         """Draw the prediction of a fitted ConditionalRiskMinimizer for one row.
 
         Parameters

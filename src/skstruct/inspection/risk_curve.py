@@ -82,7 +82,7 @@ class RiskCurveDisplay:
         restrict: dict[str, Any] | None = None,
         n_points: int = 400,
         ax: Any = None,
-    ) -> "RiskCurveDisplay":
+    ) -> Self:
         """Draw the risk that a fitted ConditionalRiskMinimizer estimates for one row.
 
         Parameters

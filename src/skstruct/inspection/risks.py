@@ -146,7 +146,7 @@ class CalibrationDisplay:
         n_bins: int = 10,
         name: Any = None,
         ax: Any = None,
-    ) -> "CalibrationDisplay":
+    ) -> Self:
         """Draw estimated risks of predictions against what they lose on true outputs y.
 
         Parameters
@@ -162,7 +162,7 @@ class CalibrationDisplay:
     @classmethod
     def from_predictions(
         cls, risks: Any, losses: Any, *, n_bins: int = 10, name: Any = None, ax: Any = None
-    ) -> "CalibrationDisplay":
+    ) -> Self:
         """Draw estimated risks against realised losses, one of each for every row."""
         risks, losses = checked_pairs(risks, losses)
         bins = equal_bins(risks, n_bins)
@@ -271,7 +271,7 @@ class RiskCoverageDisplay:
         restrict: dict[str, Any] | None = None,
         name: Any = None,
         ax: Any = None,
-    ) -> "RiskCoverageDisplay":
+    ) -> Self:
         """Draw what is lost on true outputs y by predictions of least estimated risk.
 
         Parameters
@@ -286,7 +286,7 @@ class RiskCoverageDisplay:
     @classmethod
     def from_predictions(
         cls, risks: Any, losses: Any, *, name: str | None = None, ax: Any = None
-    ) -> "RiskCoverageDisplay":
+    ) -> Self:
         """Draw the curve of estimated risks and realised losses, one of each for every row."""
         risks, losses = checked_pairs(risks, losses)
         kept = np.arange(1, len(losses) + 1)

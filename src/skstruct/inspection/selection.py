@@ -31,7 +31,7 @@ class AlphaPathDisplay:
         self.search = search
 
     @classmethod
-    def from_estimator(cls, estimator: Any, ax: Any = None) -> "AlphaPathDisplay":
+    def from_estimator(cls, estimator: Any, ax: Any = None) -> Self:
         """Draw the search of a fitted estimator."""
         if getattr(estimator, "search_", None) is None:
             raise ValueError("Nothing was searched: fit with alpha='auto' or several alphas.")
@@ -40,7 +40,8 @@ class AlphaPathDisplay:
     @property
     def searched(self) -> str:
         """What was searched besides kernels: "alpha", "radius" or "n_neighbors"."""
-        return next(name for name in self.search.trials[0] if name not in BESIDE)
+        searched: str = next(name for name in self.search.trials[0] if name not in BESIDE)
+        return searched
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure; returns the display."""
@@ -86,7 +87,7 @@ class ComparisonDisplay:
         self.rows = rows
 
     @classmethod
-    def from_comparison(cls, comparison: Any) -> "ComparisonDisplay":
+    def from_comparison(cls, comparison: Any) -> Self:
         """Draw what :func:`skstruct.model_selection.compare` found."""
         return cls(comparison.rows).plot()
 

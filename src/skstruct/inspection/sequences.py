@@ -56,7 +56,7 @@ class SequenceDisplay:
         restrict: dict[str, Any] | None = None,
         max_symbols: int = MOST_SYMBOLS,
         ax: Any = None,
-    ) -> "SequenceDisplay":
+    ) -> Self:
         """Draw the prediction of a fitted ConditionalRiskMinimizer for one input.
 
         Parameters
@@ -68,8 +68,9 @@ class SequenceDisplay:
         max_symbols
             As of the class.
         """
-        space = getattr(estimator, "space_", None)
-        if not hasattr(estimator, "predict_risk") or not space.decodes_chains:
+        space: Any = getattr(estimator, "space_", None)
+        chains = getattr(space, "decodes_chains", False)
+        if not hasattr(estimator, "predict_risk") or not chains:
             raise ValueError(
                 "SequenceDisplay draws predictions of a ConditionalRiskMinimizer on Sequences, not "
                 f"of {type(estimator).__name__} on {type(space).__name__}."

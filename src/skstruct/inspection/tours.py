@@ -47,9 +47,9 @@ class TourDisplay:
         tours: Any,
         coordinates: Any,
         *,
-        truth: list[str] | None = None,
+        truth: Any = None,
         ax: Any = None,
-    ) -> "TourDisplay":
+    ) -> Self:
         """Draw cycles in any format that a fitted space of them takes.
 
         Parameters

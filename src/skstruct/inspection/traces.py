@@ -43,7 +43,7 @@ class TraceDisplay:
         coordinate: int | None = None,
         name: str | None = None,
         axes: np.ndarray | None = None,
-    ) -> "TraceDisplay":
+    ) -> Self:
         """Draw what chains have drawn.
 
         Parameters
@@ -98,7 +98,7 @@ def chain_ranks(trace: np.ndarray) -> np.ndarray:
 
 def _title(found: Any, n_draws: int) -> str:
     if np.isnan(found.r_hat):
-        return found.troubles[0]
+        return str(found.troubles[0])
     return (
         f"R-hat {found.r_hat:.3f}, effective draws {found.ess_bulk:,.0f} bulk, "
         f"{found.ess_tail:,.0f} tail of {n_draws:,}"

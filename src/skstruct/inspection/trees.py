@@ -56,7 +56,7 @@ class TreeDisplay:
     @classmethod
     def from_estimator(
         cls, estimator: Any, *, shares: np.ndarray | None = None, ax: Any = None
-    ) -> "TreeDisplay":
+    ) -> Self:
         """Draw the tree or the graph of a fitted learner.
 
         Parameters
@@ -141,13 +141,13 @@ class TreeDisplay:
         n_chords = sum(a in layout.middle for a, *_ in edges)
         for a, b, weight in edges:
             a, b = sorted((a, b), key=lambda node: layout.depth.get(node, 0))
-            ends = [np.array(layout.position[node]) for node in (a, b)]
+            start, end = (np.array(layout.position[node]) for node in (a, b))
             chord, strength = a in layout.middle, abs(weight or 0.0) / top
             crowded = chord and n_chords > MOST_WEIGHTS
             if chord:
-                curve, at = _chord(*ends, np.array(layout.middle[a]))
+                curve, at = _chord(start, end, np.array(layout.middle[a]))
             else:
-                curve, at = _branch(*ends, widths[a] / 2, widths[b] / 2)
+                curve, at = _branch(start, end, widths[a] / 2, widths[b] / 2)
             colour = NEUTRAL if not weight else ATTRACTING if weight > 0 else REPELLING
             path = Path(curve, [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4])
             line = {"linewidth": scale * (0.7 + 4 * strength), "edgecolor": colour}
@@ -226,6 +226,6 @@ def _chord(a: np.ndarray, b: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray
     return curve, _on_curve(curve, 0.36)
 
 
-def _on_curve(curve: np.ndarray, t: float) -> np.ndarray:
+def _on_curve(curve: np.ndarray, t: float) -> Any:
     """The point of a cubic Bézier curve at t in 0..1."""
     return np.array([(1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t**2, t**3]) @ curve
