@@ -149,9 +149,8 @@ def tour_section(subject: Any) -> Section:
 
 def _map(subject: Any, edges: Counts, used: np.ndarray) -> FlowDisplay:
     """Ways as if they were flows: predicted on one side, true on the other."""
-    space, at = subject.space, places_of(subject)
-    if not hasattr(at, "keys"):
-        at = dict(zip(space.nodes_, np.asarray(at)))
+    space, given = subject.space, places_of(subject)
+    at = given if hasattr(given, "keys") else dict(zip(space.nodes_, np.asarray(given)))
     network = read_network([tuple(space.edge_labels_[a]) for a in used])
     counts = (edges.found + edges.false)[used], edges.support[used]
     return FlowDisplay(network, *counts, at, directed=bool(space.directed)).plot()

@@ -56,11 +56,13 @@ class Counts:
 
     @property
     def support(self) -> np.ndarray:
-        return self.found + self.missed
+        counts: np.ndarray = self.found + self.missed
+        return counts
 
     @property
     def errors(self) -> np.ndarray:
-        return self.missed + self.false
+        counts: np.ndarray = self.missed + self.false
+        return counts
 
     @property
     def precision(self) -> np.ndarray:
@@ -96,7 +98,9 @@ COUNTS_HEADER = ["support", "found", "missed", "false", "precision", "recall", "
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """NaN where nothing was there to share."""
     whole = np.asarray(whole, dtype=float)
-    return np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0)
+    shares = np.full(whole.shape, np.nan)
+    np.divide(part, whole, out=shares, where=whole > 0)
+    return shares
 
 
 def confusion(truth: np.ndarray, predicted: np.ndarray, k: int) -> np.ndarray:

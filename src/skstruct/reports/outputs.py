@@ -51,7 +51,8 @@ def in_words(
 def part_text(part: Any, longest: int = 60) -> str:
     """A part of an output as it reads."""
     if part.value is None:
-        return part.before + label_text(part.name, longest) + part.after
+        text: str = part.before + label_text(part.name, longest) + part.after
+        return text
     shown = number(part.value)
     return shown if part.name is None else f"{label_text(part.name, longest)}: {shown}"
 

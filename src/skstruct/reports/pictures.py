@@ -144,7 +144,7 @@ def _tour(subject: Any, i: int) -> TourDisplay:
     return display
 
 
-def places_of(subject: Any) -> np.ndarray:
+def places_of(subject: Any) -> Any:
     """Where the places of tours are drawn: as given, or around a circle."""
     where = subject.options.get("coordinates")
     if where is not None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One self-contained page about a fitted model."""
 
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,20 +34,20 @@ def write_report(
     model: Any,
     X: Any,
     y: Any,
-    path: Any,
+    path: str | os.PathLike[str],
     *,
     title: str | None = None,
-    losses: list[str] | None = None,
+    losses: Sequence[Any] | None = None,
     X_train: Any = None,
-    y_train: list[set[Any]] | None = None,
-    feature_names: list[str] | None = None,
+    y_train: Any = None,
+    feature_names: Sequence[str] | None = None,
     data_name: str | None = None,
-    timings: Any = None,
+    timings: Mapping[str, float] | None = None,
     coordinates: Any = None,
     n_examples: int = 6,
     random_state: Any = 0,
     verbose: int = 0,
-    remarks: tuple[Any, ...] = (),
+    remarks: Sequence[str] = (),
 ) -> Path:
     """Write one HTML file about a fitted model and its predictions on rows with known outputs.
 
@@ -127,12 +129,13 @@ def render(title: str, subtitle: str, sections: list[Section]) -> str:
     )
     environment.filters["number"] = number
     environment.tests["right_aligned"] = is_number
-    return environment.get_template("report.html").render(
+    page: str = environment.get_template("report.html").render(
         title=title,
         subtitle=subtitle,
         sections=[section for section in sections if not section.left_out],
         left_out=[section for section in sections if section.left_out],
     )
+    return page
 
 
 def _title(title: str | None, subject: Any) -> str:
@@ -151,7 +154,7 @@ def _subtitle(subject: Any) -> str:
     )
 
 
-def _check(X: Any, feature_names: list[str] | None, n_examples: int, timings: Any) -> None:
+def _check(X: Any, feature_names: Sequence[str] | None, n_examples: int, timings: Any) -> None:
     if isinstance(n_examples, bool) or not isinstance(n_examples, int) or n_examples < 0:
         raise ValueError(f"n_examples is a whole number from 0; got {n_examples!r}.")
     if timings is not None and not hasattr(timings, "items"):
