@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -129,7 +130,7 @@ def _at_level(
 
     states = np.empty((len(row), distributions.node.shape[1]), np.int8)
 
-    def run(part: slice) -> np.ndarray:
+    def run(part: slice) -> Any:
         return couple(seeds[part], row[part], *distributions.arrays, level, states[part])
 
     jobs = min(effective_n_jobs(n_jobs), max(1, len(row) // PAIRS_PER_THREAD))

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from skstruct.saving import require, savable, whole_numbers
@@ -28,7 +29,7 @@ class Dag:
 
     _saved_arguments = ("depth", "parents", "children")
 
-    def __init__(self, n_nodes: int, parents: np.ndarray, children: np.ndarray) -> None:
+    def __init__(self, n_nodes: int, parents: ArrayLike, children: ArrayLike) -> None:
         arcs = np.column_stack([children, parents]).astype(np.int64).reshape(-1, 2)
         arcs = np.unique(arcs, axis=0)
         self.n_nodes = n_nodes
@@ -186,7 +187,10 @@ def dag_closed_sets(costs: np.ndarray, dag: Dag) -> tuple[np.ndarray, ...]:
     """Minimum-cost ancestor-closed set of every row, its cost, and a lower bound from the flow."""
     from skstruct.solvers._numba_closures import closures
 
-    return closures(np.ascontiguousarray(costs), dag.order, dag.position, *dag.arc_arrays)
+    found: tuple[np.ndarray, ...] = closures(
+        np.ascontiguousarray(costs), dag.order, dag.position, *dag.arc_arrays
+    )
+    return found
 
 
 def forest_closed_sets(costs: np.ndarray, dag: Dag) -> tuple[np.ndarray, np.ndarray]:
@@ -195,7 +199,10 @@ def forest_closed_sets(costs: np.ndarray, dag: Dag) -> tuple[np.ndarray, np.ndar
 
     parent = _parents(dag)
     parent = np.where(parent >= 0, parent, dag.n_nodes)
-    return closed_sets(np.ascontiguousarray(costs), dag.order, parent)
+    found: tuple[np.ndarray, np.ndarray] = closed_sets(
+        np.ascontiguousarray(costs), dag.order, parent
+    )
+    return found
 
 
 def forest_exclusive_sets(costs: np.ndarray, dag: Dag, group: np.ndarray) -> np.ndarray:
@@ -203,7 +210,8 @@ def forest_exclusive_sets(costs: np.ndarray, dag: Dag, group: np.ndarray) -> np.
     from skstruct.solvers._numba_closures import exclusive_sets
 
     group = np.ascontiguousarray(group[dag.order])
-    return exclusive_sets(np.ascontiguousarray(costs), dag.order, _parents(dag), group)
+    found: np.ndarray = exclusive_sets(np.ascontiguousarray(costs), dag.order, _parents(dag), group)
+    return found
 
 
 def forest_sized_sets(
@@ -222,7 +230,10 @@ def forest_sized_sets(
     preorder, end = dag.preorder
     largest = min(largest, dag.n_nodes)
     arrays = [np.ascontiguousarray(a) for a in (costs, low, high)]
-    return sized_sets(*arrays, preorder, end, smallest, largest, per_size)
+    found: tuple[np.ndarray, np.ndarray] = sized_sets(
+        *arrays, preorder, end, smallest, largest, per_size
+    )
+    return found
 
 
 def _parents(dag: Dag) -> np.ndarray:

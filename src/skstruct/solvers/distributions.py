@@ -89,7 +89,8 @@ class ChoiceDistribution(Distribution):
     @cached_property
     def probabilities(self) -> np.ndarray:
         """Of every choice in every row; shape (n, m)."""
-        return self._weights / self._totals[:, None]
+        probabilities: np.ndarray = self._weights / self._totals[:, None]
+        return probabilities
 
     def marginals(self) -> np.ndarray:
         probabilities = self.probabilities
@@ -112,7 +113,8 @@ def drawn_columns(probabilities: np.ndarray, n: int, rng: np.random.Generator) -
     rows = np.arange(len(upto))[:, None]
     level = rng.random((len(upto), n)) + 2.0 * rows
     found = np.searchsorted((upto + 2.0 * rows).ravel(), level, "right")
-    return np.minimum(found - probabilities.shape[1] * rows, last[:, None])
+    columns: np.ndarray = np.minimum(found - probabilities.shape[1] * rows, last[:, None])
+    return columns
 
 
 class ListedDistribution(ChoiceDistribution):

@@ -65,7 +65,7 @@ class LinearConstraints:
 
     @property
     def n_columns(self) -> int:
-        return self.A_eq.shape[1]
+        return int(self.A_eq.shape[1])
 
     @property
     def n_rows(self) -> int | None:
@@ -226,7 +226,7 @@ class LinearConstraints:
         return describe_conflict(self, low, high, labels)
 
 
-def _largest(parts: Any) -> np.ndarray:
+def _largest(parts: Any) -> Any:
     """The largest entry of each row over several arrays, at least zero."""
     return np.maximum.reduce([part.max(axis=1, initial=0.0) for part in parts])
 

@@ -233,7 +233,8 @@ def ranks_of(orders: np.ndarray) -> np.ndarray:
 def pair_signs(ranks: np.ndarray) -> np.ndarray:
     """+1 where p comes before q, -1 where after, 0 where equal or NaN; pairs p < q."""
     p, q = pair_numbers(ranks.shape[1])
-    return np.nan_to_num(np.sign(ranks[:, q] - ranks[:, p]))
+    signs: np.ndarray = np.nan_to_num(np.sign(ranks[:, q] - ranks[:, p]))
+    return signs
 
 
 def linear_orders(

@@ -93,7 +93,8 @@ def weak_dual_bounds(
     far = BEYOND * np.maximum(np.abs(points).max(axis=1, initial=0.0), 1.0)[:, None]
     low, high = np.maximum(low, -far), np.minimum(high, far)
     least = np.minimum(reduced * low, reduced * high).sum(axis=1)
-    return (eq_duals * b_eq).sum(axis=1) + (ub_duals * b_ub).sum(axis=1) + least
+    bounds: np.ndarray = (eq_duals * b_eq).sum(axis=1) + (ub_duals * b_ub).sum(axis=1) + least
+    return bounds
 
 
 FILTERED = 100  # constraints that are tried one by one

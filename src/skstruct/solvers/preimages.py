@@ -25,7 +25,7 @@ def gaussian_sums(weights: Any, Y: Any, points: np.ndarray, gamma: float) -> np.
 
     Subtract a common centre from both first: what cancels in the product is then small.
     """
-    G = points @ Y.T
+    G: np.ndarray = points @ Y.T
     G *= 2.0
     G -= np.einsum("bj,bj->b", points, points)[:, None]
     G -= np.einsum("ij,ij->i", Y, Y)
@@ -361,13 +361,13 @@ class GaussianCells:
         for i in better[np.argsort(height[better])]:
             self.points[rows[i]], self.sums[rows[i]] = centres[i], height[i]
 
-    def _distance(self, rows: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    def _distance(self, rows: np.ndarray, centres: np.ndarray) -> Any:
         if not len(rows):
             return np.zeros(0)
         nearest = self.project(centres + self.centre, rows) - self.centre
         return np.linalg.norm(nearest - centres, axis=1)
 
-    def _is_near(self, rows: np.ndarray, centres: np.ndarray, r: Any) -> np.ndarray:
+    def _is_near(self, rows: np.ndarray, centres: np.ndarray, r: Any) -> Any:
         return self._distance(rows, centres) <= r * (1.0 + CELL_MARGIN)
 
 
@@ -381,9 +381,7 @@ def _highest(owner: np.ndarray, bounds: np.ndarray, k: int) -> np.ndarray:
     return mask
 
 
-def _upper(
-    height: np.ndarray, slopes: np.ndarray, curvature: np.ndarray, half: np.ndarray
-) -> np.ndarray:
+def _upper(height: np.ndarray, slopes: np.ndarray, curvature: np.ndarray, half: np.ndarray) -> Any:
     along = (np.abs(slopes) * half).sum(axis=-1)
     steep = (slopes**2).sum(axis=-1)
     down = np.divide(steep, -2.0 * curvature, out=np.full_like(steep, np.inf), where=curvature < 0)

@@ -91,11 +91,13 @@ class ChoiceProposals(Proposals):
     def start(self, outputs: Any) -> np.ndarray:
         outputs = np.asarray(outputs)
         chosen = outputs if self.numbers_of is None else self.numbers_of(outputs)
-        return np.searchsorted(self.numbers, chosen).astype(np.int64)
+        states: np.ndarray = np.searchsorted(self.numbers, chosen).astype(np.int64)
+        return states
 
     def outputs(self, states: np.ndarray) -> np.ndarray:
         chosen = self.numbers[states]
-        return chosen if self.outputs_of is None else self.outputs_of(chosen)
+        outputs: np.ndarray = chosen if self.outputs_of is None else self.outputs_of(chosen)
+        return outputs
 
     def walk(
         self,
@@ -109,7 +111,8 @@ class ChoiceProposals(Proposals):
         from skstruct.solvers._numba_markov_chains import walk_choices
 
         values = np.ascontiguousarray(self.values_of(scores)[:, self.numbers])
-        return walk_choices(states, values, row, beta, n_steps, streams)
+        accepted: np.ndarray = walk_choices(states, values, row, beta, n_steps, streams)
+        return accepted
 
 
 def new_streams(n: int, rng: Any) -> np.ndarray:
@@ -119,4 +122,5 @@ def new_streams(n: int, rng: Any) -> np.ndarray:
     (2, 4)
     """
     rng = np.random.default_rng(rng)
-    return rng.integers(1, 2**64, size=(n, 4), dtype=np.uint64)
+    streams: np.ndarray = rng.integers(1, 2**64, size=(n, 4), dtype=np.uint64)
+    return streams

@@ -207,7 +207,7 @@ def _clear_rounding(
     points[zero] = 0.0
 
 
-def _row(array: np.ndarray, i: int) -> np.ndarray:
+def _row(array: np.ndarray, i: int) -> Any:
     return array[i if len(array) > 1 else 0]
 
 
@@ -264,7 +264,7 @@ def _degenerate(
 
 def _prepared(
     constraints: LinearConstraints,
-) -> tuple[Any, np.ndarray, np.ndarray, int, np.ndarray]:
+) -> Any:
     """What the solver needs to know of the matrices, once for all rows."""
     if "quadratic" not in constraints.plans:
         constraints.plans["quadratic"] = _prepare(constraints.A_eq, constraints.A_ub)
@@ -309,7 +309,7 @@ def _gap(
     high: np.ndarray,
     points: np.ndarray,
     duals: np.ndarray,
-) -> np.ndarray:
+) -> Any:
     r"""Value minus dual value, from differences only, so that no digits are lost.
 
     With q = A'p and z(p) the best point under the dual variables,

@@ -18,24 +18,21 @@ from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.methods import keep_in_step
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
+from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_min_cost, min_cost
+from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common import listing
-from skstruct.spaces.common.covariances import DenseCovariance
+from skstruct.spaces.common.covariances import Covariance, DenseCovariance
 from skstruct.spaces.common.description import DescribedOutputs
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
-from skstruct.spaces.contracts import (
-    EXACT,
-    Array,
-    Decoded,
-    Enumerable,
-)
+from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
 
 
-class BaseSpace(DescribedOutputs, BaseEstimator):
+class BaseSpace(DescribedOutputs, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What all spaces share: the same in every row, one embedding, learned from nothing."""
 
     embedding = "indicators"
-    guarantee = EXACT
+    guarantee: Any = EXACT  # a Guarantee, which may depend on constraints
     default_loss: Any = "zero_one"
     usual_losses: ClassVar[tuple[str, ...]] = ()  # others by which predictions are judged
     constraints_: Any  # constraints, those of parameters included
@@ -71,13 +68,13 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         """What is regressed on for training outputs: psi, where these are like predictions."""
         return self.embed(Y)
 
-    def rows(self, index: Any) -> Any:
+    def rows(self, index: Any) -> Self:
         """The space as it is for some rows, where rows may be restricted differently."""
         if getattr(self.constraints, "n_rows", None) is None:
             return self
         return self._limited(self.constraints.rows(one_or_more(index)))
 
-    def _limited(self, constraints: Any) -> Any:
+    def _limited(self, constraints: Any) -> Self:
         """The same space within other constraints, which keeps the names that it has learned."""
         narrowed = copy.copy(self)
         narrowed.constraints = constraints
@@ -134,7 +131,7 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         """
         if name == self.embedding:
             return self
-        if name == "outputs" and np.ndim(outputs) == 2:
+        if name == "outputs" and outputs is not None and np.ndim(outputs) == 2:
             return ListedOutputs(self, outputs, candidates)
         if name in ("weights", "squares"):
             raise ValueError(f"This is a loss of quantities, which {type(self).__name__} has not.")
@@ -157,9 +154,10 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         if not isinstance(self, Enumerable):
             return None
         try:
-            return self.enumerate(limit=most)
+            listed: np.ndarray = self.enumerate(limit=most)
         except ValueError:  # there are more
             return None
+        return listed
 
     def examples(self, Z: np.ndarray) -> Any:
         """Outputs in the user's format that show which values may come: those of Z, as a rule."""
@@ -182,7 +180,7 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         """
         return None
 
-    def covariance(self) -> Any:
+    def covariance(self) -> Covariance:
         """Covariance of psi under the uniform distribution: a :class:`~.covariances.Covariance`."""
         mean = np.asarray(self.mean_embedding())
         check_square_fits(
@@ -193,7 +191,7 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         second -= np.outer(mean, mean)
         return DenseCovariance(second)
 
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         r"""The distributions :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`, where known
         exactly.
 
@@ -226,15 +224,15 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         """
         return None
 
-    def proposals(self) -> Any:
+    def proposals(self) -> Proposals | None:
         """Local moves of Markov chains, :class:`~skstruct.solvers.proposals.Proposals`, or None."""
         return None
 
     def _checked_scores(self, scores: Any, width: int | None = None) -> np.ndarray:
         """Finite scores (n, d), where d may be known; a single row may come without the axis."""
-        scores = listing.check_scores(scores, self, width)
-        self._check_rows(len(scores))
-        return scores
+        checked = listing.check_scores(scores, self, width)
+        self._check_rows(len(checked))
+        return checked
 
     def _checked_costs(self, costs: np.ndarray, width: int) -> np.ndarray:
         """Finite costs (n, width) of as many rows as constraints are for."""
@@ -263,7 +261,9 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
             raise ValueError("This space differs from row to row; take rows(i) of it first.")
         return self.constraints_
 
-    def approximate_enumeration(self, costs: np.ndarray, nu: float) -> Iterator[Any]:
+    def approximate_enumeration(
+        self, costs: np.ndarray, nu: float
+    ) -> Iterator[tuple[np.ndarray, float]]:
         r"""Outputs that cost at most :math:`(1 - \nu) \min + \nu \max`, one by one.
 
         Parameters
@@ -372,7 +372,7 @@ def decoded_or_infeasible(
     return Decoded(outputs, values, bounds)
 
 
-class GivenWhole:
+class GivenWhole(BaseSpace):
     """What ``fit`` would learn is taken from the parameters, once it is asked for.
 
     A child names in ``_learned`` what is there after ``fit``, the first of it always; says by
@@ -415,7 +415,7 @@ class GivenWhole:
             raise NotFittedError(str(error)) from error
         return vars(self)[name]
 
-    def set_params(self, **params: Any) -> Any:
+    def set_params(self, **params: Any) -> Self:
         for name in vars(self).pop("_opened", ()):
             vars(self).pop(name, None)
         return super().set_params(**params)
@@ -429,7 +429,8 @@ class EmbeddingView(BaseSpace):
 
     @property
     def labels_(self) -> tuple[Any, ...]:
-        return self.space.labels_
+        names: tuple[Any, ...] = self.space.labels_
+        return names
 
     @property
     def dag_(self) -> Any:
@@ -443,14 +444,15 @@ class EmbeddingView(BaseSpace):
         self.space.fit(Y)
         return self
 
-    def validate(self, Y: Any) -> np.ndarray:
+    def validate(self, Y: Any) -> Array:
         return self.space.validate(Y)
 
-    def restore(self, Z: np.ndarray, index: Any = None) -> np.ndarray:
+    def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         return self.space.restore(Z, index)
 
     def contains(self, Z: np.ndarray) -> np.ndarray:
-        return self.space.contains(Z)
+        inside: np.ndarray = self.space.contains(Z)
+        return inside
 
     def _check_rows(self, n: int) -> None:
         check_n_rows(self.constraints_, n, type(self.space).__name__)
@@ -459,23 +461,24 @@ class EmbeddingView(BaseSpace):
     def whole(self) -> Any:
         return self.space
 
-    def all_outputs(self, most: int) -> np.ndarray:
-        return self.space.all_outputs(most)
+    def all_outputs(self, most: int) -> np.ndarray | None:
+        listed: np.ndarray | None = self.space.all_outputs(most)
+        return listed
 
-    def canonical_range(self) -> tuple[Any, Any, int | None]:
+    def canonical_range(self) -> Any:
         return self.space.canonical_range()
 
     def parts_of(self, z: Any) -> Any:
         return self.space.parts_of(z)
 
-    def _over(self, space: Any) -> Any:
+    def _over(self, space: Any) -> Self:
         """The same view of another space."""
         return type(self)(space)
 
-    def rows(self, index: Any) -> Any:
+    def rows(self, index: Any) -> Self:
         return self._over(self.space.rows(index))
 
-    def restrict(self, **constraints: Any) -> Any:
+    def restrict(self, **constraints: Any) -> Self:
         return self._over(self.space.restrict(**constraints))
 
     def with_embedding(
@@ -499,9 +502,10 @@ class ListView(EmbeddingView):
         return self.listed_.tobytes()
 
     def all_outputs(self, most: int) -> np.ndarray:
-        return self.listed_[self.allowed()[0]]
+        listed: np.ndarray = self.listed_[self.allowed()[0]]
+        return listed
 
-    def _over(self, space: Any) -> Any:
+    def _over(self, space: Any) -> Self:
         view = copy.copy(self)
         view.space = space
         return view
@@ -536,7 +540,7 @@ class ListView(EmbeddingView):
 
         return listed_argmin(self.listed_, self.allowed()[0], backend)
 
-    def kbest(self, costs: np.ndarray, k: float | str | None) -> Decoded:
+    def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         k = check_k(k, type(self).__name__)
         order, values = k_min_cost(self._allowed_costs(costs), k)
         self._check_some(values.min(axis=1))
@@ -590,7 +594,8 @@ class ListedOutputs(ListView):
             return costs
         psi = self.space.with_embedding(embedding).embed(self.listed_)
         costs = check_costs(costs, psi.shape[1], used_by=type(self).__name__)
-        return costs @ psi.T
+        lifted: np.ndarray = costs @ psi.T
+        return lifted
 
     def allowed(self, part: slice = slice(None)) -> np.ndarray:
         allowed = super().allowed()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The 0/1 points of a polytope."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -50,9 +51,9 @@ class BinaryPolytope(IndicatorSpace):
         A_ub: Any = None,
         b_ub: Any = None,
         A_eq: Any = None,
-        b_eq: list[int] | None = None,
+        b_eq: Any = None,
         *,
-        labels: Any = None,
+        labels: Iterable[Any] | None = None,
         constraints: Any = None,
     ) -> None:
         self.A_ub = A_ub
@@ -119,6 +120,29 @@ class BinaryPolytope(IndicatorSpace):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return decode_rows(self._program(constraints), costs, constraints.low, constraints.high)
 
+    def restrict(
+        self,
+        *,
+        include: Any = None,
+        exclude: Any = None,
+        min_size: int | None = None,
+        max_size: int | None = None,
+        exclusive: Iterable[Any] | None = None,
+    ) -> Self:
+        """The same space, narrowed.
+
+        Parameters
+        ----------
+        include, exclude : names of coordinates, the same for all rows or a collection per row
+            Coordinates known to be 1 and known to be 0; also 0/1 arrays of shape (n, d). A
+            single row of them serves all rows.
+        min_size, max_size : int
+            Constraints on the number of ones.
+        exclusive : list of groups of names
+            At most one of each group is 1.
+        """
+        return self._narrowed(include, exclude, min_size, max_size, self._groups(exclusive), False)
+
     def _count_within(self, low: np.ndarray, high: np.ndarray) -> int:
         listed = self.enumerate()
         return int(((listed >= low) & (listed <= high)).all(axis=1).sum())
@@ -132,7 +156,7 @@ class BinaryPolytope(IndicatorSpace):
         """None: single flips may not lead from each output to each."""
         return None
 
-    def sample(self, n: int, rng: Any) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         listed = self.enumerate()
         if not len(listed):
             raise InfeasibleError("BinaryPolytope: no 0/1 point meets the constraints.")

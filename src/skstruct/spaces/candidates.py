@@ -42,7 +42,7 @@ class Candidates(Classes):
     4
     """
 
-    def __init__(self, outputs: Any, loss: Any = None) -> None:
+    def __init__(self, outputs: Any, loss: Callable[[Any, Any], float] | None = None) -> None:
         self.outputs = outputs
         self.loss = loss
 
@@ -105,9 +105,7 @@ class Candidates(Classes):
         return np.arange(self.n_candidates_)
 
     @property
-    def labels_(
-        self,
-    ) -> np.ndarray:  # candidates only: the sizes and samples of Classes speak of these
+    def labels_(self) -> np.ndarray:  # candidates only, as the sizes and samples of Classes
         return self.known_.array()[: self.n_candidates_]
 
     def validate(self, Y: Any) -> np.ndarray:

@@ -3,7 +3,7 @@
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +14,7 @@ from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.rows import unit_vectors
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_min_cost, min_cost
-from skstruct.spaces.base import BaseSpace, GivenWhole, check_k, decoded_or_infeasible
+from skstruct.spaces.base import GivenWhole, check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Exchangeable
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import (
@@ -31,7 +31,7 @@ from skstruct.spaces.contracts import Decoded
 
 
 @savable
-class Classes(GivenWhole, BaseSpace):
+class Classes(GivenWhole):
     r"""One of k classes, :math:`\psi(z) = e_z`: ordinary multi-class classification.
 
     Any loss matrix is bilinear here. Canonical outputs are class numbers.
@@ -52,10 +52,12 @@ class Classes(GivenWhole, BaseSpace):
     """
 
     embedding = "outputs"
-    default_loss = "zero_one"
+    default_loss: Any = "zero_one"
+    labels_: Any  # array of names
+    series_: tuple[Any, ...] | None
     _learned: ClassVar[tuple[str, ...]] = ("labels_", "number_", "series_")
 
-    def __init__(self, labels: Any = None) -> None:
+    def __init__(self, labels: Iterable[Any] | None = None) -> None:
         self.labels = labels
 
     def fit(self, Y: Any) -> Self:
@@ -185,7 +187,7 @@ class Classes(GivenWhole, BaseSpace):
 
         return listed_argmin(self.listed_, getattr(self, "allowed_", None), backend)
 
-    def kbest(self, costs: np.ndarray, k: float | str | None) -> Decoded:
+    def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         """The ``k`` minimum-cost classes of every row; fewer when there are fewer classes."""
         k = check_k(k, type(self).__name__)
         order, values = k_min_cost(self._allowed_costs(costs), k)
@@ -237,7 +239,7 @@ class Classes(GivenWhole, BaseSpace):
     def enumerate(self, limit: Any = None) -> np.ndarray:
         return self.listed_
 
-    def sample(self, n: int, rng: Any) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         return np.random.default_rng(rng).integers(len(self.labels_), size=n)
 
 

@@ -112,14 +112,14 @@ class Constraints:
         """Which rows of ``Z`` meet the constraints (paths are the hierarchy's business); (n,)."""
         Z = np.asarray(Z).astype(bool)
         size = Z.sum(axis=1)
-        good = (size >= self.smallest) & (size <= self.largest)
+        good: np.ndarray = (size >= self.smallest) & (size <= self.largest)
         good &= (self.low <= Z).all(axis=1) & (self.high >= Z).all(axis=1)
         for group in self.groups:
             good &= Z[:, group].sum(axis=1) <= 1
         return good
 
 
-def check_size(value: int | None, name: str, used_by: str) -> int | None:
+def check_size(value: Any, name: str, used_by: str) -> int | None:
     """A size limit: None or a whole number of at least zero."""
     if value is None:
         return None
@@ -151,13 +151,12 @@ def allowed_by(space: Any, outputs: np.ndarray) -> np.ndarray:
     """Which outputs a space holds, where its rows may be restricted differently; (1 or n, m)."""
     constraints = getattr(space, "constraints_", None)
     if constraints is None or constraints.n_rows is None:
-        return space.contains(outputs)[None]
+        inside: np.ndarray = space.contains(outputs)[None]
+        return inside
     return np.array([space.rows([i]).contains(outputs) for i in range(constraints.n_rows)])
 
 
-def label_mask(
-    names: list[Any] | None, labels: tuple[Any, ...], argument: str, used_by: str
-) -> np.ndarray:
+def label_mask(names: Any, labels: tuple[Any, ...], argument: str, used_by: str) -> np.ndarray:
     """Marks the named labels: shape (1, d), or (n, d) when given row by row.
 
     ``names`` is a collection of label names, a collection of such collections (one per

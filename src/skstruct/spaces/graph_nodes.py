@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Nodes of a graph or of a triangle mesh: classes that lie near to or far from each other."""
 
+from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from skstruct._arrays.imports import is_networkx, is_pandas
@@ -19,7 +21,7 @@ from skstruct.spaces.common.formats import (
 from skstruct.tolerances import CANCELED, DIFFERENCE_ROUNDING, TABLE_SYMMETRY
 
 
-def cotangent_weights(points: Any, faces: list[list[int]]) -> sparse.csr_array:
+def cotangent_weights(points: Any, faces: Any) -> sparse.csr_array:
     """Weights of the edges of a mesh; see ``GraphNodes.from_mesh``.
 
     Parameters
@@ -91,12 +93,14 @@ class GraphNodes(Classes):
 
     default_loss = "diffusion"
 
-    def __init__(self, graph: Any, *, labels: list[Any] | None = None) -> None:
+    def __init__(self, graph: Any, *, labels: Iterable[Any] | None = None) -> None:
         self.graph = graph
         self.labels = labels
 
     @classmethod
-    def from_mesh(cls, points: Any, faces: list[list[int]], *, labels: Any = None) -> "GraphNodes":
+    def from_mesh(
+        cls, points: ArrayLike, faces: ArrayLike, *, labels: Iterable[Any] | None = None
+    ) -> Self:
         r"""The vertices of a triangle mesh with cotangent weights.
 
         :math:`w_{uv} = \max(0, (\cot\alpha + \cot\beta) / 2)` over the angles opposite to an

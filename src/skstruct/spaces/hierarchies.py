@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Label sets that hold the parents of their members."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Self
 
 import numpy as np
 
@@ -157,7 +157,7 @@ class Hierarchy(IndicatorSpace):
     def fit_validate(self, Y: Any) -> np.ndarray:
         return self._with_ancestors(self._fit(Y))
 
-    def _with_ancestors(self, Z: np.ndarray) -> np.ndarray:
+    def _with_ancestors(self, Z: np.ndarray) -> Any:
         if self.close:
             return (Z @ self.dag_.ancestors > 0).astype(np.int8)
         children, parents = self.dag_.children, self.dag_.parents
@@ -176,11 +176,11 @@ class Hierarchy(IndicatorSpace):
         *,
         include: Any = None,
         exclude: Any = None,
-        min_size: Any = None,
-        max_size: Any = None,
-        exclusive: Any = None,
+        min_size: int | None = None,
+        max_size: int | None = None,
+        exclusive: str | Iterable[Any] | None = None,
         one_path: bool = False,
-    ) -> Any:
+    ) -> Self:
         """The same space, narrowed.
 
         Parameters
@@ -320,7 +320,8 @@ class Hierarchy(IndicatorSpace):
         if not self._one_row().one_path:
             return super().enumerate(limit)
         paths = self.dag_.ancestors[self.dag_.leaves].toarray().astype(np.int8)
-        return paths[self.contains(paths)]
+        listed: np.ndarray = paths[self.contains(paths)]
+        return listed
 
     def _uniform(self) -> Any:
         constraints = self._one_row()

@@ -2,7 +2,7 @@
 """Subsets of labels: the base class of 0/1 outputs closed in a graph, and plain label sets."""
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -46,6 +46,7 @@ class IndicatorSpace(MarkedLabels, UniformSets):
 
     embedding = "indicators"
     default_loss = "hamming"
+    format_: Any  # how outputs are written
     usual_losses: ClassVar[tuple[str, ...]] = ("f1", "zero_one")
     _constraints_kind: ClassVar[type] = Constraints
 
@@ -89,29 +90,6 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         return np.asarray(Z, dtype=np.float64)
 
     # ------------------------------------------------------------- constraints
-    def restrict(
-        self,
-        *,
-        include: Any = None,
-        exclude: Any = None,
-        min_size: Any = None,
-        max_size: Any = None,
-        exclusive: Any = None,
-    ) -> Any:
-        """The same space, narrowed.
-
-        Parameters
-        ----------
-        include, exclude : label names, the same for all rows or a collection per row
-            Labels known to be in and known to be out; also 0/1 arrays of shape (n, d). A
-            single row of them serves all rows.
-        min_size, max_size : int
-            Constraints on the number of labels.
-        exclusive : list of groups of label names
-            At most one label of each group.
-        """
-        return self._narrowed(include, exclude, min_size, max_size, self._groups(exclusive), False)
-
     def _groups(self, exclusive: Any) -> list[np.ndarray]:
         return label_groups(exclusive, self.labels_, type(self).__name__)
 
@@ -123,7 +101,7 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         max_size: int | None,
         groups: Any,
         one_path: bool,
-    ) -> Any:
+    ) -> Self:
         name = type(self).__name__
         low = label_mask(include, self.labels_, "include", name)
         high = ~label_mask(exclude, self.labels_, "exclude", name)
@@ -157,9 +135,7 @@ class IndicatorSpace(MarkedLabels, UniformSets):
     def _k_best(self, decode: Callable[..., Any], n: int, k: int) -> Decoded:
         """The k best sets of n rows, by ``decode(rows, constraints)``: outputs and values first."""
 
-        def best_within(
-            rows: np.ndarray, low: np.ndarray, high: np.ndarray
-        ) -> tuple[np.ndarray, np.ndarray]:
+        def best_within(rows: np.ndarray, low: np.ndarray, high: np.ndarray) -> Any:
             return decode(rows, self.constraints_.rows(rows).within(low, high))[:2]
 
         outputs, values = k_best(best_within, n, len(self.labels_), k)
@@ -240,7 +216,7 @@ class FreeSubsets:
         smallest, largest = self.sizes
         forced, free = int(self.low.sum()), len(self.open)
         if self.possible and smallest <= forced and forced + free <= largest:
-            return 2**free
+            return int(2**free)
         return sum(self.ways)
 
     def _sum(self, function: Callable[..., Any]) -> int:
@@ -327,7 +303,7 @@ class LabelSets(IndicatorSpace):
 
     def __init__(
         self,
-        labels: Any = None,
+        labels: Iterable[Any] | None = None,
         min_size: int = 0,
         max_size: int | None = None,
         *,
@@ -406,6 +382,29 @@ class LabelSets(IndicatorSpace):
         from skstruct.solvers.on_device import sets_argmin, threshold
 
         return sets_argmin(threshold, constraints, constraints.low, constraints.high, backend)
+
+    def restrict(
+        self,
+        *,
+        include: Any = None,
+        exclude: Any = None,
+        min_size: int | None = None,
+        max_size: int | None = None,
+        exclusive: Iterable[Any] | None = None,
+    ) -> Self:
+        """The same space, narrowed.
+
+        Parameters
+        ----------
+        include, exclude : label names, the same for all rows or a collection per row
+            Labels known to be in and known to be out; also 0/1 arrays of shape (n, d). A
+            single row of them serves all rows.
+        min_size, max_size : int
+            Constraints on the number of labels.
+        exclusive : list of groups of label names
+            At most one label of each group.
+        """
+        return self._narrowed(include, exclude, min_size, max_size, self._groups(exclusive), False)
 
     # ------------------------------------------------------------- all outputs
     def _uniform(self) -> Any:

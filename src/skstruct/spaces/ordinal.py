@@ -3,11 +3,12 @@
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from skstruct.saving import savable
+from skstruct.spaces.common.counting import StateConstraints
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import check_distinct, plain_name, unknown_label
 from skstruct.spaces.common.label_graph import LabelGraph
@@ -64,7 +65,9 @@ class Ordinal(Poset):
         level = int(np.sum(z)) - 1
         return Parts([Part(level, self.labels_[level])])
 
-    def __init__(self, levels: Any = None, *, constraints: Any = None) -> None:
+    def __init__(
+        self, levels: Iterable[Any] | None = None, *, constraints: StateConstraints | None = None
+    ) -> None:
         self.levels = levels
         self.constraints = constraints
 
@@ -77,7 +80,7 @@ class Ordinal(Poset):
             self.levels, self._given_graph = self.labels_, self._graph
 
     def _learned(self, Y: Any) -> LabelGraph:
-        dtype = getattr(Y, "dtype", None)
+        dtype: Any = getattr(Y, "dtype", None)
         if getattr(dtype, "ordered", False):
             return _chain(dtype.categories)
         names, _ = self._names(Y)
@@ -91,7 +94,9 @@ class Ordinal(Poset):
     def _has_paths(self, Y: Any, labels: set[Any]) -> bool:
         return False
 
-    def restrict(self, *, min_level: Any = None, max_level: Any = None, exclude: Any = None) -> Any:
+    def restrict(  # type: ignore[override]  # levels have bounds in the place of ``include``
+        self, *, min_level: Any = None, max_level: Any = None, exclude: Any = None
+    ) -> Self:
         """The same space, narrowed.
 
         Parameters
@@ -134,13 +139,15 @@ class Ordinal(Poset):
     def numbers(self, Z: np.ndarray) -> np.ndarray:
         """The highest level that is marked; shape (n,)."""
         d = len(self.labels_)
-        return d - 1 - np.argmax(np.asarray(Z)[:, ::-1] != 0, axis=1)
+        numbers: np.ndarray = d - 1 - np.argmax(np.asarray(Z)[:, ::-1] != 0, axis=1)
+        return numbers
 
     def mean_embedding(self) -> np.ndarray:
         """The share of levels that are at least i; shape (d,)."""
         marked = np.zeros(len(self.labels_), np.int64)
         marked[self._some()] = 1
-        return marked[::-1].cumsum()[::-1] / marked.sum()
+        mean: np.ndarray = marked[::-1].cumsum()[::-1] / marked.sum()
+        return mean
 
     def second_moment(self) -> np.ndarray:
         """The share of levels that are at least the larger of i and j; shape (d, d)."""

@@ -2,7 +2,7 @@
 """One element of a partially ordered set."""
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -68,16 +68,20 @@ class UniformElements(MarkedLabels, CountedSpace):
 
     def psi(self, numbers: np.ndarray) -> np.ndarray:
         """The rows of elements by number, int8 of shape (..., d)."""
-        return self.above_[numbers]
+        psi: np.ndarray = self.above_[numbers]
+        return psi
 
     def embed(self, Z: np.ndarray) -> np.ndarray:
         return np.asarray(Z, dtype=np.float64)
 
     def numbers(self, Z: np.ndarray) -> np.ndarray:
         """The element of each row psi: the one marked that has most above it; shape (n,)."""
-        return (np.asarray(Z) * self.above_.sum(axis=1, dtype=np.int64)).argmax(axis=1)
+        numbers: np.ndarray = (np.asarray(Z) * self.above_.sum(axis=1, dtype=np.int64)).argmax(
+            axis=1
+        )
+        return numbers
 
-    def _are_elements(self, Z: np.ndarray) -> np.ndarray:
+    def _are_elements(self, Z: np.ndarray) -> Any:
         """Which rows are psi of some element; shape (n,)."""
         return (self.psi(self.numbers(Z)) == Z).all(axis=1)
 
@@ -86,7 +90,8 @@ class UniformElements(MarkedLabels, CountedSpace):
         Z, d = np.asarray(Z), self.dag_.n_nodes
         self._check_outputs(Z, d, f"(n, {d}) of 0 and 1")
         allowed = np.broadcast_to(self.constraints_.allowed, (len(Z), d))
-        return self._are_elements(Z) & allowed[np.arange(len(Z)), self.numbers(Z)]
+        inside: np.ndarray = self._are_elements(Z) & allowed[np.arange(len(Z)), self.numbers(Z)]
+        return inside
 
     def _allowed(self) -> np.ndarray:
         """Numbers of the elements that may be predicted."""
@@ -106,7 +111,7 @@ class UniformElements(MarkedLabels, CountedSpace):
         """All outputs in canonical form; shape (size, d)."""
         return self.psi(self._allowed())
 
-    def sample(self, n: int, rng: Any) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """``n`` outputs drawn uniformly and independently; shape (n, d)."""
         return self.psi(np.random.default_rng(rng).choice(self._some(), size=n))
 
@@ -115,7 +120,7 @@ class UniformElements(MarkedLabels, CountedSpace):
     def _element_costs(self, costs: np.ndarray) -> np.ndarray:
         """What each element costs; (n, d)."""
 
-    def _marginals(self, probabilities: np.ndarray) -> np.ndarray:
+    def _marginals(self, probabilities: np.ndarray) -> Any:
         """Mean of psi, given the probabilities of the elements; (n, d)."""
         return probabilities @ self.dag_.ancestors
 
@@ -144,13 +149,15 @@ class UniformElements(MarkedLabels, CountedSpace):
     def mean_embedding(self) -> np.ndarray:
         """The share n_i / #z of elements that are i or below it; shape (d,)."""
         allowed = self._some()
-        return self.above_[allowed].sum(axis=0, dtype=np.int64) / len(allowed)
+        mean: np.ndarray = self.above_[allowed].sum(axis=0, dtype=np.int64) / len(allowed)
+        return mean
 
     def second_moment(self) -> np.ndarray:
         """The share of elements that are at or below both i and j; shape (d, d)."""
         allowed = self._some()
         marked = sparse.csr_array(self.above_[allowed].astype(np.float64))
-        return (marked.T @ marked).toarray() / len(allowed)
+        moment: np.ndarray = (marked.T @ marked).toarray() / len(allowed)
+        return moment
 
 
 @savable
@@ -168,12 +175,14 @@ class OtherEmbedding(EmbeddingView):
         return self.view.embed(Z)
 
     def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
-        return self.view.lift(costs, embedding)
+        lifted: np.ndarray = self.view.lift(costs, embedding)
+        return lifted
 
     def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
-        return self.view.project(means, embedding)
+        projected: np.ndarray = self.view.project(means, embedding)
+        return projected
 
-    def _element_costs(self, costs: np.ndarray) -> np.ndarray:
+    def _element_costs(self, costs: np.ndarray) -> Any:
         psi = self.embed(self.space.above_)
         return check_costs(costs, psi.shape[1], used_by=type(self.space).__name__) @ psi.T
 
@@ -185,10 +194,12 @@ class OtherEmbedding(EmbeddingView):
         )
 
     def argmin(self, costs: np.ndarray) -> Decoded:
-        return self.space.argmin(None, element_costs=self._element_costs(costs))
+        decoded: Decoded = self.space.argmin(None, element_costs=self._element_costs(costs))
+        return decoded
 
     def kbest(self, costs: np.ndarray, k: int) -> Decoded:
-        return self.space.kbest(None, k, element_costs=self._element_costs(costs))
+        decoded: Decoded = self.space.kbest(None, k, element_costs=self._element_costs(costs))
+        return decoded
 
 
 @savable
@@ -246,7 +257,7 @@ class Poset(UniformElements):
     def __init__(
         self,
         relation: Any = None,
-        labels: Any = None,
+        labels: Iterable[Any] | None = None,
         *,
         leaves_only: bool = False,
         constraints: StateConstraints | None = None,
@@ -306,7 +317,7 @@ class Poset(UniformElements):
 
     def _learned(self, Y: Any) -> LabelGraph:
         """Elements of ``Y`` of which none is above another."""
-        if self._has_paths(Y, ()):
+        if self._has_paths(Y, set()):
             return LabelGraph(read_label_sets(Y, None, used_by="Poset")[1], [])
         return LabelGraph(sorted_names(set(self._names(Y)[0])), [])
 
@@ -331,7 +342,7 @@ class Poset(UniformElements):
         if not self._has_paths(Y, set(labels)):
             names, format = self._names(Y)
             return self.psi(numbers_of(names, labels, name)), format
-        Z, _, format = read_label_sets(Y, labels, used_by=name)
+        Z, _, of_sets = read_label_sets(Y, labels, used_by=name)
         bad = np.flatnonzero(~self._are_elements(Z))
         if len(bad):
             inside = sorted(repr(labels[j]) for j in np.flatnonzero(Z[bad[0]]))
@@ -339,7 +350,7 @@ class Poset(UniformElements):
                 f"{name}: Y[{bad[0]}] holds {', '.join(inside) or 'nothing'}, which is not one "
                 f"{self.element} with all that is above it ({len(bad)} such rows)."
             )
-        return Z, format
+        return Z, of_sets
 
     def validate(self, Y: Any) -> np.ndarray:
         """Outputs in canonical form: an int8 array of shape (n, d), the rows psi."""
@@ -359,7 +370,7 @@ class Poset(UniformElements):
         open_ = StateConstraints(self.leaf_mask_[None])
         return open_ if self.constraints is None else open_.narrow(self.constraints.allowed)
 
-    def restrict(self, *, include: Any = None, exclude: Any = None) -> Any:
+    def restrict(self, *, include: Any = None, exclude: Any = None) -> Self:
         """The same space, narrowed.
 
         Parameters
@@ -377,16 +388,14 @@ class Poset(UniformElements):
         return self._limited(constraints)
 
     # ------------------------------------------------------------- decoding
-    def _allowed_costs(
-        self, costs: np.ndarray | None, element_costs: np.ndarray | None = None
-    ) -> np.ndarray:
+    def _allowed_costs(self, costs: Any, element_costs: np.ndarray | None = None) -> np.ndarray:
         """What each element costs, infinite where it is not allowed; shape (n, d)."""
         if element_costs is None:
             element_costs = self._element_costs(self._checked_costs(costs, len(self.labels_)))
         self._check_rows(len(element_costs))
         return np.where(self.constraints_.allowed, element_costs, np.inf)
 
-    def _element_costs(self, costs: np.ndarray) -> np.ndarray:
+    def _element_costs(self, costs: np.ndarray) -> Any:
         return (self.dag_.ancestors @ costs.T).T
 
     def argmin(
@@ -399,7 +408,9 @@ class Poset(UniformElements):
         best, values = min_cost(self._allowed_costs(costs, element_costs))
         return decoded_or_infeasible(self.psi(best), values, values, self)
 
-    def kbest(self, costs: np.ndarray, k: int, *, element_costs: Any = None) -> Decoded:
+    def kbest(
+        self, costs: np.ndarray | None, k: int, *, element_costs: np.ndarray | None = None
+    ) -> Decoded:
         """The ``k`` minimum-cost elements of every row: outputs (n, k, d), values (n, k)."""
         k = check_k(k, type(self).__name__)
         order, values = k_min_cost(self._allowed_costs(costs, element_costs), k)

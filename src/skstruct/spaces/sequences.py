@@ -2,6 +2,7 @@
 """Sequences of symbols, embedded by which symbol is at which position."""
 
 import copy
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -107,8 +108,8 @@ def second_moment_of_chains(counts: ChainCounts, width: int, bigrams: bool) -> n
         ...
         """
         joint = joint.reshape(-1, joint.shape[-1])
-        one, other = slice(one, one + len(joint)), slice(other, other + joint.shape[1])
-        moment[one, other], moment[other, one] = joint, joint.T
+        rows, columns = slice(one, one + len(joint)), slice(other, other + joint.shape[1])
+        moment[rows, columns], moment[columns, rows] = joint, joint.T
 
     both = np.zeros((0, q, q))  # symbols at s and at t, for all s <= t
     three = np.zeros((0, q, q, q))  # symbols at s - 1, s and t, for all 0 < s <= t
@@ -172,8 +173,8 @@ class Sequences(SequenceSet):
 
     def __init__(
         self,
-        alphabet: str | None = None,
-        length: Any = None,
+        alphabet: Iterable[Any] | None = None,
+        length: int | tuple[int | None, int | None] | None = None,
         embedding: str = "positions",
         *,
         constraints: Any = None,
@@ -218,7 +219,7 @@ class Sequences(SequenceSet):
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
     ) -> Any:
-        if name == "outputs" and np.ndim(outputs) == 2:
+        if name == "outputs" and outputs is not None and np.ndim(outputs) == 2:
             return ListedSequences.of(self, outputs, candidates)
         if name not in EMBEDDINGS:
             return super().with_embedding(name, outputs, candidates)
@@ -268,7 +269,7 @@ class Sequences(SequenceSet):
         outputs = symbols.reshape(len(values), self.length_)
         return decoded_or_infeasible(outputs, values, values, self)
 
-    def kbest(self, costs: np.ndarray, k: float | str | None) -> Decoded:
+    def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         """The ``k`` minimum-cost sequences of every row: outputs (n, k, T), values (n, k)."""
         k = check_k(k, "Sequences")
         symbols, values = k_best_chains(**self._chains(costs), k=k)
@@ -339,8 +340,8 @@ class Sequences(SequenceSet):
     def _check_given(self, lengths: np.ndarray) -> None:
         """Rows are of a length that was given to the space, if any was."""
         low, high = self._given_lengths()
-        low, high = 0 if low is None else low, np.inf if high is None else high
-        wrong = np.flatnonzero((lengths < low) | (lengths > high))
+        least, most = 0 if low is None else low, np.inf if high is None else high
+        wrong = np.flatnonzero((lengths < least) | (lengths > most))
         if len(wrong):
             row = int(wrong[0])
             raise InfeasibleError(

@@ -68,10 +68,12 @@ class QuadraticCurves:
         return QuadraticCurves(self.a[index], self.b[index], self.constant[index])
 
     def at(self, T: np.ndarray) -> np.ndarray:
-        return (self.a * T + self.b) * T + self.constant
+        values: np.ndarray = (self.a * T + self.b) * T + self.constant
+        return values
 
     def slopes(self, T: np.ndarray) -> np.ndarray:
-        return 2 * self.a * T + self.b
+        slopes: np.ndarray = 2 * self.a * T + self.b
+        return slopes
 
     def minimize(
         self, low: Any, high: Any, slope: np.ndarray | None = None
@@ -171,7 +173,8 @@ class WeightedCurves:
         ``low`` and ``high`` have shape (d,).
         """
         largest = np.maximum(self.rho(low, self.outputs), self.rho(high, self.outputs))
-        return np.abs(self.weights) @ (largest * self.scale)
+        size: np.ndarray = np.abs(self.weights) @ (largest * self.scale)
+        return size
 
 
 def ends(low: Any, high: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:

@@ -13,13 +13,15 @@ from skstruct.tolerances import CHI_SQUARE_GAP
 def rho(t: np.ndarray, y: Any) -> np.ndarray:
     """(t - y)^2 / (t + y), zero where both are zero."""
     both = np.asarray(t + y)
-    return (t - y) ** 2 / np.where(both > 0, both, 1.0)
+    terms: np.ndarray = (t - y) ** 2 / np.where(both > 0, both, 1.0)
+    return terms
 
 
 def slope(t: Any, y: Any) -> np.ndarray:
     """d rho / dt = 1 - 4 y^2 / (t + y)^2; one where both are zero."""
     both = np.asarray(t + y)
-    return 1.0 - 4.0 * (y / np.where(both > 0, both, 1.0)) ** 2
+    slopes: np.ndarray = 1.0 - 4.0 * (y / np.where(both > 0, both, 1.0)) ** 2
+    return slopes
 
 
 class ChiSquareCurves(WeightedCurves):
@@ -60,14 +62,17 @@ class ChiSquareCurves(WeightedCurves):
         return found * self.scale
 
     def at(self, T: np.ndarray) -> np.ndarray:
-        return self._jets(T)[0]
+        values: np.ndarray = self._jets(T)[0]
+        return values
 
     def slopes(self, T: np.ndarray) -> np.ndarray:
-        return self._jets(T)[1]
+        slopes: np.ndarray = self._jets(T)[1]
+        return slopes
 
     def curvatures(self, T: np.ndarray) -> np.ndarray:
         """Second derivatives at T."""
-        return self._jets(T)[2]
+        curvatures: np.ndarray = self._jets(T)[2]
+        return curvatures
 
     def _signed_parts(self) -> tuple[np.ndarray, np.ndarray]:
         return np.maximum(self.weights, 0.0), np.maximum(-self.weights, 0.0)

@@ -53,7 +53,8 @@ class Cells:
         meet = np.where(steep > 0, np.clip(np.where(np.isnan(meet), 0, meet), 0, h), 0.5 * h)
         first = _lowest(self.left_value, near, bend, meet)
         second = _lowest(self.right_value, far, bend, h - meet)
-        return np.minimum(first, second)
+        bounds: np.ndarray = np.minimum(first, second)
+        return bounds
 
     def split(self, at: np.ndarray, value: np.ndarray, slope: np.ndarray) -> "Cells":
         """Two cells out of each; they inherit the bound of the second derivative."""
@@ -71,7 +72,8 @@ class Cells:
             root = np.sqrt(z * z - self.left_slope * self.right_slope)
             share = (self.right_slope + root - z) / (self.right_slope - self.left_slope + 2 * root)
         inside = (share > 0) & (share < 1)  # False for NaN
-        return np.where(inside, self.right - h * np.where(inside, share, 0.5), middle)
+        points: np.ndarray = np.where(inside, self.right - h * np.where(inside, share, 0.5), middle)
+        return points
 
     def next_bottoms(self, at: np.ndarray, slope: np.ndarray) -> np.ndarray:
         """One step of Newton's method from ``at``, with F'' from the slopes at three points."""
@@ -90,9 +92,7 @@ def joined(parts: list[Cells]) -> Cells:
     return Cells(*(np.concatenate(column) for column in columns))
 
 
-def _lowest(
-    value: np.ndarray, slope: np.ndarray, bend: np.ndarray, length: np.ndarray
-) -> np.ndarray:
+def _lowest(value: np.ndarray, slope: np.ndarray, bend: np.ndarray, length: np.ndarray) -> Any:
     """min over x in [0, length] of value + slope x + bend x^2 / 2."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         bottom = -slope / bend
@@ -129,12 +129,14 @@ class CellSearch:
     def value(self, t: np.ndarray, owner: np.ndarray | None = None) -> np.ndarray:
         tilt = self.tilt if owner is None else self.tilt[owner]
         c = self.curves
-        return c.scale[self.j] * c.sums(c.rho, t, self.j, owner) + tilt * t
+        values: np.ndarray = c.scale[self.j] * c.sums(c.rho, t, self.j, owner) + tilt * t
+        return values
 
     def slope(self, t: np.ndarray, owner: np.ndarray | None = None) -> np.ndarray:
         tilt = self.tilt if owner is None else self.tilt[owner]
         c = self.curves
-        return c.scale[self.j] * c.sums(c.slope, t, self.j, owner) + tilt
+        slopes: np.ndarray = c.scale[self.j] * c.sums(c.slope, t, self.j, owner) + tilt
+        return slopes
 
     def run(self, grid: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Points, values and bounds; shape (3, n_rows)."""
@@ -247,7 +249,7 @@ class CellSearch:
         bounds[loose] = np.maximum(bounds[loose], cells.take(loose).bounds())
         return bounds
 
-    def _least_bend(self, cells: Cells) -> np.ndarray:
+    def _least_bend(self, cells: Cells) -> Any:
         y = self.curves.outputs[:, self.j]
         least_bend = np.empty(len(cells))
         for part in blocks_of(len(cells), len(y)):
@@ -351,7 +353,8 @@ class SmoothCurves(WeightedCurves):
         total = np.zeros((len(weights), len(grid)))
         for part in blocks_of(len(self.outputs), len(grid), TABLE):
             total += weights[:, part] @ function(grid, self.outputs[part, j, None])
-        return self.scale[j] * total
+        products: np.ndarray = self.scale[j] * total
+        return products
 
     def least_bends(self, weights: np.ndarray, j: int, grid: np.ndarray) -> np.ndarray:
         """A lower bound of F'' on every cell of a grid; shape (n_rows, m - 1)."""
@@ -363,7 +366,8 @@ class SmoothCurves(WeightedCurves):
             shape = (len(y), len(grid) - 1)
             total += w @ np.broadcast_to(most, shape)
             total -= np.maximum(w, 0) @ np.broadcast_to(most - least, shape)
-        return self.scale[j] * total
+        bends: np.ndarray = self.scale[j] * total
+        return bends
 
     def _tolerances(
         self, low: np.ndarray, high: np.ndarray, slope: np.ndarray
@@ -392,7 +396,7 @@ class SmoothCurves(WeightedCurves):
         left, right = max(low, left - 2 * width), min(high, right + 2 * width)
         return (left, right, width) if left < right else (low, high, width)
 
-    def _grid(self, j: int, low: float, high: float) -> np.ndarray:
+    def _grid(self, j: int, low: float, high: float) -> Any:
         """Even where the curves bend, in steps that grow from there on."""
         left, right, width = self._bending(j, low, high)
         finer = (

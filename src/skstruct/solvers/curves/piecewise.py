@@ -120,7 +120,7 @@ class PiecewiseCurves(WeightedCurves):
             bounds = np.where(better, values, bounds - np.where(unclear, 2 * noise, 0.0))
         return points, values, bounds
 
-    def _absolute_slopes(self, tail: np.ndarray) -> np.ndarray:
+    def _absolute_slopes(self, tail: np.ndarray) -> Any:
         """sum_i |w_i rho'(t, y_i)| on a tail; zero where all are flat."""
         return np.abs(self.weights) @ np.abs(self.scale * self.slope(tail, self.outputs))
 

@@ -38,7 +38,8 @@ def squares(roots: np.ndarray, low: Any, high: Any, shape: tuple[int, int]) -> n
     """Points (d, m) or (B, d, m) from their roots (1 or B, d, m), none beyond the ends."""
     low, high = (limit[: len(roots), :, None] for limit in nonnegative_ends(low, high, shape))
     points = np.clip(roots**2, low, high)
-    return points[0] if len(points) == 1 else points
+    squared: np.ndarray = points[0] if len(points) == 1 else points
+    return squared
 
 
 def chord_gaps(roots: np.ndarray) -> np.ndarray:
@@ -86,10 +87,12 @@ class LinearRootCurves:
 
     def at(self, T: np.ndarray) -> np.ndarray:
         s = roots_of(T, self.shape)
-        return (self.linear * s + self.roots) * s + self.constant
+        values: np.ndarray = (self.linear * s + self.roots) * s + self.constant
+        return values
 
     def slopes(self, T: np.ndarray) -> np.ndarray:
-        return self.linear + per_unit(self.roots, roots_of(T, self.shape))
+        slopes: np.ndarray = self.linear + per_unit(self.roots, roots_of(T, self.shape))
+        return slopes
 
     def minimize(
         self, low: Any, high: Any, slope: np.ndarray | None = None
@@ -177,7 +180,7 @@ class RootCurves:
         totals = self.weights.sum(axis=1)[:, None] * self.scale
         return self.knots, self._heights, self._position, totals
 
-    def _sums_at(self, s: np.ndarray) -> np.ndarray:
+    def _sums_at(self, s: np.ndarray) -> Any:
         """sum_i w_i |s - r_i| at one root for each coordinate, (1, d), or also row, (B, d)."""
         if len(s) == 1:
             return self.weights @ np.abs(s[0, :, None] - self.roots).T

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Enumeration by Gray code where labels are few; branch and bound by roof duality."""
 
+from typing import Any
+
 import numpy as np
 
 from skstruct.solvers.pairwise.forests import neighbors
@@ -47,7 +49,7 @@ def best_by_enumeration(
     return outputs, evaluate_points(outputs, *costs, edges)
 
 
-def _walk(node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray) -> np.ndarray:
+def _walk(node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray) -> Any:
     from skstruct.solvers.pairwise._numba_enumeration import best_sets
 
     if not node_costs.shape[1]:
@@ -113,7 +115,10 @@ def open_cores(
     edges = np.ascontiguousarray(edges, dtype=np.int64)
     start, other, edge, _ = neighbors(node_costs.shape[1], edges)
     costs = np.ascontiguousarray(node_costs), np.ascontiguousarray(edge_costs)
-    return core_costs(*costs, np.ascontiguousarray(halves), k, start, other, edge)
+    cores: tuple[np.ndarray, np.ndarray, np.ndarray] = core_costs(
+        *costs, np.ascontiguousarray(halves), k, start, other, edge
+    )
+    return cores
 
 
 def try_cores(

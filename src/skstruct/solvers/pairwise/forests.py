@@ -75,7 +75,7 @@ def is_forest(n: int, edges: np.ndarray) -> bool:
 
 @per_graph
 def _closes_no_circle(n: int, edges: np.ndarray) -> bool:
-    return n - len(edges) == connected_components(_adjacency(n, edges), directed=False)[0]
+    return bool(n - len(edges) == connected_components(_adjacency(n, edges), directed=False)[0])
 
 
 def rooted(n: int, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -229,7 +229,10 @@ def best_states_on_forest(
     from skstruct.solvers.pairwise._numba_forests import best_states
 
     forest = _rooted_with_flips(unary.shape[1], np.asarray(edges, dtype=np.int64).tobytes())
-    return best_states(np.ascontiguousarray(unary), np.ascontiguousarray(pairs), *forest)
+    found: tuple[np.ndarray, np.ndarray] = best_states(
+        np.ascontiguousarray(unary), np.ascontiguousarray(pairs), *forest
+    )
+    return found
 
 
 @lru_cache(maxsize=16)  # learners decode a few rows at a time, thousands of times

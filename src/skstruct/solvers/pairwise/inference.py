@@ -117,13 +117,15 @@ class LabelForestDistribution(Distribution):
         """Probabilities of labels (n) and of pairs of labels (E) in every row."""
         from skstruct.solvers.pairwise._numba_inference import spread_labels
 
-        return spread_labels(*self.forest, self.given, self.n_edges)
+        marginals: np.ndarray = spread_labels(*self.forest, self.given, self.n_edges)
+        return marginals
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         from skstruct.solvers.pairwise._numba_inference import draw_labels
 
         order, parent, _ = self.forest
-        return draw_labels(order, parent, self.given, n, rng)
+        drawn: np.ndarray = draw_labels(order, parent, self.given, n, rng)
+        return drawn
 
 
 @per_graph

@@ -45,7 +45,7 @@ class LabelProposals(Proposals):
         from skstruct.solvers.pairwise._numba_inference import walk_labels
 
         near = self.neighbors
-        return walk_labels(
+        accepted: np.ndarray = walk_labels(
             states,
             scores,
             row,
@@ -57,6 +57,7 @@ class LabelProposals(Proposals):
             near.other,
             near.edge,
         )
+        return accepted
 
 
 class StateProposals(Proposals):
@@ -96,7 +97,8 @@ class StateProposals(Proposals):
         from skstruct.solvers.pairwise._numba_inference import walk_states
 
         near = self.neighbors
-        return walk_states(
+        accepted: np.ndarray = walk_states(
             states, scores, row, beta, n_steps, streams, self.free, self.counts, self.choices,
             near.start, near.other, near.edge,
         )  # fmt: skip
+        return accepted

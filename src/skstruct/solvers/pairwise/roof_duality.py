@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Roof duality: the local polytope's optimum by one minimum cut per row; rounding."""
 
+from typing import Any
+
 import numpy as np
 
 from skstruct.solvers.pairwise.forests import neighbors
@@ -45,7 +47,10 @@ def fold(
     masks = max(len(low), len(high)), node_costs.shape[1]
     low, high = (np.ascontiguousarray(np.broadcast_to(mask, masks)) for mask in (low, high))
     costs = np.ascontiguousarray(node_costs), np.ascontiguousarray(edge_costs)
-    return compiled(*costs, np.ascontiguousarray(edges, dtype=np.int64), low, high)
+    folded: tuple[np.ndarray, np.ndarray, np.ndarray] = compiled(
+        *costs, np.ascontiguousarray(edges, dtype=np.int64), low, high
+    )
+    return folded
 
 
 def roof_dual(
@@ -92,7 +97,8 @@ def best_halves(node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarra
 
     edges = np.ascontiguousarray(edges, dtype=np.int64)
     costs = np.ascontiguousarray(node_costs), np.ascontiguousarray(edge_costs)
-    return compiled(*costs, *neighbors(costs[0].shape[1], edges))
+    halves: np.ndarray = compiled(*costs, *neighbors(costs[0].shape[1], edges))
+    return halves
 
 
 def evaluate_points(
@@ -116,7 +122,7 @@ def _evaluate(
     edge_costs: np.ndarray,
     edges: np.ndarray,
     embedded: np.ndarray,
-) -> np.ndarray:
+) -> Any:
     from skstruct.solvers.pairwise._numba_roof_duality import evaluate
 
     arrays = (np.ascontiguousarray(a, dtype=float) for a in (points, node_costs, edge_costs))
@@ -179,4 +185,5 @@ def round_halves(
     costs = node_costs, edge_costs, edges
     found = [improve(*costs, np.where(open_, guess, halves), open_) for guess in guesses]
     values = np.array([evaluate_points(outputs, *costs) for outputs in found])
-    return np.array(found)[values.argmin(axis=0), np.arange(len(halves))]
+    rounded: np.ndarray = np.array(found)[values.argmin(axis=0), np.arange(len(halves))]
+    return rounded

@@ -30,7 +30,10 @@ def close_enough(
     if max_boxes is None:
         return tolerance
     size = np.abs(samples.values).max(axis=2).sum(axis=1)
-    return np.maximum(tolerance, PROVEN_GAP * np.abs(values) + PROVEN_GAP_OF_TERMS * size)
+    aims: np.ndarray = np.maximum(
+        tolerance, PROVEN_GAP * np.abs(values) + PROVEN_GAP_OF_TERMS * size
+    )
+    return aims
 
 
 def close_gaps(

@@ -142,9 +142,7 @@ def _lagrangian_minimum(
     return wanted, least.sum(axis=1) + (duals * polytope.sides).sum(axis=1)
 
 
-def _around(
-    center: np.ndarray, spread: np.ndarray, low: np.ndarray, high: np.ndarray
-) -> np.ndarray:
+def _around(center: np.ndarray, spread: np.ndarray, low: np.ndarray, high: np.ndarray) -> Any:
     """Points around a center (B, d), within the bounds; shape (B, d, 5)."""
     near = center[..., None] + spread[..., None] * PATTERN
     return np.clip(near, low[..., None], high[..., None])

@@ -180,7 +180,8 @@ class HullProblem:
 
     @cached_property
     def equal(self) -> np.ndarray:
-        return np.arange(self.matrix.shape[0]) < self.constraints.A_eq.shape[0]
+        equal: np.ndarray = np.arange(self.matrix.shape[0]) < self.constraints.A_eq.shape[0]
+        return equal
 
     @cached_property
     def sides(self) -> np.ndarray:
@@ -192,7 +193,8 @@ class HullProblem:
 
     def worth(self, duals: np.ndarray) -> np.ndarray:
         """What a unit of every coordinate is worth, A'p; duals (B, m), answer (B, d)."""
-        return (self.matrix.T @ duals.T).T
+        worth: np.ndarray = (self.matrix.T @ duals.T).T
+        return worth
 
     def relax(self, points: np.ndarray, values: np.ndarray, row: int = 0) -> Relaxed:
         """Minimize the piecewise linear curves through samples of B rows.
@@ -254,7 +256,8 @@ class HullProblem:
 
 def lagrangian(points: np.ndarray, values: np.ndarray, worth: np.ndarray) -> np.ndarray:
     """min over the samples of values - worth * points; (..., d, k) and (..., d) give (..., d)."""
-    return (values - worth[..., None] * points).min(axis=-1)
+    answers: np.ndarray = (values - worth[..., None] * points).min(axis=-1)
+    return answers
 
 
 def lowered(samples: Samples) -> np.ndarray:
@@ -262,7 +265,8 @@ def lowered(samples: Samples) -> np.ndarray:
     slack = np.zeros(samples.values.shape)
     slack[..., 1:] = samples.slack
     slack[..., :-1] = np.maximum(slack[..., :-1], samples.slack)
-    return samples.values - slack
+    values: np.ndarray = samples.values - slack
+    return values
 
 
 def chord_cost(points: np.ndarray, values: np.ndarray, y: Any) -> float:

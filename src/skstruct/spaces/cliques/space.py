@@ -158,7 +158,8 @@ class Cliques(LabelsAndEdges):
         """Products of pairs of nodes; shape (n, d)."""
         Z = np.asarray(Z, dtype=np.float64)
         u, v = self.edges_.T
-        return Z[:, u] * Z[:, v]
+        psi: np.ndarray = Z[:, u] * Z[:, v]
+        return psi
 
     # ------------------------------------------------------------- decoding
     @property
@@ -248,6 +249,6 @@ class Cliques(LabelsAndEdges):
         n = len(self.labels_)
         return PairScheme(n, ((2 * n - 1) / 16, (n - 1) / 16, 1 / 16), signed=False)
 
-    def sample(self, n: int, rng: Any) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """``n`` sets drawn uniformly and independently; shape (n, number of nodes)."""
         return self._sets().sample(n, rng)

@@ -64,7 +64,7 @@ def _count_left(
     left: int, above: list[int], below: list[int], known: dict[Any, Any], limit: int
 ) -> int:
     if left in known:
-        return known[left]
+        return int(known[left])
     if len(known) > limit:
         raise UndecidableError(
             f"Counting the closed sets of this graph takes more than {limit} steps. "
@@ -169,7 +169,7 @@ class UniformStates(CountedSpace):
     def _requirements(self) -> np.ndarray:
         """The state that each coordinate of psi asks of each label, -1 for any; (d, labels)."""
 
-    def _allowed(self) -> np.ndarray:
+    def _allowed(self) -> Any:
         """Allowed states of all labels, bool (labels, states)."""
         return self._one_row().allowed[0]
 
@@ -184,14 +184,14 @@ class UniformStates(CountedSpace):
         listed = list(product(*(np.flatnonzero(states).tolist() for states in allowed)))
         return np.array(listed, dtype=np.int64).reshape(-1, len(allowed))
 
-    def _counts(self) -> np.ndarray:
+    def _counts(self) -> Any:
         """Number of states of each label, none of them zero."""
         counts = self._allowed().sum(axis=1)
         if not counts.all():
             raise InfeasibleError(f"{type(self).__name__}: no output meets the constraints.")
         return counts
 
-    def sample(self, n: int, rng: Any) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """``n`` outputs drawn uniformly and independently; shape (n, number of labels)."""
         counts = self._counts()
         rank = np.random.default_rng(rng).integers(counts, size=(n, len(counts)))
@@ -201,7 +201,8 @@ class UniformStates(CountedSpace):
     def mean_embedding(self) -> np.ndarray:
         """Mean of psi over all outputs; shape (d,)."""
         asked, probability = self._requirements(), self._probabilities()
-        return np.prod(probability[np.arange(asked.shape[1]), asked], axis=1)
+        mean: np.ndarray = np.prod(probability[np.arange(asked.shape[1]), asked], axis=1)
+        return mean
 
     def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all outputs; shape (d, d).

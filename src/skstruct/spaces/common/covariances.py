@@ -146,7 +146,7 @@ class PairScheme(Covariance):
         nodes = np.ascontiguousarray((self._incidence @ V.T).T)
         return nodes if self.signed else nodes - nodes.mean(axis=1, keepdims=True)
 
-    def _pairs(self, nodes: np.ndarray) -> np.ndarray:
+    def _pairs(self, nodes: np.ndarray) -> Any:
         """nodes B; shape (m, d)."""
         if self.n_nodes <= DENSE:
             return nodes @ self._incidence
@@ -238,10 +238,12 @@ class DenseCovariance(Covariance):
 
     def filter(self, V: np.ndarray, H: np.ndarray) -> np.ndarray:
         each = np.repeat(H, np.diff(self.ends), axis=1)  # a factor for every eigenvector
-        return ((V @ self.vectors) * each) @ self.vectors.T
+        filtered: np.ndarray = ((V @ self.vectors) * each) @ self.vectors.T
+        return filtered
 
     def apply(self, V: np.ndarray) -> np.ndarray:
-        return V @ self.S
+        applied: np.ndarray = V @ self.S
+        return applied
 
     def dense(self) -> np.ndarray:
         return self.S

@@ -106,9 +106,9 @@ def match_columns(
 ) -> tuple[tuple[Any, ...], Any]:
     """Labels, and the frame with its columns in their order; labels of None are learned."""
     columns = check_distinct(frame.columns, used_by)
-    missing = np.argwhere(frame.isna().to_numpy())
-    if len(missing):
-        row, column = missing[0]
+    holes = np.argwhere(frame.isna().to_numpy())
+    if len(holes):
+        row, column = holes[0]
         raise ValueError(
             f"{used_by}: row {frame.index[row]!r}, column {columns[column]!r} of Y is missing."
         )
@@ -128,19 +128,19 @@ def check_distinct(labels: Any, used_by: str) -> tuple[Any, ...]:
     """Labels as a tuple, if no two are the same."""
     if not isinstance(labels, Iterable):
         raise ValueError(f"{used_by}: labels are a sequence of names; got {labels!r}.")
-    labels = tuple(in_order(labels))
+    names = tuple(in_order(labels))
     try:
-        repeated = len(set(labels)) < len(labels)
+        repeated = len(set(names)) < len(names)
     except TypeError as error:
         raise ValueError(f"{used_by}: a label must be hashable ({error}).") from None
-    if any(isinstance(name, float) and name != name for name in labels):
+    if any(isinstance(name, float) and name != name for name in names):
         raise ValueError(f"{used_by}: NaN equals nothing, and cannot be a label.")
-    for name in filter(is_missing_name, labels):
+    for name in filter(is_missing_name, names):
         raise ValueError(f"{used_by}: {name!r} is a missing value, and cannot be a label.")
     if repeated:
-        twice = next(name for i, name in enumerate(labels) if name in labels[:i])
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise ValueError(f"{used_by}: the label {twice!r} is listed twice.")
-    return labels
+    return names
 
 
 def _check_indicator(Y: Any, labels: tuple[Any, ...] | None, used_by: str) -> np.ndarray:
@@ -206,7 +206,7 @@ def in_order(names: Any) -> Any:
     return sorted_names(names) if isinstance(names, (set, frozenset)) else names
 
 
-def is_missing_name(name: str | int) -> bool:
+def is_missing_name(name: Any) -> bool:
     """Whether this is None, NaN or pandas' NA, which stand for a name that is not known.
 
     >>> is_missing_name(None), is_missing_name(float("nan")), is_missing_name("nan")
@@ -231,12 +231,12 @@ def refuse_missing(rows: list[Any], names: Any, used_by: str, what: str) -> None
         )
 
 
-def plain_name(name: str | int) -> str | float:
+def plain_name(name: Any) -> Any:
     """A scalar of NumPy as Python's own, so that it prints like one."""
     return name.item() if isinstance(name, np.generic) else name
 
 
-def sorted_names(names: set[Any]) -> tuple[Any, ...]:
+def sorted_names(names: Iterable[Any]) -> tuple[Any, ...]:
     """Labels in order; those of several types in an order that is always the same."""
     try:
         return tuple(sorted(names))
@@ -284,7 +284,8 @@ def holding(names: np.ndarray, dtype: Any) -> Any:
 def is_missing(values: np.ndarray) -> np.ndarray:
     """Where a column has NaN, infinity, None or NA instead of a label; shape (n,)."""
     if values.dtype.kind == "f":
-        return ~np.isfinite(values)
+        missing: np.ndarray = ~np.isfinite(values)
+        return missing
     if values.dtype == object:
         return np.fromiter(map(is_missing_name, values), bool, len(values))
     return np.zeros(len(values), bool)

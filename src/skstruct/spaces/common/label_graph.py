@@ -112,14 +112,15 @@ def _named_pairs(edges: Any, used_by: str) -> tuple[list[Any], list[tuple[Any, .
             raise ValueError(f"{used_by}: the graph is not directed; give a networkx.DiGraph.")
         return list(edges.nodes), list(edges.edges())
     if isinstance(edges, Mapping):
-        pairs, names = [], []
+        pairs: list[tuple[Any, ...]] = []
+        found: list[Any] = []
         for child, parents in edges.items():
             several = isinstance(parents, (list, tuple, set, frozenset))
             above = [] if parents is None else list(in_order(parents)) if several else [parents]
             pairs += [(parent, child) for parent in above]
-            names += [parent for parent in above if parent not in edges]
-            names.append(child)
-        return _in_order(names, used_by), pairs
+            found += [parent for parent in above if parent not in edges]
+            found.append(child)
+        return _in_order(found, used_by), pairs
     if not (edges is None or isinstance(edges, Iterable)):
         raise ValueError(
             f"{used_by}: edges are (parent, child) pairs, a child -> parent mapping, a "

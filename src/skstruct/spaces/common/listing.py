@@ -169,7 +169,7 @@ def _sibling_cost(space: Any, costs: np.ndarray, some: np.ndarray) -> float | No
     return float(_costs_of(space, both, costs).sum())
 
 
-def _comes_first(Z: np.ndarray, siblings: np.ndarray) -> np.ndarray:
+def _comes_first(Z: np.ndarray, siblings: np.ndarray) -> Any:
     """Which outputs stand for their pair, being the smaller in the first entry that differs."""
     A, B = Z.reshape(len(Z), -1), siblings.reshape(len(Z), -1)
     differ = A != B
@@ -178,7 +178,7 @@ def _comes_first(Z: np.ndarray, siblings: np.ndarray) -> np.ndarray:
 
 
 def _slack(costs: np.ndarray, *values: Any) -> float:
-    return TIE * max(float(np.abs(costs).sum()), *(abs(value) for value in values))
+    return float(TIE * max(float(np.abs(costs).sum()), *(abs(value) for value in values)))
 
 
 MOST_LISTED = 20_000  # outputs that are listed

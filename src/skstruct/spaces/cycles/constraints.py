@@ -101,12 +101,13 @@ class CycleConstraints:
         """Which 0/1 rows meet the constraints on edges and sizes; shape (n,)."""
         Z = np.asarray(Z).astype(bool)
         size = Z.sum(axis=1)  # a cycle has as many edges as nodes
-        good = (size >= self.smallest) & (size <= self.largest)
+        good: np.ndarray = (size >= self.smallest) & (size <= self.largest)
         return good & ((self.low <= Z) & (self.high >= Z)).all(axis=1)
 
     def allow_nodes(self, visited: np.ndarray) -> np.ndarray:
         """Which rows visit (n, N) what they must and nothing that they must not; shape (n,)."""
-        return np.all((self.visited <= visited) & (self.open >= visited), axis=1)
+        good: np.ndarray = np.all((self.visited <= visited) & (self.open >= visited), axis=1)
+        return good
 
     def arcs(self, table: EdgeTable) -> tuple[CycleConstraints, np.ndarray, np.ndarray]:
         """The constraints with what follows from known edges, and known edges as matrices.

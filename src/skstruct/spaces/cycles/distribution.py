@@ -96,7 +96,8 @@ class SignedDistribution(Distribution):
 
     def marginals(self) -> np.ndarray:
         probabilities = self.distribution.marginals()
-        return probabilities[:, self.there] - probabilities[:, self.back]
+        marginals: np.ndarray = probabilities[:, self.there] - probabilities[:, self.back]
+        return marginals
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return self.distribution.sample(n, rng)
@@ -168,7 +169,8 @@ class TourProposals(Proposals):
         tours = np.full((len(states), len(self.must)), -1, np.int64)
         m = len(self.nodes)
         tours[:, :m] = np.where(np.arange(m) < states[:, :1], states[:, 1:], -1)
-        return self.rows_of(tours)
+        outputs: np.ndarray = self.rows_of(tours)
+        return outputs
 
     def walk(
         self,
@@ -234,7 +236,8 @@ class UniformCycles(EdgeSetSpace):
         self._check_not_empty()
         counts = self._counts()
         if counts is None:
-            return self.embed(self._listed).mean(axis=0)
+            mean: np.ndarray = self.embed(self._listed).mean(axis=0)
+            return mean
         if self._signed:  # a cycle and its reverse cancel
             return np.zeros(len(self.edges_) // 2)
         return np.full(len(self.edges_), counts.mean(self.directed))
@@ -258,8 +261,10 @@ class UniformCycles(EdgeSetSpace):
         )
         if self._counts() is None:
             psi = self.embed(self._listed)
-            return psi.T @ psi / len(psi)
-        return self.covariance().dense() + np.outer(mean, mean)
+            moment: np.ndarray = psi.T @ psi / len(psi)
+            return moment
+        second: np.ndarray = self.covariance().dense() + np.outer(mean, mean)
+        return second
 
     # ------------------------------------------------------------- lists and samples
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
@@ -273,12 +278,13 @@ class UniformCycles(EdgeSetSpace):
         Z = tours_to_rows(tours, self._table)
         return Z[constraints.allow(Z)] if known_edges else Z
 
-    def sample(self, n: int, rng: Any) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """``n`` cycles drawn uniformly and independently; shape (n, d)."""
         self._check_not_empty()
         rng, constraints = np.random.default_rng(rng), self._one_row()
         if constraints.has_edges:
-            return self._listed[rng.integers(len(self._listed), size=n)]
+            drawn: np.ndarray = self._listed[rng.integers(len(self._listed), size=n)]
+            return drawn
         low, high = constraints.visited[0], constraints.open[0]
         return tours_to_rows(sample_tours(n, rng, low, high, self._by_size()), self._table)
 
@@ -319,7 +325,7 @@ class LawfulCycles(UniformCycles):
 
         None where edges are known: such cycles need not be within reach of each other.
         """
-        constraints = self.constraints_
+        constraints: Any = self.constraints_
         if constraints.n_rows is not None or constraints.has_edges:
             return None
         self._check_not_empty()

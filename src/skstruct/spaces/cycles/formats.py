@@ -117,7 +117,7 @@ def read_tours(rows: list[Any], nodes: tuple[Any, ...], used_by: str) -> np.ndar
 
 def _node(name: str | int, number: dict[Any, Any], i: int, used_by: str) -> int:
     try:
-        return number[plain_name(name)]
+        return int(number[plain_name(name)])
     except (KeyError, TypeError):
         message = unknown_label(f"Y[{i}] holds", name, tuple(number), used_by)
         raise ValueError(message.replace("the label", "the node")) from None

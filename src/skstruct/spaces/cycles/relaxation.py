@@ -49,7 +49,7 @@ def cuts_of(problem: Problem, members: np.ndarray, y: np.ndarray) -> list[Cut]:
     if 2 * members.sum() > N:  # the same inequality, of the smaller side
         members = ~members
 
-    def witnesses(side: np.ndarray) -> list[Any]:
+    def witnesses(side: np.ndarray) -> Any:
         if (problem.low & side).any() or N - side.sum() < problem.smallest:
             return [None]
         order = np.argsort(np.where(side, -y, 1.0), kind="stable")
@@ -224,7 +224,8 @@ class CycleProgram:
         """Arcs whose cycles all cost as much as ``tour``, or more; those of the tour are kept."""
         value = self.problem.cost(tour)
         expensive = bound + reduced[: len(self.tails)] > value + REDUCED_COST_MARGIN * len(tour)
-        return expensive & ~self._on(tour)
+        dear: np.ndarray = expensive & ~self._on(tour)
+        return dear
 
     def weights(self, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """x of the arcs, (N, N) and symmetric without directions, and y, (N,)."""

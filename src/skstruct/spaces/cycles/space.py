@@ -2,16 +2,17 @@
 """Simple cycles through some of N nodes: tours, round trips, routes."""
 
 import copy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skstruct._arrays.checks import check_costs
 from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
-from skstruct.spaces.base import check_feasible, check_k, decoded_or_infeasible
+from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.description import Part, Parts
-from skstruct.spaces.constraints import label_mask
+from skstruct.spaces.constraints import check_feasible, label_mask
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.cycles.constraints import CycleConstraints, read_sizes
 from skstruct.spaces.cycles.decoding import CycleProblem, decides_exactly
@@ -119,7 +120,8 @@ class Cycles(LawfulCycles):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         # None is a parameter: a clone may be given another direction.
-        return super().get_params(deep) | {"embedding": self._given_embedding}
+        params: dict[str, Any] = super().get_params(deep)
+        return params | {"embedding": self._given_embedding}
 
     @property
     def _signed(self) -> bool:
@@ -146,7 +148,8 @@ class Cycles(LawfulCycles):
             return np.asarray(Z, dtype=np.float64)
         there, back = arc_columns(len(self.nodes_))
         Z = np.asarray(Z)
-        return np.subtract(Z[:, there], Z[:, back], dtype=np.float64)
+        psi: np.ndarray = np.subtract(Z[:, there], Z[:, back], dtype=np.float64)
+        return psi
 
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
@@ -239,18 +242,19 @@ class Cycles(LawfulCycles):
         row, column = np.nonzero(np.asarray(Z))
         visited = np.zeros((len(inside), len(self.nodes_)), bool)
         visited[row[:, None], self.edges_[column]] = True
-        return inside & self.constraints_.allow_nodes(visited)
+        allowed: np.ndarray = inside & self.constraints_.allow_nodes(visited)
+        return allowed
 
     def restrict(
         self,
         *,
         include: Any = None,
         exclude: Any = None,
-        min_size: Any = None,
-        max_size: Any = None,
-        include_edges: list[Any] | None = None,
-        exclude_edges: list[Any] | None = None,
-    ) -> Any:
+        min_size: ArrayLike | None = None,
+        max_size: ArrayLike | None = None,
+        include_edges: Any = None,
+        exclude_edges: Any = None,
+    ) -> Self:
         """The same space, narrowed.
 
         Parameters

@@ -167,7 +167,7 @@ class EdgeSetSpace(IndicatorSpace):
         return inside
 
     # ------------------------------------------------------------- constraints
-    def restrict(self, *, include: Any = None, exclude: Any = None) -> Any:
+    def restrict(self, *, include: Any = None, exclude: Any = None) -> Self:
         """The same space, narrowed.
 
         Parameters
@@ -180,7 +180,7 @@ class EdgeSetSpace(IndicatorSpace):
 
     def _limited_to(
         self, include: Any, exclude: Any, min_size: int | None = None, max_size: int | None = None
-    ) -> Any:
+    ) -> Self:
         name = type(self).__name__
         constraints = self.constraints_.narrow(
             low=self._table.mask(include, "include", name),
@@ -227,7 +227,8 @@ class EdgeSetSpace(IndicatorSpace):
         listed = list_closed_sets(
             self.dag_, constraints.low[0], constraints.high[0], constraints.largest, limit
         )
-        return listed[self.contains(listed)]
+        rows: np.ndarray = listed[self.contains(listed)]
+        return rows
 
     def _check_few(self, limit: int) -> None:
         """Refuse to sift more than so many edge sets."""
@@ -249,7 +250,8 @@ class EdgeSetSpace(IndicatorSpace):
     def mean_embedding(self) -> np.ndarray:
         """Mean of the indicators over all outputs; shape (d,)."""
         self._check_not_empty()
-        return self._listed.mean(axis=0)
+        mean: np.ndarray = self._listed.mean(axis=0)
+        return mean
 
     def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all outputs; shape (d, d)."""
@@ -257,11 +259,12 @@ class EdgeSetSpace(IndicatorSpace):
         listed = self._listed.astype(np.float64)
         return listed.T @ listed / len(listed)
 
-    def sample(self, n: int, rng: Any) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """``n`` outputs drawn uniformly and independently; shape (n, d)."""
         self._check_not_empty()
         rng = np.random.default_rng(rng)
-        return self._listed[rng.integers(len(self._listed), size=n)]
+        drawn: np.ndarray = self._listed[rng.integers(len(self._listed), size=n)]
+        return drawn
 
 
 class WithinGraph(EdgeSetSpace):

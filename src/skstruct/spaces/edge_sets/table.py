@@ -50,7 +50,7 @@ def runs_dry(nodes: Any) -> bool:
     return hasattr(nodes, "__next__")
 
 
-def edges_of(row: list[Any]) -> Any:
+def edges_of(row: Any) -> Any:
     """Pairs of names, from a networkx graph or a collection of them."""
     return row.edges() if is_networkx(row) else row
 
@@ -105,10 +105,10 @@ class EdgeTable:
         except TypeError:  # not hashable, so not a name
             return False
 
-    def find(self, pair: tuple[int, int], where: str, used_by: str) -> int:
+    def find(self, pair: Any, where: str, used_by: str) -> int:
         """Column of a pair of names; an error says where it stood and what is wrong."""
         if isinstance(pair, tuple) and is_label(pair, self.column_of):
-            return self.column_of[pair]
+            return int(self.column_of[pair])
         if not isinstance(pair, (tuple, list, set, frozenset, np.ndarray)) or len(pair) != 2:
             loop = isinstance(pair, (set, frozenset)) and len(pair) == 1
             what = "a self-loop" if loop else "not a pair of nodes"
@@ -139,7 +139,7 @@ class EdgeTable:
                 f"{'directed' if self.directed else 'not'}."
             )
 
-    def mask(self, pairs: list[Any] | None, argument: str, used_by: str) -> np.ndarray:
+    def mask(self, pairs: Any, argument: str, used_by: str) -> np.ndarray:
         """Marks the named edges: (1, d), or (n, d) when there is a collection per row."""
         if pairs is None or isinstance(pairs, (str, bytes)) or not isinstance(pairs, Iterable):
             return label_mask(pairs, self.labels, argument, used_by)

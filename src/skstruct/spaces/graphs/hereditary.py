@@ -181,7 +181,7 @@ class Planar(Inherited):
         import networkx
 
         size = Z.sum(axis=1)
-        planar = size < 9  # K3,3 has nine edges, K5 has ten
+        planar: np.ndarray = size < 9  # K3,3 has nine edges, K5 has ten
         for i in np.flatnonzero(~planar & (size <= self.most)):
             graph = networkx.Graph(self.edges[Z[i] > 0].tolist())
             planar[i] = networkx.check_planarity(graph)[0]

@@ -200,7 +200,10 @@ class Forest(GraphProperty):
         return name_cycle(self.table, row)
 
     def holds(self, Z: np.ndarray) -> np.ndarray:
-        return count_components(Z, self.edges, self.n_nodes) == self.n_nodes - Z.sum(axis=1)
+        holds: np.ndarray = count_components(Z, self.edges, self.n_nodes) == self.n_nodes - Z.sum(
+            axis=1
+        )
+        return holds
 
     def decode(
         self, costs: np.ndarray, constraints: Constraints
@@ -226,7 +229,8 @@ class Connected(GraphProperty):
         return f"is not connected: no path joins {' and '.join(apart)}"
 
     def holds(self, Z: np.ndarray) -> np.ndarray:
-        return count_components(Z, self.edges, self.n_nodes) == 1
+        holds: np.ndarray = count_components(Z, self.edges, self.n_nodes) == 1
+        return holds
 
     def decode(
         self, costs: np.ndarray, constraints: Constraints
@@ -270,7 +274,8 @@ class Clique(GraphProperty):
 
     def holds(self, Z: np.ndarray) -> np.ndarray:
         size = self._touched(Z).sum(axis=1)
-        return Z.sum(axis=1) == size * (size - 1) // 2
+        holds: np.ndarray = Z.sum(axis=1) == size * (size - 1) // 2
+        return holds
 
     def guarantee(self, constraints: Constraints) -> Guarantee:
         return EXACT if self.n_nodes <= CORE else Guarantee("bound only")
@@ -294,7 +299,8 @@ class Clique(GraphProperty):
 
     # ------------------------------------------------------------- all cliques
     def count_all(self) -> int | None:
-        return 2**self.n_nodes - self.n_nodes
+        count: int = 2**self.n_nodes - self.n_nodes
+        return count
 
     def closed_forms(self, constraints: Constraints | None) -> Any:
         return self if constraints is None else None

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """All graphs on named nodes, or those with a property."""
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
 from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.constraints import Constraints, check_feasible
+from skstruct.spaces.contracts import Guarantee
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
 from skstruct.spaces.graphs.hereditary import Acyclic, Bipartite, Custom, Planar, grow_sets
 from skstruct.spaces.graphs.properties import Anything, Clique, Connected, Forest, GraphProperty
@@ -49,7 +51,8 @@ class OwnSpace(GraphProperty):
         return self.space._decode(costs, constraints)
 
     def count(self, constraints: Constraints | None) -> int | None:
-        return self.closed_forms(constraints).size()
+        count: int = self.closed_forms(constraints).size()
+        return count
 
     def closed_forms(self, constraints: Constraints | None) -> Any:
         return self.space if constraints is None else self.space._limited(constraints)
@@ -147,7 +150,7 @@ class Graphs(EdgeSetSpace):
         self,
         nodes: Any = None,
         directed: bool = False,
-        property: str | None = None,
+        property: str | Callable[[Any], bool] | None = None,
         *,
         constraints: Constraints | None = None,
     ) -> None:
@@ -164,7 +167,8 @@ class Graphs(EdgeSetSpace):
             return Custom(self._table, self.property)
         if self.property in OWN_SPACES:
             return OwnSpace(self._table, self.property)
-        return kind(self._table)
+        found: GraphProperty = kind(self._table)
+        return found
 
     def _check_property(self) -> type[Any]:
         """The class of a known property; an error where it is not known."""
@@ -180,12 +184,12 @@ class Graphs(EdgeSetSpace):
                 f"{names}, or a callable; got {self.property!r}."
             ) from None
 
-    def fit(self, Y: Any) -> Any:
+    def fit(self, Y: Any) -> Self:
         self._check_property()
         return super().fit(Y)
 
     @property
-    def guarantee(self) -> Any:
+    def guarantee(self) -> Guarantee:
         return self._kind.guarantee(self.constraints_)
 
     @property
@@ -211,9 +215,9 @@ class Graphs(EdgeSetSpace):
         *,
         include: Any = None,
         exclude: Any = None,
-        min_size: Any = None,
-        max_size: Any = None,
-    ) -> Any:
+        min_size: int | None = None,
+        max_size: int | None = None,
+    ) -> Self:
         """The same space, narrowed.
 
         Parameters
@@ -306,7 +310,8 @@ class Graphs(EdgeSetSpace):
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All outputs in canonical form; shape (size, d)."""
         if isinstance(self._kind, OwnSpace):
-            return self._kind.closed_forms(self._true_constraints).enumerate(limit)
+            listed: np.ndarray = self._kind.closed_forms(self._true_constraints).enumerate(limit)
+            return listed
         if not self._kind.hereditary or self.property is None:
             return super().enumerate(limit)
         constraints = self._one_row()
@@ -318,7 +323,8 @@ class Graphs(EdgeSetSpace):
                 f"Graphs: more than {limit} of the 2**{len(self.edges_)} edge sets have the "
                 "property; raise limit."
             )
-        return rows[constraints.allow(rows)]
+        allowed: np.ndarray = rows[constraints.allow(rows)]
+        return allowed
 
     @property
     def _forms(self) -> Any:
@@ -341,7 +347,7 @@ class Graphs(EdgeSetSpace):
         forms = self._forms
         return super().second_moment() if forms is None else forms.second_moment()
 
-    def sample(self, n: int, rng: Any) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """``n`` outputs drawn uniformly and independently; shape (n, d)."""
         forms, rng = self._forms, np.random.default_rng(rng)
         return super().sample(n, rng) if forms is None else forms.sample(n, rng)

@@ -202,7 +202,7 @@ class UniformSets(CountedSpace):
     _from_parameters: ClassVar[tuple[str, ...]] = ("dag_", "_given_labels")
     _from_constraints: ClassVar[tuple[str, ...]] = ("_count",)
 
-    constraints: Constraints | None
+    constraints: Any  # those of :meth:`restrict`, or None
 
     @property
     @abstractmethod
@@ -217,7 +217,8 @@ class UniformSets(CountedSpace):
     @property
     def constraints_(self) -> Constraints:
         """What predicted sets must obey."""
-        return Constraints.none(len(self.labels_)) if self.constraints is None else self.constraints
+        known: Constraints | None = self.constraints
+        return Constraints.none(len(self.labels_)) if known is None else known
 
     def contains(self, Z: np.ndarray) -> np.ndarray:
         """Whether each row is an output of this space, constraints included; shape (n,)."""
@@ -285,9 +286,11 @@ class UniformSets(CountedSpace):
         self._check_not_empty()
         uniform = self._uniform()
         if uniform is not None:
-            return uniform.mean()
+            mean: np.ndarray = uniform.mean()
+            return mean
         if self._count <= SHORT:
-            return self.enumerate().mean(axis=0)
+            share: np.ndarray = self.enumerate().mean(axis=0)
+            return share
         d = len(self.labels_)
         eye, free = np.eye(d, dtype=bool), np.ones(d, bool)
         return np.array([self._count_within(eye[j], free) / self._count for j in range(d)])
@@ -301,7 +304,8 @@ class UniformSets(CountedSpace):
         )
         uniform = self._uniform()
         if uniform is not None:
-            return uniform.second_moment()
+            known: np.ndarray = uniform.second_moment()
+            return known
         if self._count <= SHORT:
             listed = self.enumerate().astype(np.float64)
             return listed.T @ listed / len(listed)
@@ -323,18 +327,21 @@ class UniformSets(CountedSpace):
         listed = list_closed_sets(
             self.dag_, low, high, constraints.largest, limit, constraints.groups
         )
-        return listed[self.contains(listed)]
+        rows: np.ndarray = listed[self.contains(listed)]
+        return rows
 
-    def sample(self, n: int, rng: Any) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """``n`` outputs drawn uniformly and independently; shape (n, d)."""
         rng = np.random.default_rng(rng)
         self._check_not_empty()
         uniform = self._uniform()
         if uniform is not None:
-            return uniform.sample(n, rng)
+            drawn: np.ndarray = uniform.sample(n, rng)
+            return drawn
         if self._count <= SHORT:
             listed = self.enumerate()
-            return listed[rng.integers(len(listed), size=n)]
+            rows: np.ndarray = listed[rng.integers(len(listed), size=n)]
+            return rows
         return np.array([self._sample_one(rng) for _ in range(n)], dtype=np.int8)
 
     def _sample_one(self, rng: Any) -> Any:

@@ -103,7 +103,7 @@ def min_cost_per_size(
     allowed = np.broadcast_to((sizes >= smallest) & (sizes <= largest), (n, d + 1)).copy()
     allowed[:, 1:] &= (sizes[1:] >= forced) & (sizes[1:] <= possible)
     allowed[:, 0] &= forced[:, 0] == 0
-    allowed &= (low <= high).all(axis=(1, 2))[:, None]
+    allowed &= np.all(low <= high, axis=(1, 2))[:, None]
     per_size = np.where(allowed, per_size, np.inf)
     size = per_size.argmin(axis=1)
     rows = np.arange(n)

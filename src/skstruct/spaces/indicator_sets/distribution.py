@@ -48,7 +48,7 @@ class SubsetsDistribution(Distribution):
             self.log_partition = np.maximum(scores, 0.0).sum(axis=1) + self._log_both()
 
     @cached_property
-    def _small(self) -> np.ndarray:
+    def _small(self) -> Any:
         """exp(-|u|), which both sums and probabilities are made of; shape (n, d)."""
         return np.exp(-np.abs(self.scores))
 
@@ -119,12 +119,14 @@ class ForestDistribution(Distribution):
     def marginals(self) -> np.ndarray:
         from skstruct.spaces.indicator_sets._numba import multiplied_down
 
-        return multiplied_down(self.shares, *self.tree[:2])
+        marginals: np.ndarray = multiplied_down(self.shares, *self.tree[:2])
+        return marginals
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         from skstruct.spaces.indicator_sets._numba import drawn_sets
 
-        return drawn_sets(self.shares, *self.tree, n, rng)
+        drawn: np.ndarray = drawn_sets(self.shares, *self.tree, n, rng)
+        return drawn
 
 
 def _positions(dag: Dag, groups: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -192,12 +194,14 @@ class SizedDistribution(Distribution):
         self.log_partition, self._probabilities = sized_sums(*self.given)
 
     def marginals(self) -> np.ndarray:
-        return self._probabilities.copy()
+        marginals: np.ndarray = self._probabilities.copy()
+        return marginals
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         from skstruct.spaces.indicator_sets._numba import drawn_sized_sets
 
-        return drawn_sized_sets(*self.given, n, rng)
+        drawn: np.ndarray = drawn_sized_sets(*self.given, n, rng)
+        return drawn
 
 
 class SizesDistribution(Distribution):
@@ -339,7 +343,7 @@ def _path_distribution(space: Any, scores: np.ndarray, embed: Any = None) -> Cho
 def paths_of(paths: Any) -> Callable[..., Any]:
     """The function from numbers of leaves to rows of 0 and 1."""
 
-    def outputs(numbers: np.ndarray) -> np.ndarray:
+    def outputs(numbers: np.ndarray) -> Any:
         rows = paths[np.ravel(numbers)].toarray().astype(np.int8)
         return rows.reshape(*np.shape(numbers), paths.shape[1])
 

@@ -68,7 +68,7 @@ class SizedSets(EmbeddingView):
 
         return view_distribution(self, scores)
 
-    def kbest(self, costs: np.ndarray, k: float | str | None) -> Any:
+    def kbest(self, costs: np.ndarray, k: int) -> Any:
         k = check_k(k, "SizedSets")
         costs = self._checked(costs)
 
@@ -80,7 +80,7 @@ class SizedSets(EmbeddingView):
     def _checked(self, costs: np.ndarray) -> np.ndarray:
         return self._checked_costs(costs, len(self.labels_) ** 2 + 1)
 
-    def _decode(self, costs: np.ndarray, constraints: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _decode(self, costs: np.ndarray, constraints: Any) -> Any:
         n, d = len(costs), len(self.labels_)
         if constraints.one_path:
             return self.space._decode_paths(costs, constraints, self.embed)[:2]
@@ -92,11 +92,11 @@ class SizedSets(EmbeddingView):
             if not self.space._sibling_groups(constraints):
                 raise ValueError("Exclusive groups that overlap are not supported with F measures.")
             by_size = np.swapaxes(cube, 1, 2).reshape(n * d, d)
-            masks = (
+            must, may = (
                 np.repeat(np.broadcast_to(m, (n, d)), d, axis=0)
                 for m in (constraints.low, constraints.high)
             )
-            high = keep_group_winners(by_size, *masks, constraints.groups)
+            high = keep_group_winners(by_size, must, may, constraints.groups)
             high = np.swapaxes(high.reshape(n, d, d), 1, 2)
         shape = (n, d, high.shape[2])
         low, high = np.broadcast_to(low, shape), np.broadcast_to(high, shape)
@@ -189,7 +189,7 @@ class ParentProducts(EmbeddingView):
         self.space._check_rows(len(costs))
         if constraints.one_path:
             found = self.space._decode_paths(costs, constraints, self.embed)
-            return decoded_or_infeasible(*found, space=self.space)
+            return decoded_or_infeasible(found[0], found[1], found[2], self.space)
         if constraints.is_masked or constraints.is_sized or constraints.groups:
             return self._by_program(costs, constraints)
         outputs, values, bounds = self._by_cuts(costs)
@@ -202,7 +202,7 @@ class ParentProducts(EmbeddingView):
             bounds[open_] = np.maximum(bounds[open_], exact.bounds)
         return decoded_or_infeasible(outputs, values, np.minimum(bounds, values), self.space)
 
-    def _values(self, costs: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+    def _values(self, costs: np.ndarray, outputs: np.ndarray) -> Any:
         return (costs * self.embed(outputs)).sum(axis=1)
 
     def _by_cuts(self, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -294,7 +294,7 @@ class ParentProducts(EmbeddingView):
         return BinaryProgram(stacked, right, sparse.csr_array((0, d + m)), np.zeros(0))
 
 
-def _rounding(costs: np.ndarray) -> np.ndarray:
+def _rounding(costs: np.ndarray) -> Any:
     return ROUNDING_GAP * np.abs(costs).sum(axis=1)
 
 

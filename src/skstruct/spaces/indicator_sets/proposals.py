@@ -79,7 +79,8 @@ class GroupProposals(Proposals):
         if not self.n_groups:
             return np.zeros(len(states), np.int64)
         rules = self.begin, self.member, self.sizes, self.swaps
-        return walk_groups(states, scores, row, beta, n_steps, streams, *rules)
+        accepted: np.ndarray = walk_groups(states, scores, row, beta, n_steps, streams, *rules)
+        return accepted
 
 
 class ClosedProposals(Proposals):
@@ -145,7 +146,8 @@ class ClosedProposals(Proposals):
         if not len(self.open):
             return np.zeros(len(states), np.int64)
         rules = len(self.open), self.arcs, self.sizes, self.swaps
-        return walk_closed(states, scores, row, beta, n_steps, streams, *rules)
+        accepted: np.ndarray = walk_closed(states, scores, row, beta, n_steps, streams, *rules)
+        return accepted
 
 
 def reaches_all(low: np.ndarray, groups: Any, smallest: int) -> bool:
@@ -220,7 +222,7 @@ def _path_proposals(space: Any) -> ChoiceProposals:
     if not allowed[0].any():
         raise InfeasibleError(f"{type(space).__name__}: no output meets the constraints.", 0)
 
-    def numbers_of(outputs: np.ndarray) -> np.ndarray:
+    def numbers_of(outputs: np.ndarray) -> Any:
         leaves = np.asarray(outputs)[:, space.dag_.leaves]
         return leaves.argmax(axis=1)
 

@@ -56,7 +56,10 @@ class CompleteDistribution(ABC):
     def pair_probabilities(self) -> np.ndarray:
         """Probability of every two edges to be in a matching; shape (d, d)."""
         common = (self.edges[:, None, :, None] == self.edges[None, :, None, :]).sum(axis=(2, 3))
-        return np.array([float(self.probability(2)), 0.0, float(self.probability(1))])[common]
+        probabilities: np.ndarray = np.array(
+            [float(self.probability(2)), 0.0, float(self.probability(1))]
+        )[common]
+        return probabilities
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """``n`` uniform matchings; int8 (n, d). The number of edges is drawn first."""
@@ -103,7 +106,7 @@ class CompleteMatchings(CompleteDistribution):
     def edges(self) -> np.ndarray:  # type: ignore[override]
         return complete_edges(self.n, directed=False)
 
-    def _random_edges(self, n: int, rng: np.random.Generator) -> np.ndarray:
+    def _random_edges(self, n: int, rng: np.random.Generator) -> Any:
         nodes = _shuffled(n, self.n, rng)[:, : self.n // 2 * 2].reshape(n, self.n // 2, 2)
         u, v = nodes.min(axis=2), nodes.max(axis=2)
         return u * self.n - u * (u + 3) // 2 + v - 1
@@ -144,7 +147,7 @@ class CompletePairings(CompleteDistribution):
     def edges(self) -> np.ndarray:  # type: ignore[override]
         return bipartite_edges(self.n, self.m)
 
-    def _random_edges(self, n: int, rng: np.random.Generator) -> np.ndarray:
+    def _random_edges(self, n: int, rng: np.random.Generator) -> Any:
         k = min(self.n, self.m)
         rows, columns = _shuffled(n, self.n, rng)[:, :k], _shuffled(n, self.m, rng)[:, :k]
         return rows * self.m + columns
@@ -317,4 +320,5 @@ def short_range_order(n_nodes: int, edges: np.ndarray) -> np.ndarray:
         return np.arange(n_nodes)
     ones, (u, v) = np.ones(2 * len(edges)), np.concatenate([edges, edges[:, ::-1]]).T
     graph = sparse.csr_array((ones, (u, v)), shape=(n_nodes, n_nodes))
-    return reverse_cuthill_mckee(sparse.csr_matrix(graph), symmetric_mode=True)
+    order: np.ndarray = reverse_cuthill_mckee(sparse.csr_matrix(graph), symmetric_mode=True)
+    return order

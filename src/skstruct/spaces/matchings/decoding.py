@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Minimum-cost matchings, of a graph or between two groups, for many costs at once."""
 
+from typing import Any
+
 import numpy as np
 
 from skstruct.solvers.assignment import min_cost_assignments
@@ -71,7 +73,7 @@ def min_cost_matchings(
     return outputs, np.where(possible, (costs * outputs).sum(axis=1), np.inf)
 
 
-def _whole_numbers(costs: np.ndarray) -> np.ndarray:
+def _whole_numbers(costs: np.ndarray) -> Any:
     """Costs times a power of two, rounded; none beyond 2**BITS."""
     exponent = np.frexp(np.abs(costs).max(axis=1, initial=0.0))[1]
     return np.rint(np.ldexp(costs, BITS - exponent[:, None])).astype(np.int64)

@@ -137,7 +137,7 @@ class Matchings(LawfulMatchings):
             )
         return edges
 
-    def _holds(self, Z: np.ndarray) -> np.ndarray:
+    def _holds(self, Z: np.ndarray) -> Any:
         number = np.arange(len(self.edges_)).repeat(2)
         at = self.edges_.ravel(), number
         shape = len(self.nodes_), len(self.edges_)
@@ -166,16 +166,18 @@ class Matchings(LawfulMatchings):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         masks = constraints.low, constraints.high
         if self._shape is None:
-            problem = costs, self.edges_, len(self.nodes_), *masks
-            outputs, values = min_cost_matchings(*problem, perfect=self.perfect)
+            outputs, values = min_cost_matchings(
+                costs, self.edges_, len(self.nodes_), *masks, perfect=self.perfect
+            )
         else:
             rows, columns = self.edges_[:, 0], self.edges_[:, 1] - self._shape[0]
-            problem = costs, rows, columns, self._shape, *masks
-            outputs, values = min_cost_pairings(*problem, perfect=self.perfect)
+            outputs, values = min_cost_pairings(
+                costs, rows, columns, self._shape, *masks, perfect=self.perfect
+            )
         return outputs, values, values
 
     # ------------------------------------------------------------- all outputs
-    def _open_graph(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    def _open_graph(self) -> Any:
         """What constraints leave open: nodes, edges between them and the columns of these.
 
         None where constraints contradict.
@@ -210,7 +212,10 @@ class Matchings(LawfulMatchings):
     def mean_embedding(self) -> np.ndarray:
         """Probability of every edge to be in a matching; shape (d,)."""
         self._check_not_empty()
-        return self._spread(self._distribution.probabilities()[None], self._open_graph()[2])[0]
+        mean: np.ndarray = self._spread(
+            self._distribution.probabilities()[None], self._open_graph()[2]
+        )[0]
+        return mean
 
     def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all matchings; shape (d, d)."""
@@ -228,7 +233,7 @@ class Matchings(LawfulMatchings):
             return self._distribution.covariance()
         return super().covariance()
 
-    def sample(self, n: int, rng: Any) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """``n`` matchings drawn uniformly and independently; shape (n, d)."""
         self._check_not_empty()
         drawn = self._distribution.sample(n, np.random.default_rng(rng))

@@ -107,7 +107,7 @@ class LabelsAndEdges(IndicatorSpace):
         sets.format_ = self._format
         return sets
 
-    def restrict(self, *, include: Any = None, exclude: Any = None) -> Any:
+    def restrict(self, *, include: Any = None, exclude: Any = None) -> Self:
         """The same space, narrowed.
 
         Parameters
@@ -339,6 +339,6 @@ class PairwiseLabels(LabelsAndEdges):
         constraints = self._one_row()
         return second_moment_of_products(self.edges_, constraints.low[0], constraints.high[0])
 
-    def sample(self, n: int, rng: Any) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """``n`` sets drawn uniformly and independently; shape (n, number of labels)."""
         return self._sets().sample(n, rng)

@@ -164,7 +164,7 @@ def state_number(state: str | int, number: dict[Any, Any], where: str, used_by: 
     """The number of a state, or an error that says where it was met."""
     try:
         if state in number:
-            return number[state]
+            return int(number[state])
     except TypeError as error:
         raise ValueError(f"{used_by}: a state must be hashable ({error}).") from None
     message = unknown_label(where, state, number, used_by)

@@ -2,6 +2,7 @@
 """Labels that each take one of several states, with costs along the edges of a forest."""
 
 import copy
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -86,8 +87,8 @@ class PairwiseStates(UniformStates):
     def __init__(
         self,
         graph: Any,
-        states: Any = None,
-        labels: Any = None,
+        states: Iterable[Any] | None = None,
+        labels: Iterable[Any] | None = None,
         embedding: str = "states",
         *,
         constraints: StateConstraints | None = None,
@@ -150,7 +151,7 @@ class PairwiseStates(UniformStates):
         """Outputs in canonical form: state numbers, int64 of shape (n, number of labels)."""
         return read_states(Y, self.states_, self.labels_, used_by="PairwiseStates")[0]
 
-    def restore(self, Z: np.ndarray, index: Any = None) -> np.ndarray:
+    def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         """Canonical outputs in the format that was seen in ``fit``."""
         format = getattr(self, "format_", StateFormat())
         return format.write(np.asarray(Z), self.states_, self.labels_, index)
@@ -222,11 +223,10 @@ class PairwiseStates(UniformStates):
         if self.constraints.allowed.shape[1:] != shape[1:]:
             known = "{} labels of {} states".format(*self.constraints.allowed.shape[1:])
             raise ValueError(f"PairwiseStates was restricted for {known}; Y has {shape[1:]}.")
-        return self.constraints
+        constraints: StateConstraints = self.constraints
+        return constraints
 
-    def restrict(
-        self, *, known: Any = None, forbidden: dict[Any, Any] | None = None
-    ) -> "PairwiseStates":
+    def restrict(self, *, known: Any = None, forbidden: Any = None) -> Self:
         """The same space, narrowed.
 
         Parameters
@@ -253,7 +253,8 @@ class PairwiseStates(UniformStates):
         inside = (Z >= 0) & (k > Z)
         row = np.arange(len(Z)) if self.constraints_.n_rows else np.zeros(len(Z), int)
         allowed = self.constraints_.allowed[row[:, None], np.arange(n), np.where(inside, Z, 0)]
-        return (inside & allowed).all(axis=1)
+        good: np.ndarray = (inside & allowed).all(axis=1)
+        return good
 
     # ------------------------------------------------------------- decoding
     def _split(self, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -292,5 +293,5 @@ class PairwiseStates(UniformStates):
         if self.constraints_.n_rows is not None:
             return None
         allowed = self._allowed()
-        check_feasible(allowed.any(axis=1).all(keepdims=True), self)
+        check_feasible(np.all(np.any(allowed, axis=1), keepdims=True), self)
         return StateProposals(allowed, self._used_edges())

@@ -12,7 +12,7 @@ from scipy import sparse
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.imports import is_pandas
 from skstruct.saving import require, savable
-from skstruct.spaces.base import BaseSpace, GivenWhole, one_or_more
+from skstruct.spaces.base import GivenWhole, one_or_more
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import check_distinct, match_columns
 from skstruct.spaces.contracts import Decoded
@@ -130,7 +130,7 @@ def _finite(values: np.ndarray, labels: tuple[Any, ...], used_by: str) -> np.nda
     return values
 
 
-class QuantitySpace(GivenWhole, BaseSpace):
+class QuantitySpace(GivenWhole):
     """Rows of numbers (n, d) within some set.
 
     Embeddings, with m the mean of the outputs seen in ``fit`` (so that large outputs of
@@ -141,7 +141,7 @@ class QuantitySpace(GivenWhole, BaseSpace):
 
     A child brings ``_linear(costs)`` and ``_quadratic(a, b)``, which minimize <c, z> and
     sum_j a_j z_j^2 + b_j z_j for signs of any kind, ``minimize(curves)`` for any other sum
-    over coordinates, ``contains``, and perhaps ``_check_outputs`` and ``_learn``. Each
+    over coordinates, ``contains``, and perhaps ``_check_inside`` and ``_learn``. Each
     returns Decoded with values and valid bounds.
     """
 
@@ -163,7 +163,7 @@ class QuantitySpace(GivenWhole, BaseSpace):
 
     def fit_validate(self, Y: Any) -> np.ndarray:
         Z = self._fit(Y)
-        self._check_outputs(Z)
+        self._check_inside(Z)
         return Z
 
     def _fit(self, Y: Any) -> np.ndarray:
@@ -205,10 +205,10 @@ class QuantitySpace(GivenWhole, BaseSpace):
         """Outputs in canonical form: a float array of shape (n, d)."""
         self._ready()
         Z, _, _ = self._read(Y, self.labels_)
-        self._check_outputs(Z)
+        self._check_inside(Z)
         return Z
 
-    def _check_outputs(self, Z: np.ndarray) -> None:
+    def _check_inside(self, Z: np.ndarray) -> None:
         """Raise where an output is outside the space."""
 
     def restore(self, Z: np.ndarray, index: Any = None) -> Any:
@@ -246,13 +246,13 @@ class QuantitySpace(GivenWhole, BaseSpace):
             require(self.constraints_.n_columns == d, "limits that do not fit their space")
 
     # ------------------------------------------------------------- limits row by row
-    def rows(self, index: Any) -> Any:
+    def rows(self, index: Any) -> Self:
         self._ready()
         if self.constraints_ is None or self.constraints_.n_rows is None:
             return self
         return self._within(self.constraints_.rows(one_or_more(index)))
 
-    def _within(self, constraints: Any) -> Any:
+    def _within(self, constraints: Any) -> Self:
         """The same space within other limits."""
         other = copy.copy(self)
         other.constraints_ = constraints

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -27,7 +28,7 @@ class Range:
 
     @property
     def n_columns(self) -> int:
-        return self.low.shape[1]
+        return int(self.low.shape[1])
 
     def _check_saved(self) -> None:
         for side in (self.low, self.high):
@@ -42,7 +43,8 @@ class Range:
     def size(self) -> np.ndarray:
         """The largest finite limit of every row, in absolute value; shape (1, 1) or (n, 1)."""
         sides = [np.where(np.isfinite(s), np.abs(s), 0.0) for s in (self.low, self.high)]
-        return np.maximum(*(side.max(axis=1, keepdims=True) for side in sides))
+        size: np.ndarray = np.maximum(*(side.max(axis=1, keepdims=True) for side in sides))
+        return size
 
     def rows(self, index: Any) -> Range:
         pick = [side if len(side) == 1 else side[index] for side in (self.low, self.high)]
@@ -85,7 +87,9 @@ class Box(QuantitySpace):
     array([[1., 0.]])
     """
 
-    def __init__(self, low: Any = None, high: Any = None, *, labels: Any = None) -> None:
+    def __init__(
+        self, low: Any = None, high: Any = None, *, labels: Iterable[Any] | None = None
+    ) -> None:
         self.low = low
         self.high = high
         self.labels = labels
@@ -118,7 +122,7 @@ class Box(QuantitySpace):
                 f"{self._column(j)}."
             )
         self.constraints_ = Range(self.low_[None], self.high_[None])
-        self._check_outputs(Z)
+        self._check_inside(Z)
 
     def _column(self, j: int) -> str:
         return f" in column {self.labels_[j]!r}" if len(self.labels_) > 1 else ""
@@ -155,7 +159,7 @@ class Box(QuantitySpace):
             raise ValueError(f"{used_by}: {name}{at} is NaN.")
         return limit
 
-    def _check_outputs(self, Z: np.ndarray) -> None:
+    def _check_inside(self, Z: np.ndarray) -> None:
         """Only limits that were given bind: what training has not seen may still be true."""
         for given, over, limit, word in (
             (self.low, self.low_ - Z, self.low_, "below"),
@@ -172,7 +176,7 @@ class Box(QuantitySpace):
                 )
 
     # ------------------------------------------------------------- limits at prediction
-    def restrict(self, *, low: Any = None, high: Any = None) -> Any:
+    def restrict(self, *, low: Any = None, high: Any = None) -> Self:
         """The same space, narrowed.
 
         Parameters
@@ -191,7 +195,7 @@ class Box(QuantitySpace):
         check_feasible((lows <= highs).all(axis=1), self)
         return self._within(Range(lows, highs))
 
-    def _given(self, limit: Any, default: float, name: str) -> np.ndarray:
+    def _given(self, limit: Any, default: float, name: str) -> Any:
         d = len(self.labels_)
         limit = np.asarray(default) if limit is None else self._numbers(limit, name)
         if limit.ndim == 0:
@@ -210,11 +214,12 @@ class Box(QuantitySpace):
         Z = np.asarray(Z, dtype=np.float64)
         self._check_rows(len(Z))
         slack = OUTPUT_RANGE * np.maximum(np.abs(Z), self.constraints_.size())
-        return ((self.constraints_.low - slack <= Z) & (self.constraints_.high + slack >= Z)).all(
-            axis=1
-        )
+        inside: np.ndarray = (
+            (self.constraints_.low - slack <= Z) & (self.constraints_.high + slack >= Z)
+        ).all(axis=1)
+        return inside
 
-    def sample(self, n: int, rng: Any = None) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
         """Uniform points between the limits, which must be finite; shape (n, d)."""
         self._ready()
         constraints = self._one_row()
@@ -226,11 +231,12 @@ class Box(QuantitySpace):
                     f"infinite{self._column(endless[0])}. Give it, or restrict({word}=...)."
                 )
         share = np.random.default_rng(rng).random((n, len(self.labels_)))
-        return np.clip(
+        drawn: np.ndarray = np.clip(
             (1 - share) * constraints.low + share * constraints.high,
             constraints.low,
             constraints.high,
         )
+        return drawn
 
     # ------------------------------------------------------------- decoding
     def _linear(self, costs: np.ndarray) -> Decoded:

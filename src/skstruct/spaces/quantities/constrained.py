@@ -57,7 +57,8 @@ class LinearSystem:
         size = np.maximum(size, np.finfo(float).tiny)
         low, high = self.range.low - Z, Z - self.range.high
         outside = np.maximum(low, high).max(axis=1, initial=0.0) / size
-        return np.maximum(outside, self.constraints.relative_violation(Z))
+        violation: np.ndarray = np.maximum(outside, self.constraints.relative_violation(Z))
+        return violation
 
 
 def for_all(constraints: LinearConstraints) -> LinearConstraints:
@@ -89,7 +90,7 @@ class ConstrainedSpace(QuantitySpace):
         self._check_rows(len(Z))
         return self.constraints_.violation(Z) <= OUTPUT_FEASIBLE
 
-    def _check_outputs(self, Z: np.ndarray, training: bool = False) -> None:
+    def _check_inside(self, Z: np.ndarray, training: bool = False) -> None:
         """Raise where an output breaks a constraint by more than 1e-6 of its size."""
         if self.constraints_.n_rows is not None and not training:
             return  # constraints of other rows say nothing of these
@@ -112,7 +113,7 @@ class ConstrainedSpace(QuantitySpace):
     def _named(self, constraints: LinearConstraints, z: np.ndarray) -> str:
         return constraints.worst(z)
 
-    def sample(self, n: int, rng: Any = None) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
         """Uniform points of the polytope within the flat it lies in; shape (n, d).
 
         It is cut into simplices once, see :mod:`skstruct.spaces.quantities.sampling`: for up to
@@ -167,7 +168,7 @@ class ConstrainedSpace(QuantitySpace):
         return self._separable(system, QuadraticCurves(a, b), self._n_boxes())
 
     def _separable(
-        self, system: LinearSystem, curves: Any, max_boxes: int
+        self, system: LinearSystem, curves: Any, max_boxes: int | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         low, high = self._finite(system)
         return minimize_over_polytope(curves, system.constraints, low, high, max_boxes)

@@ -2,7 +2,7 @@
 """Flows in a network."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -39,9 +39,7 @@ class FlowFormat:
     def _to_graph(
         self,
         row: list[float],
-        labels: tuple[
-            tuple[str, str], tuple[str, str], tuple[str, str], tuple[str, str], tuple[str, str]
-        ],
+        labels: tuple[Any, ...],
     ) -> Any:
         graph = self.template.copy()
         for arc, flow in zip(labels, row):
@@ -50,7 +48,7 @@ class FlowFormat:
 
 
 def read_flows(
-    Y: Any, arcs: tuple[Any, ...], graph: Any, *, used_by: str
+    Y: Any, arcs: Any, graph: Any, *, used_by: str
 ) -> tuple[np.ndarray, tuple[Any, ...], Any]:
     """Flows (n, d), their arcs, and the format they came in."""
     plain = isinstance(Y, np.ndarray) and Y.dtype != object
@@ -81,9 +79,7 @@ def _from_arcs(
 
 def _from_nested(
     row: dict[str, Any],
-    arcs: tuple[
-        tuple[str, str], tuple[str, str], tuple[str, str], tuple[str, str], tuple[str, str]
-    ],
+    arcs: tuple[Any, ...],
     known: set[Any],
     i: int,
     used_by: str,
@@ -102,9 +98,7 @@ def _from_nested(
 
 def _from_graph(
     graph: Any,
-    arcs: tuple[
-        tuple[str, str], tuple[str, str], tuple[str, str], tuple[str, str], tuple[str, str]
-    ],
+    arcs: tuple[Any, ...],
     i: int,
     used_by: str,
 ) -> list[float]:
@@ -120,9 +114,7 @@ def _to_arcs(row: list[float], labels: tuple[Any, ...]) -> dict[Any, Any]:
 
 def _to_nested(
     row: list[float],
-    labels: tuple[
-        tuple[str, str], tuple[str, str], tuple[str, str], tuple[str, str], tuple[str, str]
-    ],
+    labels: tuple[Any, ...],
 ) -> dict[str, Any]:
     nested: dict[Any, Any] = {}
     for arc, flow in zip(labels, row):
@@ -196,7 +188,7 @@ class Flows(ConstrainedSpace):
         *,
         capacity: str = "capacity",
         prove: bool = False,
-        max_boxes: float | None = None,
+        max_boxes: int | None = None,
     ) -> None:
         self.graph = graph
         self.supply = supply
@@ -233,7 +225,7 @@ class Flows(ConstrainedSpace):
         self.network_ = read_network(self.graph, self.capacity)
         super()._open()
 
-    def fit(self, Y: Any) -> Any:
+    def fit(self, Y: Any) -> Self:
         """Learn the form of the flows, and supplies that were left open."""
         self.network_ = read_network(self.graph, self.capacity)
         return super().fit(Y)
@@ -256,9 +248,9 @@ class Flows(ConstrainedSpace):
             )
         self.constraints_ = self._system(self.supply_, of_training=self.supply_.ndim == 2)
         self._check_carried()
-        self._check_outputs(Z, training=True)
+        self._check_inside(Z, training=True)
 
-    def _learned_supply(self, Z: np.ndarray) -> np.ndarray:
+    def _learned_supply(self, Z: np.ndarray) -> Any:
         if self.supply is not None:
             return read_supply(self.supply, self.network_)
         if self.network_.demand is not None:
@@ -292,7 +284,7 @@ class Flows(ConstrainedSpace):
         row = error.row
         return InfeasibleError(f"Flows: no flow carries the supply of row {row}: {cut}.", row)
 
-    def restrict(self, *, supply: Any) -> "Flows":
+    def restrict(self, *, supply: Any) -> Self:
         """The same network with another supply.
 
         Parameters

@@ -42,7 +42,8 @@ class Network:
         """Number of the connected part that each node is in; shape (n_nodes,)."""
         n = len(self.nodes)
         links = sparse.csr_array((np.ones(len(self.arcs)), (self.tails, self.heads)), shape=(n, n))
-        return connected_components(links, directed=False)[1]
+        components: np.ndarray = connected_components(links, directed=False)[1]
+        return components
 
 
 def read_network(graph: Any, capacity: str = "capacity") -> Network:

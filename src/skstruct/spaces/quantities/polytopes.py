@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Points of a polytope."""
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.exceptions import InfeasibleError
@@ -58,11 +60,11 @@ class Polytope(ConstrainedSpace):
         b_eq: Any = None,
         A_ub: Any = None,
         b_ub: Any = None,
-        bounds: tuple[int, float | None] | None = None,
+        bounds: Any = None,
         *,
-        labels: list[Any] | None = None,
+        labels: Iterable[Any] | None = None,
         prove: bool = False,
-        max_boxes: Any = None,
+        max_boxes: int | None = None,
     ) -> None:
         self.A_eq = A_eq
         self.b_eq = b_eq
@@ -98,7 +100,7 @@ class Polytope(ConstrainedSpace):
             )
         if self.constraints_.n_rows is not None:
             self.constraints_ = replace(self.constraints_, of_training=True)
-        self._check_outputs(Z, training=True)
+        self._check_inside(Z, training=True)
 
     def _system(self, b_eq: Any, b_ub: Any, bounds: Any) -> LinearSystem:
         d = len(self.labels_)
@@ -125,8 +127,12 @@ class Polytope(ConstrainedSpace):
             raise self._within(system)._explained(error) from None
 
     def restrict(
-        self, *, b_eq: Any = None, b_ub: list[Any] | None = None, bounds: Any = None
-    ) -> "Polytope":
+        self,
+        *,
+        b_eq: ArrayLike | None = None,
+        b_ub: ArrayLike | None = None,
+        bounds: Any = None,
+    ) -> Self:
         """The same constraints with other right-hand sides, for all rows or one per row.
 
         Parameters
@@ -134,12 +140,14 @@ class Polytope(ConstrainedSpace):
         b_eq, b_ub, bounds : as in the constructor; those of it when None
         """
         self._ready()
-        sides = [self.b_eq if b_eq is None else b_eq, self.b_ub if b_ub is None else b_ub]
-        return self._within(self._system(*sides, self.bounds if bounds is None else bounds))
+        system = self._system(
+            self.b_eq if b_eq is None else b_eq,
+            self.b_ub if b_ub is None else b_ub,
+            self.bounds if bounds is None else bounds,
+        )
+        return self._within(system)
 
-    def _finite(
-        self, system: LinearSystem, why: str = "this loss"
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _finite(self, system: LinearSystem, why: str = "this loss") -> Any:
         low, high = system.range.low, system.range.high
         if np.isfinite(low).all() and np.isfinite(high).all():
             return low, high

@@ -136,7 +136,8 @@ class Bracket:
         self.excess[side, rows], self.points[side, rows] = excess, points
 
     def closed(self) -> np.ndarray:
-        return np.isfinite(self.dual).all(axis=0)
+        closed: np.ndarray = np.isfinite(self.dual).all(axis=0)
+        return closed
 
     def crossing(self) -> tuple[np.ndarray, np.ndarray]:
         """Where the tangents of both ends meet, and how high: no bound is higher."""
@@ -157,7 +158,8 @@ class Bracket:
             margin = 0.02 * (high - low)
             dual = np.clip(dual, low + margin, high - margin)
             dual = np.where(np.isfinite(dual), dual, 0.5 * (low + high))
-        return np.where(self.closed(), dual, beyond)
+        duals: np.ndarray = np.where(self.closed(), dual, beyond)
+        return duals
 
 
 def best_duals(curves: Any, start: Shares, total: float, tolerance: np.ndarray) -> Shares:
@@ -314,7 +316,7 @@ def _newton(curves: Any, z: np.ndarray, slopes: np.ndarray, total: float) -> np.
     return quadratic_on_simplex(0.5 * bend, slopes - bend * z, total)[0]
 
 
-def _curvatures(curves: Any, z: np.ndarray, total: float) -> np.ndarray:
+def _curvatures(curves: Any, z: np.ndarray, total: float) -> Any:
     known = getattr(curves, "curvatures", None)
     if known is not None:
         return known(z)
@@ -326,7 +328,7 @@ def _curvatures(curves: Any, z: np.ndarray, total: float) -> np.ndarray:
 
 def _line_search(
     curves: Any, z: np.ndarray, aim: np.ndarray, values: np.ndarray, rounding: np.ndarray
-) -> np.ndarray:
+) -> Any:
     """Move z along aim, in place; returns what was gained, up to ``rounding`` less than zero.
 
     The whole step is tried first, and kept where it does not cost more.
@@ -360,7 +362,8 @@ def exchange(
     worth = np.maximum(tolerance, WORTHWHILE * (shares.values - shares.bounds))
     exchange_rows(points, sampled, shares.duals, z, N_EXCHANGES, PATIENCE, worth)
     z = np.maximum(z, 0.0)
-    return z * (total / z.sum(axis=1, keepdims=True))
+    exchanged: np.ndarray = z * (total / z.sum(axis=1, keepdims=True))
+    return exchanged
 
 
 def separable_on_simplex(

@@ -26,7 +26,7 @@ class AffineHull:
 
     @property
     def dimension(self) -> int:
-        return self.basis.shape[1]
+        return int(self.basis.shape[1])
 
 
 def affine_hull(constraints: LinearConstraints, low: np.ndarray, high: np.ndarray) -> AffineHull:
@@ -120,7 +120,8 @@ class Triangulation:
         points = first.copy()
         for corner, weight in zip(others, weights[:, 1:].T):
             points += weight[:, None] * (corner - first)
-        return np.clip(points, self.vertices.min(axis=0), self.vertices.max(axis=0))
+        drawn: np.ndarray = np.clip(points, self.vertices.min(axis=0), self.vertices.max(axis=0))
+        return drawn
 
 
 def triangulate(constraints: LinearConstraints, low: np.ndarray, high: np.ndarray) -> Triangulation:
@@ -214,7 +215,7 @@ def pulled(tight: np.ndarray, dimension: int) -> np.ndarray:
     return _cut((1 << len(tight)) - 1, sorted(masks, reverse=True), dimension, known)
 
 
-def _cut(face: int, masks: list[int], dimension: int, known: dict[Any, Any]) -> np.ndarray:
+def _cut(face: int, masks: list[int], dimension: int, known: dict[Any, Any]) -> Any:
     """Simplices of one face, a set of vertices as the bits of a number."""
     if face in known:
         return known[face]
@@ -254,7 +255,7 @@ def _facets(face: int, masks: list[int]) -> list[int]:
     return largest
 
 
-def _volumes(corners: np.ndarray, simplices: np.ndarray) -> np.ndarray:
+def _volumes(corners: np.ndarray, simplices: np.ndarray) -> Any:
     """Volumes of the simplices up to a factor; checked against that of the convex hull."""
     from scipy.spatial import ConvexHull, QhullError
 
@@ -305,7 +306,7 @@ def uniform_points(space: Any, n: int, rng: Any) -> np.ndarray:
     return _triangulation(space).sample(n, np.random.default_rng(rng))
 
 
-def _triangulation(space: Any) -> Triangulation:
+def _triangulation(space: Any) -> Any:
     system = space._one_row()
     constraints, bounds = system.constraints, system.range
     sides = (bounds.low, bounds.high, constraints.b_eq, constraints.b_ub)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Histograms: amounts that add up to a fixed total."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -50,23 +51,29 @@ class Simplex(QuantitySpace):
     usual_losses = ("absolute", "squared_hellinger")
 
     def __init__(
-        self, total: float = 1.0, *, labels: Any = None, max_boxes: bool | None = None
+        self,
+        total: float = 1.0,
+        *,
+        labels: Iterable[Any] | None = None,
+        max_boxes: int | None = None,
     ) -> None:
         self.total = total
         self.labels = labels
         self.max_boxes = max_boxes
 
     def _learn(self, Z: np.ndarray) -> None:
-        if not (np.isscalar(self.total) and 0 < self.total < np.inf):
+        total: Any = self.total
+        if not (np.isscalar(total) and 0 < total < np.inf):
             raise ValueError(f"Simplex: total is a positive number; got {self.total!r}.")
-        self._check_outputs(Z)
+        self._check_inside(Z)
 
     def validate(self, Y: Any) -> np.ndarray:
         """Rows of at least zero that add up to the total exactly, up to the last bits."""
         Z = np.maximum(super().validate(Y), 0.0)
-        return Z * (self.total / Z.sum(axis=1, keepdims=True))
+        outputs: np.ndarray = Z * (self.total / Z.sum(axis=1, keepdims=True))
+        return outputs
 
-    def _check_outputs(self, Z: np.ndarray) -> None:
+    def _check_inside(self, Z: np.ndarray) -> None:
         below = np.argwhere(Z + OUTPUT_RANGE * self.total < 0)
         if len(below):
             row, j = below[0]
@@ -87,13 +94,15 @@ class Simplex(QuantitySpace):
     def contains(self, Z: Any) -> np.ndarray:
         Z = np.asarray(Z, dtype=np.float64)
         adds_up = np.abs(Z.sum(axis=1) - self.total) <= OUTPUT_FEASIBLE * self.total
-        return adds_up & (Z + OUTPUT_RANGE * self.total >= 0).all(axis=1)
+        inside: np.ndarray = adds_up & (Z + OUTPUT_RANGE * self.total >= 0).all(axis=1)
+        return inside
 
-    def sample(self, n: int, rng: Any = None) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
         """Uniform histograms, Dirichlet(1, ..., 1) times the total; shape (n, d)."""
         self._ready()
         shares = np.random.default_rng(rng).standard_exponential((n, len(self.labels_)))
-        return shares * (self.total / shares.sum(axis=1, keepdims=True))
+        drawn: np.ndarray = shares * (self.total / shares.sum(axis=1, keepdims=True))
+        return drawn
 
     # ------------------------------------------------------------- decoding
     def embed(self, Z: np.ndarray) -> np.ndarray:

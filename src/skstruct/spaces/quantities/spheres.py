@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Directions: unit vectors, and diagonal quadratic costs over them."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -64,12 +65,12 @@ def sphere_quadratic(
     return z, values, np.minimum(bounds, values)
 
 
-def _stationary(d: np.ndarray, half: np.ndarray, s: np.ndarray) -> np.ndarray:
+def _stationary(d: np.ndarray, half: np.ndarray, s: np.ndarray) -> Any:
     """Sizes of the coordinates at the multiplier s; zero where b is."""
     return np.divide(half, d + s, out=np.zeros_like(d), where=half > 0)
 
 
-def _secular_root(d: np.ndarray, half: np.ndarray, n_steps: int) -> np.ndarray:
+def _secular_root(d: np.ndarray, half: np.ndarray, n_steps: int) -> Any:
     """The s >= 0 with |half / (d + s)| = 1, or the lower end where that is nowhere reached.
 
     1 / |half / (d + s)| is concave and increasing: a Newton step from the left stays left. A
@@ -95,7 +96,7 @@ def _secular_root(d: np.ndarray, half: np.ndarray, n_steps: int) -> np.ndarray:
     return low
 
 
-def _length(rows: np.ndarray) -> np.ndarray:
+def _length(rows: np.ndarray) -> Any:
     return np.linalg.norm(rows, axis=1, keepdims=True)
 
 
@@ -135,7 +136,9 @@ class Sphere(QuantitySpace):
 
     separable = False  # no sum over coordinates but a quadratic one is minimized over it
 
-    def __init__(self, dimension: int | None = None, *, labels: list[Any] | None = None) -> None:
+    def __init__(
+        self, dimension: int | None = None, *, labels: Iterable[Any] | None = None
+    ) -> None:
         self.dimension = dimension
         self.labels = labels
 
@@ -150,9 +153,9 @@ class Sphere(QuantitySpace):
             raise ValueError(
                 f"Sphere: directions of dimension {self.dimension} are expected; Y has {d} columns."
             )
-        self._check_outputs(Z)
+        self._check_inside(Z)
 
-    def _check_outputs(self, Z: np.ndarray) -> None:
+    def _check_inside(self, Z: np.ndarray) -> None:
         lengths = np.linalg.norm(Z, axis=1)
         bad = np.flatnonzero(np.abs(lengths - 1.0) > OUTPUT_FEASIBLE)
         if len(bad):
@@ -169,12 +172,14 @@ class Sphere(QuantitySpace):
 
     def contains(self, Z: np.ndarray) -> np.ndarray:
         lengths = np.linalg.norm(np.asarray(Z, dtype=np.float64), axis=1)
-        return np.abs(lengths - 1.0) <= OUTPUT_FEASIBLE
+        inside: np.ndarray = np.abs(lengths - 1.0) <= OUTPUT_FEASIBLE
+        return inside
 
-    def sample(self, n: int, rng: Any) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """Uniform directions; shape (n, d)."""
         points = np.random.default_rng(rng).standard_normal((n, len(self.labels_)))
-        return points / np.linalg.norm(points, axis=1, keepdims=True)
+        drawn: np.ndarray = points / np.linalg.norm(points, axis=1, keepdims=True)
+        return drawn
 
     def _linear(self, costs: np.ndarray) -> Decoded:
         return self._quadratic(np.zeros_like(costs), costs)

@@ -93,7 +93,8 @@ class RankConstraints:
         position = np.arange(1, d + 1)
         taken = (self.fixed[:, :, None] == position).any(axis=1)[:, None, :]
         here = self.fixed[:, :, None] == position
-        return here | ((self.fixed == 0)[:, :, None] & ~taken)
+        allowed: np.ndarray = here | ((self.fixed == 0)[:, :, None] & ~taken)
+        return allowed
 
     def by_position(self, first: np.ndarray) -> np.ndarray:
         """Which items may be at each position, (n, d, d), if the first few are fixed to
@@ -120,7 +121,7 @@ class RankConstraints:
 
     def allow(self, ranks: np.ndarray) -> np.ndarray:
         """Which rows of ranks meet the known positions and precedences; shape (n,)."""
-        good = ((self.fixed == 0) | (self.fixed == ranks)).all(axis=1)
+        good: np.ndarray = ((self.fixed == 0) | (self.fixed == ranks)).all(axis=1)
         if self.has_before:
             turned = ranks[:, :, None] > ranks[:, None, :]
             good &= ~(self.before & turned).any(axis=(1, 2))
@@ -193,7 +194,7 @@ def _named_positions(rows: list[Any], items: tuple[Any, ...], used_by: str) -> n
     return fixed
 
 
-def read_before(before: list[Any] | None, items: tuple[Any, ...], used_by: str) -> np.ndarray:
+def read_before(before: Any, items: tuple[Any, ...], used_by: str) -> np.ndarray:
     """Precedences from pairs (first, second) of items, or a list of such pairs per row."""
     d = len(items)
     if before is None:

@@ -24,7 +24,7 @@ from skstruct.spaces.rankings.constraints import RankConstraints
 from skstruct.spaces.rankings.partial import tied_behind
 
 
-def sample_linear_extensions(n: int, before: np.ndarray, rng: int) -> np.ndarray:
+def sample_linear_extensions(n: int, before: np.ndarray, rng: Any) -> np.ndarray:
     r"""Total orders that agree with a partial one, drawn exactly uniformly and independently.
 
     Coupling from the past of the chain of neighbors that change places, with a chain that bounds
@@ -100,7 +100,8 @@ class UniformRankings(CountedSpace):
     def mean_embedding(self) -> np.ndarray:
         """Mean of psi over all rankings: closed forms, or the list where there are constraints."""
         if self._one_row().is_free:
-            return self._scheme.mean(len(self.items_))
+            mean: np.ndarray = self._scheme.mean(len(self.items_))
+            return mean
         return np.asarray(self.embed(self._listed()).mean(axis=0)).ravel()
 
     def second_moment(self) -> np.ndarray:
@@ -109,10 +110,11 @@ class UniformRankings(CountedSpace):
         width = self._scheme.width(d)
         check_square_fits(width, "The second moment", "covariance() needs no matrix.")
         if self._one_row().is_free:
-            return self._scheme.second(d)
+            known: np.ndarray = self._scheme.second(d)
+            return known
         psi = self.embed(self._listed())
         moment = psi.T @ psi / psi.shape[0]
-        return moment.toarray() if hasattr(moment, "toarray") else moment
+        return np.asarray(moment.toarray() if hasattr(moment, "toarray") else moment)
 
     def covariance(self) -> Any:
         """Covariance of psi: by its eigenspaces where there are no constraints."""
@@ -128,7 +130,8 @@ class UniformRankings(CountedSpace):
                 "without constraints."
             )
         Z = np.asarray(Z, dtype=np.float64)
-        return Z.shape[1] + 1 - Z
+        sibling: np.ndarray = Z.shape[1] + 1 - Z
+        return sibling
 
     def stream(self, block: int = 1024) -> Iterator[np.ndarray]:
         """All rankings bit by bit, at most ``block`` at a time: arrays of shape (m, d)."""
@@ -150,7 +153,7 @@ class UniformRankings(CountedSpace):
         """All rankings in canonical form; shape (size, d)."""
         return list_rankings(self._one_row(), limit)
 
-    def sample(self, n: int, rng: Any) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """``n`` rankings drawn uniformly and independently; shape (n, d).
 
         Rankings with known precedences are drawn by a table for up to 20 items. For more items,

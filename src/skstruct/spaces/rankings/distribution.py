@@ -186,7 +186,8 @@ class PositionDistribution(RankingDistribution):
             n_behind = placed.shape[1] - self.top
             behind = 1.0 - placed[:, :, : self.top].sum(axis=2, keepdims=True)
             placed[:, :, self.top :] = behind.clip(min=0.0) / n_behind  # rounding
-        return self.scheme.from_positions(placed)
+        marginals: np.ndarray = self.scheme.from_positions(placed)
+        return marginals
 
 
 class PairDistribution(RankingDistribution):

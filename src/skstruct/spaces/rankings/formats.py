@@ -70,7 +70,7 @@ def _typed(numbers: Any, dtype: Any) -> Any:
         return numbers
 
 
-def _n_alone(Z: np.ndarray) -> np.ndarray:
+def _n_alone(Z: np.ndarray) -> Any:
     """How many items have a rank of their own; the others are tied behind them."""
     ordered = np.sort(Z, axis=1)
     return (ordered == np.arange(1, Z.shape[1] + 1)).cumprod(axis=1).sum(axis=1)
@@ -134,7 +134,7 @@ def _is_numeric(rows: Any) -> bool:
     )
 
 
-def _are_items(rows: Any, items: tuple[int, int, int]) -> bool:
+def _are_items(rows: Any, items: Any) -> bool:
     """Whether every number is the name of an item."""
     known = set(items or ())
     return all(v in known for row in rows for v in row)

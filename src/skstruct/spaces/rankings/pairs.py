@@ -107,7 +107,8 @@ class Pairs:
         m = np.arange(len(p))
         ends = np.repeat([1.0, -1.0], len(p)), (np.append(p, q), np.append(m, m))
         B = sparse.csr_array(ends, shape=(d, len(p)))
-        return ((sparse.eye_array(len(p)) + B.T @ B) / 3).toarray()
+        moment: np.ndarray = ((sparse.eye_array(len(p)) + B.T @ B) / 3).toarray()
+        return moment
 
     def covariance(self, d: int) -> Covariance | None:
         """The same by its eigenspaces."""

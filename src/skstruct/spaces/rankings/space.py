@@ -3,7 +3,7 @@
 
 import copy
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -100,7 +100,7 @@ class Rankings(RandomRankings):
 
     def __init__(
         self,
-        items: Any = None,
+        items: int | Iterable[Any] | None = None,
         embedding: str = "positions",
         *,
         scores: bool = False,
@@ -132,10 +132,10 @@ class Rankings(RandomRankings):
         """Names of the items, one per column."""
         if "learned_" in self.__dict__:
             return self.learned_
-        items = self._given_items()
+        items: Any = self._given_items()
         if items is None:
             check_is_fitted(self, "learned_")
-        return items
+        return tuple(items)
 
     @property
     def labels_(self) -> tuple[Any, ...]:
@@ -210,7 +210,8 @@ class Rankings(RandomRankings):
             return super().lift(costs, embedding)
         d = len(self.items_)
         costs = check_costs(costs, d, used_by="Rankings")
-        return (costs[:, :, None] * np.arange(1.0, d + 1)).reshape(len(costs), d * d)
+        lifted: np.ndarray = (costs[:, :, None] * np.arange(1.0, d + 1)).reshape(len(costs), d * d)
+        return lifted
 
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
@@ -236,8 +237,8 @@ class Rankings(RandomRankings):
         return RankConstraints.none(d) if self.constraints is None else self.constraints
 
     def restrict(
-        self, *, positions: Any = None, before: list[Any] | None = None, top: int | None = None
-    ) -> "Rankings":
+        self, *, positions: Any = None, before: Any = None, top: int | None = None
+    ) -> Self:
         """The same space, narrowed.
 
         Parameters
@@ -263,7 +264,8 @@ class Rankings(RandomRankings):
         else:
             expected = tied_behind(np.arange(d)[None], top)
             good = (np.sort(Z, axis=1) == expected).all(axis=1)
-        return good & self.constraints_.allow(Z)
+        inside: np.ndarray = good & self.constraints_.allow(Z)
+        return inside
 
     def part_names(self) -> Any:
         return self.items_
@@ -309,7 +311,7 @@ class Rankings(RandomRankings):
     def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
         return self._scheme.tensor_argmin(len(self.items_), self.constraints_, backend)
 
-    def kbest(self, costs: np.ndarray, k: float | str | None) -> Decoded:
+    def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         """The ``k`` minimum-cost rankings of every row: outputs (n, k, d), values (n, k)."""
         k = check_k(k, "Rankings")
         costs, d = self._checked(costs), len(self.items_)

@@ -5,6 +5,7 @@ from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct.exceptions import InfeasibleError
@@ -61,7 +62,7 @@ class UniformSequences(CountedSpace):
         check_few(counts.total, limit, self, "sequences")
         return widened(counts.listed(), self.length_)
 
-    def sample(self, n: int, rng: Any) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """``n`` sequences drawn uniformly and independently; shape (n, T)."""
         drawn = self._some().sample(n, np.random.default_rng(rng))
         return widened(drawn, self.length_)
@@ -224,8 +225,8 @@ class SequenceSet(UniformSequences):
         return constraints.within(*self.lengths_, given=self._given_lengths()[0] is not None)
 
     def restrict(
-        self, *, length: Any = None, known: Any = None, forbidden: list[Any] | None = None
-    ) -> Any:
+        self, *, length: ArrayLike | None = None, known: Any = None, forbidden: Any = None
+    ) -> Self:
         """The same space, narrowed.
 
         Parameters
@@ -248,9 +249,10 @@ class SequenceSet(UniformSequences):
         constraints = (
             SequenceConstraints.none(len(symbols)) if self.constraints is None else self.constraints
         )
-        known = read_known(known, symbols, used_by)
-        forbidden = read_forbidden(forbidden, symbols, used_by)
-        return self._limited(constraints.narrow(low, high, known, forbidden))
+        at, pairs = (
+            read_known(known, symbols, used_by), read_forbidden(forbidden, symbols, used_by)
+        )  # fmt: skip
+        return self._limited(constraints.narrow(low, high, at, pairs))
 
     def contains(self, Z: np.ndarray) -> np.ndarray:
         """Whether each row is a sequence of this space, constraints included; shape (n,)."""
@@ -258,7 +260,7 @@ class SequenceSet(UniformSequences):
         self._check_outputs(Z, None, "symbol numbers of shape (n, T)", "iu")
         constraints, size = self.constraints_, sequence_lengths(Z)
         inside = np.arange(Z.shape[1]) < size[:, None]
-        good = np.where(inside, len(self.symbols_) > Z, Z == -1).all(axis=1)
+        good: np.ndarray = np.all(np.where(inside, len(self.symbols_) > Z, Z == -1), axis=1)
         good[good] = (constraints if constraints.n_rows is None else constraints.rows(good)).allow(
             Z[good]
         )

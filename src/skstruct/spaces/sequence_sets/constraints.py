@@ -57,7 +57,7 @@ class SequenceConstraints:
 
     @property
     def n_symbols(self) -> int:
-        return self.forbidden.shape[1] - 1
+        return int(self.forbidden.shape[1] - 1)
 
     @property
     def _parts(self) -> tuple[np.ndarray, ...]:
@@ -88,7 +88,10 @@ class SequenceConstraints:
         if not self.known.size:
             return self.shortest
         reached = self.known.shape[1] - (self.known[:, ::-1] >= 0).argmax(axis=1)
-        return np.maximum(self.shortest, np.where((self.known >= 0).any(axis=1), reached, 0))
+        lengths: np.ndarray = np.maximum(
+            self.shortest, np.where((self.known >= 0).any(axis=1), reached, 0)
+        )
+        return lengths
 
     def anywhere(self) -> SequenceConstraints:
         """The same without lengths."""
@@ -243,9 +246,7 @@ def _known_pairs(row: dict[Any, Any], i: int, used_by: str) -> list[Any]:
     return [(t, symbol) for t, symbol in enumerate(row) if symbol is not None]
 
 
-def read_forbidden(
-    forbidden: list[Any] | None, symbols: tuple[Any, ...], used_by: str
-) -> np.ndarray:
+def read_forbidden(forbidden: Any, symbols: tuple[Any, ...], used_by: str) -> np.ndarray:
     """Forbidden transitions from pairs, None for an end, or a list of such pairs per row."""
     number = {symbol: j for j, symbol in enumerate(symbols)}
     number[None] = q = len(symbols)
@@ -270,7 +271,7 @@ def read_forbidden(
     return barred
 
 
-def _is_pair(pair: list[tuple[str, str | None]], number: dict[Any, Any]) -> bool:
+def _is_pair(pair: Any, number: dict[Any, Any]) -> bool:
     """Whether this is (symbol, symbol), and not a list of such pairs."""
     try:
         return len(pair) == 2 and all(symbol in number for symbol in pair)
@@ -281,7 +282,7 @@ def _is_pair(pair: list[tuple[str, str | None]], number: dict[Any, Any]) -> bool
 def _numbered(symbol: str | int | None, number: dict[Any, Any], where: str, used_by: str) -> int:
     try:
         if symbol in number:
-            return number[symbol]
+            return int(number[symbol])
     except TypeError:
         pass
     names = [name for name in number if name is not None]

@@ -63,7 +63,10 @@ class GramDistribution(Distribution):
         rows, q = len(self.log_partition), self.chains.unary.shape[1]
         if self.n == 2:
             return self.chains.transition_counts().reshape(rows, q * q)
-        return self.chains.token_marginals().reshape(rows, self.width, q).sum(axis=1)
+        marginals: np.ndarray = (
+            self.chains.token_marginals().reshape(rows, self.width, q).sum(axis=1)
+        )
+        return marginals
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return _widened(self.chains.sample(n, rng), self.width)
@@ -125,10 +128,11 @@ class SequenceProposals(Proposals):
     ) -> np.ndarray:
         from skstruct.spaces.sequence_sets._numba import walk_sequences
 
-        return walk_sequences(
+        accepted: np.ndarray = walk_sequences(
             states, scores, row, beta, n_steps, streams, self.n_symbols, self.free,
             self.shortest, self.longest, self.bigrams,
         )  # fmt: skip
+        return accepted
 
 
 COSTS = ("unary", "transitions", "beginning", "ending")

@@ -52,7 +52,7 @@ class SequenceFormat:
         if self.row == "array":
             table = _symbol_array(symbols, self.dtype)
             return _objects(table[z[:size]] for z, size in zip(Z, lengths))
-        make = {"text": "".join, "list": list, "tuple": tuple}[self.row]
+        make: Any = {"text": "".join, "list": list, "tuple": tuple}[self.row]
         rows = zip(Z.tolist(), lengths.tolist())
         return _objects(make([symbols[j] for j in z[:size]]) for z, size in rows)
 
@@ -66,7 +66,7 @@ def _objects(items: Iterable[Any]) -> np.ndarray:
     return array
 
 
-def _symbol_array(symbols: tuple[Any, Any], dtype: Any) -> np.ndarray:
+def _symbol_array(symbols: tuple[Any, ...], dtype: Any) -> np.ndarray:
     """Symbols as an array to pick from, of the given type if it holds them."""
     if dtype is not None and dtype.kind in "iufbUS":
         table = np.array(symbols)  # as wide a text as is needed
@@ -78,7 +78,8 @@ def _symbol_array(symbols: tuple[Any, Any], dtype: Any) -> np.ndarray:
 
 def sequence_lengths(Z: np.ndarray) -> np.ndarray:
     """Number of symbols before the padding; shape (n,)."""
-    return np.logical_and.accumulate(np.asarray(Z) >= 0, axis=1).sum(axis=1)
+    lengths: np.ndarray = np.logical_and.accumulate(np.asarray(Z) >= 0, axis=1).sum(axis=1)
+    return lengths
 
 
 def widened(Z: np.ndarray, width: int) -> np.ndarray:
@@ -99,7 +100,7 @@ def read_alphabet(alphabet: Any, used_by: str) -> tuple[Any, ...]:
     return check_distinct(symbols, used_by)
 
 
-def check_symbol(symbol: str | float | None, where: str, used_by: str) -> None:
+def check_symbol(symbol: Any, where: str, used_by: str) -> None:
     """None stands for a free position or an end, and NaN equals nothing."""
     if is_missing_name(symbol):
         raise ValueError(f"{used_by}: {where} {symbol!r}, which cannot be a symbol.")

@@ -112,7 +112,8 @@ def edge_probabilities(n_nodes: int, edges: np.ndarray) -> np.ndarray:
     """
     potentials = _potentials(n_nodes, edges)
     u, v = edges.T
-    return potentials[u, u] + potentials[v, v] - 2 * potentials[u, v]
+    probabilities: np.ndarray = potentials[u, u] + potentials[v, v] - 2 * potentials[u, v]
+    return probabilities
 
 
 def transfer_currents(n_nodes: int, edges: np.ndarray) -> np.ndarray:
@@ -120,7 +121,8 @@ def transfer_currents(n_nodes: int, edges: np.ndarray) -> np.ndarray:
     potentials = _potentials(n_nodes, edges)
     u, v = edges.T
     drops = potentials[u] - potentials[v]  # shape: (d, n_nodes)
-    return drops[:, u] - drops[:, v]
+    currents: np.ndarray = drops[:, u] - drops[:, v]
+    return currents
 
 
 def _potentials(n_nodes: int, edges: np.ndarray) -> np.ndarray:

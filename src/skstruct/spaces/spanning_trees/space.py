@@ -68,7 +68,7 @@ class SpanningTrees(WithinGraph):
     def __init__(
         self,
         nodes: Any = None,
-        graph: list[tuple[int, int]] | None = None,
+        graph: Any = None,
         *,
         constraints: Any = None,
     ) -> None:
@@ -154,7 +154,7 @@ class SpanningTrees(WithinGraph):
     @cached_property
     def _count(self) -> int:
         if self._is_complete:
-            return len(self.nodes_) ** (len(self.nodes_) - 2)  # Cayley
+            return int(len(self.nodes_) ** (len(self.nodes_) - 2))  # Cayley
         n_parts, ends, _ = self._contracted()
         return tree_counts.count_trees(n_parts, ends) if n_parts else 0
 
@@ -170,7 +170,10 @@ class SpanningTrees(WithinGraph):
         if self._is_complete:
             return np.full(len(self.edges_), 2 / len(self.nodes_))
         n_parts, ends, columns = self._open_graph()
-        return self._spread(tree_counts.edge_probabilities(n_parts, ends)[None], columns)[0]
+        mean: np.ndarray = self._spread(
+            tree_counts.edge_probabilities(n_parts, ends)[None], columns
+        )[0]
+        return mean
 
     def covariance(self) -> Covariance:
         """Covariance of the edges under the uniform distribution."""
@@ -197,7 +200,7 @@ class SpanningTrees(WithinGraph):
         S = self.covariance().dense() if self._is_complete else self._covariances()
         return S + np.outer(mean, mean)
 
-    def sample(self, n: int, rng: Any) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """``n`` trees drawn uniformly and independently; shape (n, d)."""
         n_parts, ends, columns = self._open_graph()
         return self._spread(sample_trees(n, ends, n_parts, rng), columns)

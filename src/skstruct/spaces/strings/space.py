@@ -6,11 +6,13 @@ probabilities of the symbols at position t and K_t those of going on, an n-gram 
 with probability m_t(a) K_t(a, b) ..., and its mean count is the sum over positions.
 """
 
+from collections.abc import Iterable
 from itertools import pairwise
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from skstruct._arrays.memory import check_square_fits
@@ -136,8 +138,8 @@ class Strings(SequenceSet):
 
     def __init__(
         self,
-        alphabet: Any = None,
-        length: Any = None,
+        alphabet: Iterable[Any] | None = None,
+        length: int | tuple[int | None, int | None] | None = None,
         n: int = 2,
         *,
         max_nodes: int = MAX_NODES,
@@ -167,7 +169,7 @@ class Strings(SequenceSet):
                 f"{MOST_GRAMS:,}. Take a smaller n or an alphabet of fewer symbols, or predict "
                 "one of the training outputs with Candidates."
             )
-        return width
+        return int(width)
 
     def embed(self, Z: np.ndarray) -> Any:
         """Number of occurrences of each n-gram; CSR of shape (n_samples, q**n)."""
@@ -183,7 +185,7 @@ class Strings(SequenceSet):
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
     ) -> Any:
-        if name == "outputs" and np.ndim(outputs) == 2:
+        if name == "outputs" and outputs is not None and np.ndim(outputs) == 2:
             return ListedSequences.of(self, outputs, candidates)
         if name not in EMBEDDINGS:
             return super().with_embedding(name, outputs, candidates)
@@ -194,8 +196,8 @@ class Strings(SequenceSet):
 
     # ------------------------------------------------------------- decoding
     def restrict(
-        self, *, length: Any = None, known: Any = None, forbidden: list[Any] | None = None
-    ) -> Any:
+        self, *, length: ArrayLike | None = None, known: Any = None, forbidden: Any = None
+    ) -> Self:
         if forbidden is not None and self.n == 1:
             raise ValueError("Strings: forbidden transitions need n of at least 2; n is 1.")
         return super().restrict(length=length, known=known, forbidden=forbidden)

@@ -54,7 +54,8 @@ class SignDistribution(Distribution):
         return probabilities.reshape(self.shape) @ self.signs if self.signed else probabilities
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        return self.signs[self.states.sample(n, rng)].astype(np.int8)
+        drawn: np.ndarray = self.signs[self.states.sample(n, rng)].astype(np.int8)
+        return drawn
 
 
 class SignProposals(StateProposals):
@@ -76,7 +77,8 @@ class SignProposals(StateProposals):
         return super().start((np.asarray(outputs)[:, :, None] == self.signs).argmax(axis=2))
 
     def outputs(self, states: np.ndarray) -> np.ndarray:
-        return self.signs[states].astype(np.int8)
+        outputs: np.ndarray = self.signs[states].astype(np.int8)
+        return outputs
 
     def walk(
         self,
@@ -96,7 +98,8 @@ def sign_distribution(
     space: Any, scores: np.ndarray, allowed: np.ndarray, signed: bool = True
 ) -> SignDistribution:
     """The distribution of tournaments within constraints; scores (n, d, S)."""
-    check_feasible(np.broadcast_to(allowed.any(axis=2).all(axis=1), len(scores)), space)
+    possible = np.all(np.any(allowed, axis=2), axis=1)
+    check_feasible(np.broadcast_to(possible, len(scores)), space)
     return SignDistribution(scores, np.array(space.states_), allowed, signed)
 
 
@@ -119,7 +122,7 @@ class UniformTournaments(CountedSpace):
     constraints_: Any
     _signs: Any
 
-    def _allowed(self) -> np.ndarray:
+    def _allowed(self) -> Any:
         """The signs that pairs may have, where that is the same in all rows."""
         return self._one_row().allowed[0]
 
@@ -133,13 +136,14 @@ class UniformTournaments(CountedSpace):
     def size(self) -> int:
         """Exact number of outputs."""
         if self.constraints is None:
-            return len(self.states_) ** len(self.labels_)
+            return int(len(self.states_) ** len(self.labels_))
         return math.prod(self._allowed().sum(axis=1).tolist())
 
     def mean_embedding(self) -> np.ndarray:
         """Mean of the signs over all outputs; shape (d,)."""
         allowed = self._possible()
-        return allowed @ self._signs / allowed.sum(axis=1)
+        mean: np.ndarray = allowed @ self._signs / allowed.sum(axis=1)
+        return mean
 
     def covariance(self) -> Any:
         """Covariance of the signs under the uniform distribution: 2/3 I, or I without open
@@ -158,12 +162,13 @@ class UniformTournaments(CountedSpace):
         np.fill_diagonal(moment, allowed @ self._signs**2 / allowed.sum(axis=1))
         return moment
 
-    def sample(self, n: int, rng: Any) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """``n`` outputs drawn uniformly and independently; shape (n, d)."""
         allowed = self._possible()
         signs = self._signs[np.argsort(~allowed, axis=1, kind="stable")]  # possible ones first
         draws = np.random.default_rng(rng).integers(allowed.sum(axis=1), size=(n, len(allowed)))
-        return signs[np.arange(len(allowed)), draws].astype(np.int8)
+        drawn: np.ndarray = signs[np.arange(len(allowed)), draws].astype(np.int8)
+        return drawn
 
     def distribution(self, scores: Any) -> Any:
         r"""The distributions :math:`p(z) \propto \exp \langle u, z \rangle`: pairs are independent.

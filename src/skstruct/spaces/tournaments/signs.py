@@ -58,7 +58,8 @@ def read_signs(
         raise ValueError(
             f"Tournaments: in Y[{i}] {first!r} beats {second!r} and {second!r} beats {first!r}."
         )
-    return first_wins - second_wins
+    signs: np.ndarray = first_wins - second_wins
+    return signs
 
 
 def _checked_signs(Y: np.ndarray, shape: tuple[Any, ...]) -> np.ndarray:
@@ -160,18 +161,23 @@ class TournamentStates(EmbeddingView):
 
     @property
     def states_(self) -> tuple[Any, ...]:
-        return self.space.states_
+        states: tuple[Any, ...] = self.space.states_
+        return states
 
     def embed(self, Z: np.ndarray) -> np.ndarray:
         hot = np.asarray(Z)[:, :, None] == np.array(self.states_)
-        return hot.reshape(len(hot), hot.shape[1] * hot.shape[2]).astype(np.float64)
+        psi: np.ndarray = hot.reshape(len(hot), hot.shape[1] * hot.shape[2]).astype(np.float64)
+        return psi
 
     def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
         """Costs of signed pairs, (n, d), where no pair is open: a sign costs its multiple."""
         if embedding != "signed pairs" or self.space.partial:
             return super().lift(costs, embedding)
         costs = check_costs(costs, len(self.labels_), used_by="Tournaments")
-        return (costs[:, :, None] * np.array(self.states_, dtype=float)).reshape(len(costs), -1)
+        lifted: np.ndarray = (costs[:, :, None] * np.array(self.states_, dtype=float)).reshape(
+            len(costs), -1
+        )
+        return lifted
 
     def argmin(self, costs: np.ndarray) -> Any:
         d, states = len(self.labels_), np.array(self.states_)

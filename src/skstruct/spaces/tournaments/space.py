@@ -121,7 +121,8 @@ class Tournaments(UniformTournaments):
     def constraints_(self) -> SignConstraints:
         """What predictions must obey."""
         if self.constraints is not None:
-            return self.constraints
+            constraints: SignConstraints = self.constraints
+            return constraints
         return SignConstraints(np.ones((1, len(self.labels_), len(self.states_)), bool))
 
     part_words = ("pair", "pairs")
@@ -173,7 +174,10 @@ class Tournaments(UniformTournaments):
         Z = np.asarray(Z)
         d = len(self.labels_)
         self._check_outputs(Z, d, f"(n, {d}) of -1, 0 and 1")
-        return ((Z[:, :, None] == self._signs) & self.constraints_.allowed).any(axis=2).all(axis=1)
+        inside: np.ndarray = (
+            ((Z[:, :, None] == self._signs) & self.constraints_.allowed).any(axis=2).all(axis=1)
+        )
+        return inside
 
     @property
     def _signs(self) -> np.ndarray:
@@ -187,9 +191,7 @@ class Tournaments(UniformTournaments):
         return super().with_embedding(name, outputs, candidates)
 
     # ------------------------------------------------------------- constraints and decoding
-    def restrict(
-        self, *, include: list[Any] | None = None, exclude: list[tuple[int, int]] | None = None
-    ) -> "Tournaments":
+    def restrict(self, *, include: Any = None, exclude: Any = None) -> Self:
         """The same space, narrowed.
 
         Parameters
@@ -249,7 +251,7 @@ class Tournaments(UniformTournaments):
         check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(found[:, :, :d] - found[:, :, d:], values, values)
 
-    def _state_costs(self, costs: np.ndarray) -> np.ndarray:
+    def _state_costs(self, costs: np.ndarray) -> Any:
         """Costs of every sign, the preferred of equal ones first; (n, d, number of states)."""
         costs = self._checked_costs(costs, len(self.labels_))
         return costs[:, :, None] * self._signs
