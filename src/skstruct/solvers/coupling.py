@@ -131,7 +131,8 @@ def _at_level(
     states = np.empty((len(row), distributions.node.shape[1]), np.int8)
 
     def run(part: slice) -> Any:
-        return couple(seeds[part], row[part], *distributions.arrays, level, states[part])
+        given: Any = seeds[part], row[part], *distributions.arrays, level, states[part]
+        return couple(*given)
 
     jobs = min(effective_n_jobs(n_jobs), max(1, len(row) // PAIRS_PER_THREAD))
     if jobs == 1:

@@ -183,11 +183,11 @@ def _preorder(parent: np.ndarray, roots: np.ndarray) -> tuple[np.ndarray, np.nda
     return order_array, position[order_array] + size[order_array]
 
 
-def dag_closed_sets(costs: np.ndarray, dag: Dag) -> tuple[np.ndarray, ...]:
+def dag_closed_sets(costs: np.ndarray, dag: Dag) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Minimum-cost ancestor-closed set of every row, its cost, and a lower bound from the flow."""
     from skstruct.solvers._numba_closures import closures
 
-    found: tuple[np.ndarray, ...] = closures(
+    found: tuple[np.ndarray, np.ndarray, np.ndarray] = closures(
         np.ascontiguousarray(costs), dag.order, dag.position, *dag.arc_arrays
     )
     return found
@@ -229,9 +229,9 @@ def forest_sized_sets(
 
     preorder, end = dag.preorder
     largest = min(largest, dag.n_nodes)
-    arrays = [np.ascontiguousarray(a) for a in (costs, low, high)]
+    c, must, may = (np.ascontiguousarray(a) for a in (costs, low, high))
     found: tuple[np.ndarray, np.ndarray] = sized_sets(
-        *arrays, preorder, end, smallest, largest, per_size
+        c, must, may, preorder, end, smallest, largest, per_size
     )
     return found
 

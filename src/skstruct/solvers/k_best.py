@@ -58,7 +58,7 @@ def _ranked(
     best_within: Callable[..., Any],
     split: Callable[..., Any],
     key: Callable[..., Any],
-    part: tuple[np.ndarray, np.ndarray],
+    part: tuple[np.ndarray, ...],
     outputs: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Fill ``outputs`` (n_rows, k, ...) rank by rank; these and their values, (n_rows, k).

@@ -148,7 +148,7 @@ class LinearConstraints:
             Where the cost of a row falls for ever.
         """
         costs = np.asarray(costs, dtype=np.float64)
-        points, *duals = self.solve_linear(costs, low, high)
+        points, eq_duals, ub_duals = self.solve_linear(costs, low, high)
         broken = self.relative_violation(points)
         if broken.max(initial=0.0) > TRUSTED_VIOLATION:
             i = int(broken.argmax())
@@ -156,7 +156,7 @@ class LinearConstraints:
                 f"The LP solver's answer for row {i} breaks {self.row(i).worst(points[i])}."
             )
         bounds = weak_dual_bounds(
-            costs, self.A_eq, self.b_eq, self.A_ub, self.b_ub, low, high, *duals, points
+            costs, self.A_eq, self.b_eq, self.A_ub, self.b_ub, low, high, eq_duals, ub_duals, points
         )
         values = (costs * points).sum(axis=1)
         return points, values, np.minimum(bounds, values)

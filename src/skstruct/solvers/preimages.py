@@ -180,7 +180,7 @@ def _slopes(value: Callable[..., Any], z: np.ndarray, rows: np.ndarray, h: float
     return slopes
 
 
-def feature_bounds(totals: np.ndarray, lengths: np.ndarray, low: float, high: Any) -> np.ndarray:
+def feature_bounds(totals: np.ndarray, lengths: np.ndarray, low: Any, high: Any) -> np.ndarray:
     r"""Lower bounds of :math:`s |\phi|^2 - 2 \langle \phi, m \rangle`, where |m| is known.
 
     At least :math:`\min_r s r^2 - 2 r |m|` over the lengths r that :math:`\phi` may have.

@@ -82,8 +82,8 @@ def project_large_rows(
     """Fill points, duals and steps; parameters as in ``_numba_quadratic_programs``."""
     p = np.zeros(A.shape[0])
     for i, target in enumerate(targets):
-        parts = (x[i if len(x) > 1 else 0] for x in (half, right, low, high))
-        points[i], p, steps[i] = _settle(A, n_eq, target, *parts, p)
+        h, r, least, most = (x[i if len(x) > 1 else 0] for x in (half, right, low, high))
+        points[i], p, steps[i] = _settle(A, n_eq, target, h, r, least, most, p)
         duals[i] = p
         if steps[i] < 0:
             p = np.zeros_like(p)
@@ -207,7 +207,7 @@ def _clear_rounding(
     points[zero] = 0.0
 
 
-def _row(array: np.ndarray, i: int) -> Any:
+def _row(array: np.ndarray, i: Any) -> Any:
     return array[i if len(array) > 1 else 0]
 
 
@@ -227,7 +227,8 @@ def _newton(
     half = 1.0 / (2.0 * a)
     unit = half.max(axis=1, keepdims=True)  # a cost times a constant has the same minimum
     right = np.ascontiguousarray(constraints.sides[:, order] / norm)
-    arrays = [np.ascontiguousarray(x) for x in (-b * half, half / unit, right, low, high)]
+    arrays: Any = [np.ascontiguousarray(x) for x in (-b * half, half / unit, right, low, high)]
+    targets, half, right, low, high = arrays
     points, duals = np.empty(b.shape), np.empty((len(b), len(order)))
     steps = np.empty(len(b), np.int64)
     if len(order) < LARGE:
@@ -236,9 +237,9 @@ def _newton(
         columns = A.tocsc()
         columns.sort_indices()
         parts = columns.indptr.astype(np.int64), columns.indices.astype(np.int64), columns.data
-        project_rows(parts, n_eq, first, *arrays, points, duals, steps)
+        project_rows(parts, n_eq, first, targets, half, right, low, high, points, duals, steps)
     else:
-        project_large_rows(A, n_eq, *arrays, points, duals, steps)
+        project_large_rows(A, n_eq, targets, half, right, low, high, points, duals, steps)
     unsorted = np.empty_like(duals)
     unsorted[:, order] = duals / norm / unit
     return points, unsorted, steps

@@ -391,7 +391,7 @@ class GivenWhole(BaseSpace):
 
     def _ready(self) -> None:
         """Raise unless fitted, or given everything."""
-        known = vars(self)
+        known = self.__dict__
         if self._learned[0] in known:
             return
         if "_opening" in known or not self._is_given():
@@ -400,7 +400,7 @@ class GivenWhole(BaseSpace):
                 "appropriate arguments before using it, or give everything to its constructor."
             )
         whole = copy.copy(self)
-        vars(whole)["_opening"] = True
+        whole.__dict__["_opening"] = True
         whole._open()
         taken = {name: part for name, part in vars(whole).items() if name not in known}
         taken.pop("_opening")
@@ -416,8 +416,8 @@ class GivenWhole(BaseSpace):
         return vars(self)[name]
 
     def set_params(self, **params: Any) -> Self:
-        for name in vars(self).pop("_opened", ()):
-            vars(self).pop(name, None)
+        for name in self.__dict__.pop("_opened", ()):
+            self.__dict__.pop(name, None)
         return super().set_params(**params)
 
 

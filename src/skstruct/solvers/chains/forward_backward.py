@@ -63,9 +63,17 @@ class ChainDistribution:
     """
 
     def __init__(
-        self, unary: np.ndarray, starts: Any, transitions: np.ndarray | None=None, *,
-        which: np.ndarray | None=None, beginning: np.ndarray | None=None, ending: np.ndarray | None=None, shortest: np.ndarray | None=None, longest: np.ndarray | None=None,
-    ) -> None:  # fmt: skip
+        self,
+        unary: np.ndarray,
+        starts: Any,
+        transitions: np.ndarray | None = None,
+        *,
+        which: np.ndarray | None = None,
+        beginning: np.ndarray | None = None,
+        ending: np.ndarray | None = None,
+        shortest: np.ndarray | None = None,
+        longest: np.ndarray | None = None,
+    ) -> None:
         q = np.shape(unary)[1]
         if transitions is None:
             transitions, which = np.zeros((1, q, q)), None
@@ -87,8 +95,8 @@ class ChainDistribution:
         chains, unary = self.chains, self.unary
         (N, q), n = unary.shape, len(chains.longest)
         self.factors, tops, plain = _exponentials(unary, FACTOR)
-        matrices = chains.transitions.reshape(-1, q * q)
-        matrices, matrix_tops, plain_matrices = _exponentials(matrices, FACTOR)
+        given: Any = chains.transitions  # zeros where none were given
+        matrices, matrix_tops, plain_matrices = _exponentials(given.reshape(-1, q * q), FACTOR)
         self.matrices = matrices.reshape(-1, q, q)
         self.sums, self.plain_row = np.empty((N, q)), np.empty(n, bool)
         self.scale, self.offset = np.empty((2, N))
@@ -169,7 +177,8 @@ class ChainDistribution:
             Expected numbers of steps, added up over all positions where a matrix is used.
         """
         chains = self.chains
-        unary, transitions = self._backward(chains.which, len(chains.transitions), weight)
+        given: Any = chains.transitions
+        unary, transitions = self._backward(chains.which, len(given), weight)
         if weight is not None:
             unary *= np.repeat(weight, np.diff(chains.starts))[:, None]
         return unary, transitions

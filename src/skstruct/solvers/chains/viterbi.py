@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -24,9 +25,17 @@ class Chains:
 
     @classmethod
     def read(
-        cls, unary: np.ndarray, starts: np.ndarray, transitions: np.ndarray | None=None, *,
-        which: np.ndarray | None=None, beginning: np.ndarray | None=None, ending: np.ndarray | None=None, shortest: np.ndarray | None=None, longest: np.ndarray | None=None,
-    ) -> Chains:  # fmt: skip
+        cls,
+        unary: ArrayLike,
+        starts: ArrayLike,
+        transitions: ArrayLike | None = None,
+        *,
+        which: ArrayLike | None = None,
+        beginning: ArrayLike | None = None,
+        ending: ArrayLike | None = None,
+        shortest: ArrayLike | None = None,
+        longest: ArrayLike | None = None,
+    ) -> Chains:
         """Parameters as of :func:`best_chains`."""
         unary = np.ascontiguousarray(unary, dtype=np.float64)
         starts = np.ascontiguousarray(starts, dtype=np.int64)
@@ -48,7 +57,7 @@ class Chains:
             np.ascontiguousarray(shortest, np.int64), np.ascontiguousarray(longest, np.int64),
         )  # fmt: skip
 
-    def tables(self) -> tuple[Any, ...]:
+    def tables(self) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any]:
         """What the compiled passes take, in their order."""
         return (
             self.unary, self.starts, self.transitions, self.which, self.beginning, self.ending,
@@ -57,9 +66,16 @@ class Chains:
 
 
 def best_chains(
-    unary: np.ndarray, starts: np.ndarray, transitions: np.ndarray | None=None, *,
-    which: np.ndarray | None=None, beginning: np.ndarray | None=None, ending: np.ndarray | None=None, shortest: np.ndarray | None=None, longest: np.ndarray | None=None,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    unary: ArrayLike,
+    starts: ArrayLike,
+    transitions: ArrayLike | None = None,
+    *,
+    which: ArrayLike | None = None,
+    beginning: ArrayLike | None = None,
+    ending: ArrayLike | None = None,
+    shortest: ArrayLike | None = None,
+    longest: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     r"""For every row the symbols of least total cost.
 
     .. math:: \min_{z} \sum_t u_t(z_t) + \sum_{t > 0} C_t(z_{t-1}, z_t)
@@ -160,9 +176,17 @@ def _totals(least: np.ndarray, last: np.ndarray, chains: Chains) -> np.ndarray:
 
 
 def k_best_chains(
-    unary: np.ndarray, starts: np.ndarray, transitions: np.ndarray | None=None, *, k: int,
-    which: np.ndarray | None=None, beginning: np.ndarray | None=None, ending: np.ndarray | None=None, shortest: np.ndarray | None=None, longest: np.ndarray | None=None,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    unary: ArrayLike,
+    starts: ArrayLike,
+    transitions: ArrayLike | None = None,
+    *,
+    k: int,
+    which: ArrayLike | None = None,
+    beginning: ArrayLike | None = None,
+    ending: ArrayLike | None = None,
+    shortest: ArrayLike | None = None,
+    longest: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """For every row the ``k`` minimum-cost chains, all different, best first.
 
     The pass of :func:`~skstruct.solvers.chains.viterbi.best_chains` with a list of k costs

@@ -28,8 +28,10 @@ class Samples:
 class Curves(Protocol):
     """Functions F_bj of one number, for rows b and coordinates j."""
 
-    shape: tuple[int, int]  # (n_rows, d)
-    convex: Array  # shape: (n_rows,); whether all curves of the row are known to be convex
+    @property
+    def shape(self) -> tuple[int, int]: ...  # (n_rows, d)
+    @property
+    def convex(self) -> Array: ...  # (n_rows,); whether all curves of a row are known to be convex
 
     def rows(self, index: Any) -> Self: ...  # the same for some rows
     def at(self, T: Array) -> Array: ...  # F at T; both (n_rows, d)
@@ -62,7 +64,7 @@ class QuadraticCurves:
 
     @property
     def convex(self) -> np.ndarray:
-        return (self.a >= 0).all(axis=1)
+        return np.asarray((self.a >= 0).all(axis=1))
 
     def rows(self, index: Any) -> "QuadraticCurves":
         return QuadraticCurves(self.a[index], self.b[index], self.constant[index])
@@ -138,7 +140,7 @@ class WeightedCurves:
 
     @property
     def convex(self) -> np.ndarray:
-        return self.rho_is_convex & (self.weights >= 0).all(axis=1)
+        return np.asarray(self.rho_is_convex & (self.weights >= 0).all(axis=1))
 
     def rows(self, index: Any) -> Any:
         part = copy.copy(self)

@@ -313,8 +313,19 @@ class SmoothCurves(WeightedCurves):
     (array([[3.833]]), np.True_)
     """
 
-    def __init__(self, weights: Any, outputs: Any, rho: Callable[..., Any], slope: Callable[..., Any], curvature_range: Callable[..., Any], *, region: Callable[..., Any] | None=None, scale: np.ndarray | None=None,
-                 convex: bool=False, tolerance: float=CURVE_GAP) -> None:  # fmt: skip
+    def __init__(
+        self,
+        weights: Any,
+        outputs: Any,
+        rho: Callable[..., Any],
+        slope: Callable[..., Any],
+        curvature_range: Callable[..., Any],
+        *,
+        region: Callable[..., Any] | None = None,
+        scale: np.ndarray | None = None,
+        convex: bool = False,
+        tolerance: float = CURVE_GAP,
+    ) -> None:
         super().__init__(weights, outputs, rho, slope, scale=scale, convex=convex)
         self.curvature_range, self.region = curvature_range, region
         self.tolerance = tolerance
@@ -333,7 +344,7 @@ class SmoothCurves(WeightedCurves):
                 limits = tolerance[part, j], rounding[part, j]
                 search = CellSearch(self.rows(part), j, slope[part, j], *limits)
                 found[:, part, j] = search.run(grid, low[part, j], high[part, j])
-        return tuple(found)
+        return found[0], found[1], found[2]
 
     def sample(self, low: Any, high: Any, n_cells: int) -> Any:
         """An even grid of ``n_cells`` cells; the slack is U h^2 / 8 with U >= F'' on the cell."""
@@ -404,6 +415,6 @@ class SmoothCurves(WeightedCurves):
         )  # many outputs: cells in doubt are cut later, all at once
         n_cells = 32 if width <= 0 else int(np.clip(finer * (right - left) / width, 24, 256))
         growing = np.cumsum(1.5 ** np.arange(1, 21)) * (right - left) / n_cells
-        points = [[low], left - growing, np.linspace(left, right, n_cells + 1), right + growing]
-        points = np.concatenate([*points, [high]])
+        even = np.linspace(left, right, n_cells + 1)
+        points = np.concatenate([[low], left - growing, even, right + growing, [high]])
         return np.unique(points[(points >= low) & (points <= high)])

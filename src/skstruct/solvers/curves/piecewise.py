@@ -143,7 +143,7 @@ class PiecewiseCurves(WeightedCurves):
 
     def _grid(self, j: int, low: float, high: float, n_cells: int) -> np.ndarray:
         within = _between(self._knots[j], low, high)[0]
-        even = [] if self.is_linear else np.linspace(low, high, n_cells + 1)
+        even = np.empty(0) if self.is_linear else np.linspace(low, high, n_cells + 1)
         inner = np.unique(np.concatenate([within, even]))
         return np.concatenate([[low], inner[(inner > low) & (inner < high)], [high]])
 
@@ -195,11 +195,7 @@ def _sorted_knots(
     return not np.any(curvature_jump), columns
 
 
-def _between(
-    knots: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray],
-    low: float,
-    high: float,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _between(knots: tuple[np.ndarray, ...], low: float, high: float) -> tuple[np.ndarray, ...]:
     """The knots in (low, high)."""
     first = np.searchsorted(knots[0], low, side="right")
     last = np.searchsorted(knots[0], high, side="left")

@@ -80,7 +80,7 @@ class LinearRootCurves:
 
     @property
     def convex(self) -> np.ndarray:
-        return (self.roots <= 0).all(axis=1)
+        return np.asarray((self.roots <= 0).all(axis=1))
 
     def rows(self, index: Any) -> "LinearRootCurves":
         return LinearRootCurves(self.linear[index], self.roots[index], self.constant[index])
@@ -147,7 +147,8 @@ class RootCurves:
         order = np.argsort(roots, axis=1, kind="stable")
         self.order, self.knots = order.astype(np.int32), np.take_along_axis(roots, order, axis=1)
         self.scale = np.ones(len(roots)) if scale is None else np.asarray(scale, dtype=np.float64)
-        self._heights, self._position = None, None
+        self._heights: Any = None
+        self._position: Any = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -156,7 +157,7 @@ class RootCurves:
     @property
     def convex(self) -> np.ndarray:
         # Beyond its knot even a single term is concave in t.
-        return ~self.weights.any(axis=1)
+        return np.asarray(~self.weights.any(axis=1))
 
     def rows(self, index: Any) -> "RootCurves":
         some = copy.copy(self)

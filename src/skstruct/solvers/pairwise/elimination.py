@@ -52,7 +52,7 @@ class LabelDistribution(Distribution):
 
     def __init__(self, nodes: np.ndarray, pairs: np.ndarray, edges: np.ndarray) -> None:
         self.nodes, self.pairs = nodes, pairs
-        self.buckets = elimination(nodes.shape[1], edges)
+        self.buckets: Any = elimination(nodes.shape[1], edges)
         size = max(n_entries(self.buckets), 1)
         step, rows = max(TOGETHER // size, 1), len(nodes)
         self.blocks = [slice(i, i + step) for i in range(0, rows, step)]
@@ -107,7 +107,8 @@ class LabelDistribution(Distribution):
 
     def _spread_probabilities(self, probabilities: list[np.ndarray], found: np.ndarray) -> None:
         """Joint probabilities of a label and the later ones, from those of the later ones."""
-        n, joints = self.nodes.shape[1], {}
+        n = self.nodes.shape[1]
+        joints: dict[int, np.ndarray] = {}
         for (label, later, edges), probability in zip(
             reversed(self.buckets), reversed(probabilities)
         ):

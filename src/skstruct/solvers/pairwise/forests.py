@@ -240,10 +240,10 @@ def _rooted_with_flips(
     n: int, edges: bytes
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Order, parents and edges to them, and where the parent is the second node of its edge."""
-    edges = np.frombuffer(edges, dtype=np.int64).reshape(-1, 2)
-    order, parent, edge = rooted(n, edges)
+    ends = np.frombuffer(edges, dtype=np.int64).reshape(-1, 2)
+    order, parent, edge = rooted(n, ends)
     flipped, has_parent = np.zeros(n, bool), edge >= 0
-    flipped[has_parent] = edges[edge[has_parent], 1] == parent[has_parent]
+    flipped[has_parent] = ends[edge[has_parent], 1] == parent[has_parent]
     return order, parent, edge, flipped
 
 

@@ -47,14 +47,16 @@ class StateForestDistribution(Distribution):
         unary, pairs = (np.ascontiguousarray(part, np.float64) for part in (unary, pairs))
         self.forest = _rooted_with_flips(unary.shape[1], edges)
         # Probabilities of the states of roots, and of children given the states of their parents.
-        self.first, self.given = np.zeros(unary.shape), np.empty(pairs.shape)
+        self.first: np.ndarray = np.zeros(unary.shape)
+        self.given: np.ndarray = np.empty(pairs.shape)
         self.log_partition = sum_states(unary, pairs, *self.forest, self.first, self.given)
 
     def marginals(self) -> np.ndarray:
         """Probabilities of states (n k), and of pairs of states (E k k), of every row."""
         from skstruct.solvers.pairwise._numba_inference import spread_states
 
-        nodes, pairs = np.zeros(self.first.shape), np.empty(self.given.shape)
+        nodes: np.ndarray = np.zeros(self.first.shape)
+        pairs: np.ndarray = np.empty(self.given.shape)
         spread_states(*self.forest, self.first, self.given, nodes, pairs)
         rows, n, k = nodes.shape
         return np.hstack([nodes.reshape(rows, n * k), pairs.reshape(rows, pairs.shape[1] * k * k)])
@@ -210,12 +212,14 @@ def label_distribution(
     >>> np.exp(distribution.log_partition).round(12)  # 1 + 1 + 1 + 1 + 2 + 3 + 1 + 6
     array([16.])
     """
-    if low is None:
+    if low is None and high is None:
         return (
             _min_cost_distribution(nodes, pairs, edges)
             if supports_inference(len(nodes), nodes.shape[1], edges)
             else None
         )
+    low = np.zeros((1, nodes.shape[1]), bool) if low is None else low
+    high = np.ones((1, nodes.shape[1]), bool) if high is None else high
     free = (high & ~low).any(axis=0)
     kept = np.flatnonzero(free[edges].all(axis=1))
     if not supports_inference(len(nodes), nodes.shape[1], edges[kept]):

@@ -125,8 +125,10 @@ def _evaluate(
 ) -> Any:
     from skstruct.solvers.pairwise._numba_roof_duality import evaluate
 
-    arrays = (np.ascontiguousarray(a, dtype=float) for a in (points, node_costs, edge_costs))
-    return evaluate(*arrays, np.ascontiguousarray(edges, dtype=np.int64), embedded)
+    at, nodes, pairs = (
+        np.ascontiguousarray(a, dtype=float) for a in (points, node_costs, edge_costs)
+    )
+    return evaluate(at, nodes, pairs, np.ascontiguousarray(edges, dtype=np.int64), embedded)
 
 
 def improve(

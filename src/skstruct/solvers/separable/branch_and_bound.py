@@ -24,7 +24,7 @@ UNLIMITED = 2**62
 
 
 def close_enough(
-    values: np.ndarray, samples: Samples, tolerance: np.ndarray, max_boxes: int
+    values: np.ndarray, samples: Samples, tolerance: np.ndarray, max_boxes: int | None
 ) -> np.ndarray:
     """Gaps (B,) at which branch and bound ends: wider ones where boxes are counted."""
     if max_boxes is None:
@@ -94,7 +94,7 @@ def _close_block(
         bounds[rows] = np.maximum(bounds[rows], found[2])
     for i in np.flatnonzero(bent):
         one = slice(i, i + 1)
-        row = _BentRow(curves.rows(one), polytope.rows(one), samples, i)
+        row = _BentRow(curves.rows(one), polytope.rows(one), samples, int(i))
         row.close(outputs[i], values[i], bounds[i], aim[i], left)
         outputs[i], values[i], bounds[i] = row.output, row.value, row.bound
 

@@ -40,9 +40,9 @@ def implied_ranges(
     """
     A_eq, A_ub = constraints.A_eq, constraints.A_ub
     matrix = sparse.vstack([A_eq, -A_eq, A_ub]).tocsr()
-    sides = [np.atleast_2d(b) for b in (constraints.b_eq, -constraints.b_eq, constraints.b_ub)]
+    rights = [np.atleast_2d(b) for b in (constraints.b_eq, -constraints.b_eq, constraints.b_ub)]
     n = len(low)
-    sides = np.hstack([np.broadcast_to(b, (n, b.shape[1])) for b in sides])
+    sides = np.hstack([np.broadcast_to(b, (n, b.shape[1])) for b in rights])
     matrix.eliminate_zeros()
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     column, entry = matrix.indices, matrix.data
@@ -60,8 +60,10 @@ def implied_ranges(
         least = np.where(above, lower[:, column], upper[:, column]) * entry
         spare = (sides[on] - (total @ least.T).T)[:, row] + least  # what is left for entry * z
         limit = spare / entry + np.sign(entry) * margin[on] * np.maximum(1.0, 1.0 / np.abs(entry))
-        np.minimum.at(upper, (slice(None), column[above]), limit[:, above])
-        np.maximum.at(lower, (slice(None), column[below]), limit[:, below])
+        up: Any = (slice(None), column[above])  # NumPy takes it, its types know arrays alone
+        down: Any = (slice(None), column[below])
+        np.minimum.at(upper, up, limit[:, above])
+        np.maximum.at(lower, down, limit[:, below])
         new_low[on], new_high[on] = lower, upper
         on = on[(upper - lower).sum(axis=1) <= 0.99 * width]  # a row goes on by itself alone
         if not len(on):
@@ -250,7 +252,7 @@ def _tighter(
     """Bounds that the constraints imply; the same for all rows where the question is."""
     if constraints.n_rows is None and (low == low[:1]).all() and (high == high[:1]).all():
         narrow = implied_ranges(constraints, low[:1], high[:1])
-        return tuple(np.broadcast_to(end, low.shape) for end in narrow)
+        return np.broadcast_to(narrow[0], low.shape), np.broadcast_to(narrow[1], low.shape)
     return implied_ranges(constraints, low, high)
 
 
@@ -259,7 +261,7 @@ def _minimize_block(
     polytope: HullProblem,
     low: np.ndarray,
     high: np.ndarray,
-    max_boxes: int,
+    max_boxes: int | None,
     n_cells: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if not len(polytope.equal):

@@ -218,7 +218,7 @@ class HullProblem:
             done[done] = self.rows(done).constraints.relative_violation(outputs[done]) <= FEASIBLE
         for i in np.flatnonzero(~done):
             t = points[i if len(points) > 1 else 0]
-            outputs[i], duals[i], bounds[i] = self._relax_row(i, t, values[i], row)
+            outputs[i], duals[i], bounds[i] = self._relax_row(int(i), t, values[i], row)
         return Relaxed(outputs, duals, bounds)
 
     def _columns(self) -> Any:

@@ -163,7 +163,7 @@ class Cliques(LabelsAndEdges):
 
     # ------------------------------------------------------------- decoding
     @property
-    def guarantee(self) -> Guarantee:  # type: ignore[override]
+    def guarantee(self) -> Guarantee:
         if self.exact or is_exact(len(self.labels_), self.edges_):
             return EXACT
         return Guarantee("bound only")

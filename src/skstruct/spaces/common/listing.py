@@ -224,22 +224,22 @@ def check_scores(scores: Any, space: Any, width: int | None = None) -> np.ndarra
     A distribution computes from them later too: they are its own, whatever happens to the argument.
     """
     name = type(space).__name__
-    scores = np.array(scores, dtype=np.float64, order="C", ndmin=1)
-    if scores.ndim == 1:
-        scores = scores[None]
-    if scores.ndim != 2:
-        raise ValueError(f"{name} expects scores of shape (n, d); got shape {scores.shape}.")
-    limit = LARGEST_SUM / max(scores.shape[1], 1)
-    largest = np.maximum(scores.max(initial=0.0), -scores.min(initial=0.0))
+    own: np.ndarray = np.array(scores, dtype=np.float64, order="C", ndmin=1)
+    if own.ndim == 1:
+        own = own[None]
+    if own.ndim != 2:
+        raise ValueError(f"{name} expects scores of shape (n, d); got shape {own.shape}.")
+    limit = LARGEST_SUM / max(own.shape[1], 1)
+    largest = np.maximum(own.max(initial=0.0), -own.min(initial=0.0))
     if not largest <= limit:
-        row, column = np.argwhere(~(np.abs(scores) <= limit))[0]
+        row, column = np.argwhere(~(np.abs(own) <= limit))[0]
         raise ValueError(
             f"{name}: exp(scores) cannot be normalised: scores are finite, at most {limit:.3g}; "
-            f"scores[{row}, {column}] is {scores[row, column]}."
+            f"scores[{row}, {column}] is {own[row, column]}."
         )
     if width is not None:
-        check_width(scores, width, space)
-    return scores
+        check_width(own, width, space)
+    return own
 
 
 def check_width(scores: np.ndarray, width: int, space: Any) -> None:

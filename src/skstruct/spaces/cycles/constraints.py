@@ -102,7 +102,8 @@ class CycleConstraints:
         Z = np.asarray(Z).astype(bool)
         size = Z.sum(axis=1)  # a cycle has as many edges as nodes
         good: np.ndarray = (size >= self.smallest) & (size <= self.largest)
-        return good & ((self.low <= Z) & (self.high >= Z)).all(axis=1)
+        good &= ((self.low <= Z) & (self.high >= Z)).all(axis=1)
+        return good
 
     def allow_nodes(self, visited: np.ndarray) -> np.ndarray:
         """Which rows visit (n, N) what they must and nothing that they must not; shape (n,)."""
@@ -121,7 +122,7 @@ class CycleConstraints:
         must, may : bool arrays of shape (1 or n, N, N)
         """
         must, may = _matrix(self.low, table), _matrix(self.high, table)
-        out, into = must.any(axis=2, keepdims=True), must.any(axis=1, keepdims=True)
+        out, into = np.any(must, axis=2, keepdims=True), np.any(must, axis=1, keepdims=True)
         visited = self.visited | out[:, :, 0] | into[:, 0]
         if not table.directed:  # a node has two edges: others go when both are known
             out = must.sum(axis=2, keepdims=True) > 1

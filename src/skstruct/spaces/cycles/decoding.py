@@ -223,8 +223,9 @@ def _min_cost(
     many = np.flatnonzero(possible & (n_nodes > most_nodes))
     for row in many:
         nodes = np.flatnonzero(high[row])
-        constraints = low[row, nodes], int(smallest[row]), min(int(largest[row]), len(nodes))
-        problem = Problem(costs[row][np.ix_(nodes, nodes)], directed, *constraints)
+        sizes = int(smallest[row]), min(int(largest[row]), len(nodes))
+        must = low[row, nodes]
+        problem = Problem(costs[row][np.ix_(nodes, nodes)], directed, must, *sizes)
         tour, bounds[row] = solve_problem(problem, prove)
         tours[row, : len(tour)] = nodes[tour]
     tours = canonical(tours, directed)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One problem of a cycle of least cost, and the local search for it from several starts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,7 +114,7 @@ def patched(costs: np.ndarray, cycles: list[np.ndarray]) -> list[np.ndarray]:
     return made
 
 
-def search_tour(problem: Problem, cycles: list[np.ndarray] = ()) -> np.ndarray:
+def search_tour(problem: Problem, cycles: Sequence[np.ndarray] = ()) -> np.ndarray:
     """A cheap cycle that obeys all constraints; empty where none was found.
 
     It costs no more than any of ``cycles`` that obeys them.

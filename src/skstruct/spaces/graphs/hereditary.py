@@ -111,7 +111,7 @@ class Inherited(GraphProperty):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if not hasattr(self, "_members"):
             low = np.zeros(len(self.edges), bool)
-            self._members = grow_sets(self.holds, low, ~low, 2**LISTED)
+            self._members: Any = grow_sets(self.holds, low, ~low, 2**LISTED)
         members = self._members
         broken = constraints.low @ (1.0 - members).T + ~constraints.high @ members.T.astype(float)
         best, values = min_cost(np.where(broken > 0, np.inf, costs @ members.T))
@@ -223,7 +223,7 @@ class Acyclic(Inherited):
             reached = np.zeros_like(alive)
             reached[row, v[arc]] = True
             alive &= reached
-        return ~alive.any(axis=1)
+        return np.asarray(~alive.any(axis=1))
 
     def count_all(self) -> int | None:
         return n_acyclic_digraphs(self.n_nodes)

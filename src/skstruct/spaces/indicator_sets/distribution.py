@@ -189,8 +189,8 @@ class SizedDistribution(Distribution):
         saturated = largest == d and smallest <= d
         top = max(min(smallest, d) if saturated else largest, 0)
         masks = np.ascontiguousarray(low), np.ascontiguousarray(high)
-        steps = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in steps)
-        self.given = scores, *masks, steps, smallest, top, saturated
+        order = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in steps)
+        self.given = scores, *masks, order, smallest, top, saturated
         self.log_partition, self._probabilities = sized_sums(*self.given)
 
     def marginals(self) -> np.ndarray:

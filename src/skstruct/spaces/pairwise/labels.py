@@ -184,7 +184,7 @@ class PairwiseLabels(LabelsAndEdges):
         self.constraints = constraints
 
     @property
-    def guarantee(self) -> Guarantee:  # type: ignore[override]
+    def guarantee(self) -> Guarantee:
         return EXACT if self.exact else self._promise
 
     @cached_property

@@ -149,18 +149,18 @@ def check_states(states: Any, used_by: str) -> tuple[Any, ...]:
     states = states.tolist() if isinstance(states, np.ndarray) else states
     if isinstance(states, (int, np.integer)) or not isinstance(states, Iterable):
         raise ValueError(f"{used_by}: states is a list of states; got {states!r}.")
-    states = tuple(in_order(states))
-    for i, state in enumerate(states):
+    found = tuple(in_order(states))
+    for i, state in enumerate(found):
         if is_missing_name(state):
             raise ValueError(f"{used_by}: {state!r} cannot be a state.")
-        if state in states[:i]:
+        if state in found[:i]:
             raise ValueError(f"{used_by}: the state {state!r} is listed twice.")
-    if not states:
+    if not found:
         raise ValueError(f"{used_by}: there are no states.")
-    return states
+    return found
 
 
-def state_number(state: str | int, number: dict[Any, Any], where: str, used_by: str) -> int:
+def state_number(state: Any, number: dict[Any, Any], where: str, used_by: str) -> int:
     """The number of a state, or an error that says where it was met."""
     try:
         if state in number:

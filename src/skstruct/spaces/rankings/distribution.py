@@ -92,7 +92,8 @@ class OrderSums:
         self.log_partition = np.empty(n)
         self.placed = np.zeros((n, d, d))
         self.ahead = np.zeros((0 if pairs is None else n, d, d))
-        sum_rows(*self._rows(slice(None)), self.log_partition, self.placed, self.ahead)
+        given: Any = *self._rows(slice(None)), self.log_partition, self.placed, self.ahead
+        sum_rows(*given)
 
     def _are_large(self) -> np.ndarray:
         """Which rows are summed as logarithms; bool (n,)."""

@@ -309,7 +309,10 @@ class Rankings(RandomRankings):
         return decoded_or_infeasible(outputs, values, bounds, self)
 
     def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
-        return self._scheme.tensor_argmin(len(self.items_), self.constraints_, backend)
+        decode: Callable[..., Any] | None = self._scheme.tensor_argmin(
+            len(self.items_), self.constraints_, backend
+        )
+        return decode
 
     def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         """The ``k`` minimum-cost rankings of every row: outputs (n, k, d), values (n, k)."""
