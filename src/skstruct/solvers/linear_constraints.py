@@ -102,7 +102,8 @@ class LinearConstraints:
 
     def violation(self, points: np.ndarray) -> np.ndarray:
         """Largest amount by which each row breaks a constraint; shape (n,)."""
-        return _largest(self.excess(points))
+        violation: np.ndarray = _largest(self.excess(points))
+        return violation
 
     def relative_violation(self, points: np.ndarray) -> np.ndarray:
         r"""The same relative to :math:`|b_i| + \sum_j |A_{ij}| |z_j|`; shape (n,).
@@ -226,9 +227,10 @@ class LinearConstraints:
         return describe_conflict(self, low, high, labels)
 
 
-def _largest(parts: Any) -> Any:
+def _largest(parts: Any) -> np.ndarray:
     """The largest entry of each row over several arrays, at least zero."""
-    return np.maximum.reduce([part.max(axis=1, initial=0.0) for part in parts])
+    largest: np.ndarray = np.maximum.reduce([part.max(axis=1, initial=0.0) for part in parts])
+    return largest
 
 
 def _scales(

@@ -110,7 +110,7 @@ def describe_conflict(
     prove that it is positive (Farkas), and each of them that can be spared is taken out
     (deletion filter, Chinneck and Dravnieks 1991). ``labels`` are names of the columns.
     """
-    names = tuple(range(constraints.n_columns)) if labels is None else labels
+    columns = tuple(range(constraints.n_columns)) if labels is None else labels
     low, high = (
         np.broadcast_to(low, constraints.n_columns),
         np.broadcast_to(high, constraints.n_columns),
@@ -119,10 +119,10 @@ def describe_conflict(
     if len(crossed):
         j = int(crossed[0])
         return (
-            f"the lower bound of column {names[j]!r} is above its upper bound, "
+            f"the lower bound of column {columns[j]!r} is above its upper bound, "
             f"{low[j]:.6g} > {high[j]:.6g}"
         )
-    system = _System(constraints, low, high, names)
+    system = _System(constraints, low, high, columns)
     keep = system.with_duals(np.ones(system.size, bool))
     for i in np.flatnonzero(keep)[:FILTERED]:
         without = keep.copy()

@@ -13,7 +13,6 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.checks import check_costs
-from skstruct._arrays.imports import is_networkx
 from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.methods import keep_in_step
 from skstruct.exceptions import InfeasibleError
@@ -24,7 +23,7 @@ from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common import listing
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance
 from skstruct.spaces.common.description import DescribedOutputs
-from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
+from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows, keeps_value
 from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
 
 
@@ -109,7 +108,7 @@ class BaseSpace(DescribedOutputs, BaseEstimator):  # type: ignore[misc]  # sciki
         if self.constraints is None or "constraints" in params:
             return
         for name in (*self._named_by, *self._constraints_rest_on):
-            if name in params and not _same(params[name], getattr(self, name)):
+            if name in params and not keeps_value(params[name], getattr(self, name)):
                 raise ValueError(
                     f"{type(self).__name__}: {name} cannot change after restrict(), whose "
                     f"constraints are those of {name}={getattr(self, name)!r}; set "
@@ -338,18 +337,6 @@ class CountedSpace(BaseSpace):
         """Natural logarithm of the number of outputs; minus infinity when there is none."""
         size = self.size()
         return math.log(size) if size else -math.inf
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Whether a parameter keeps its value."""
-    if is_networkx(a) and is_networkx(b):
-        a, b = ((list(graph.nodes), list(graph.edges)) for graph in (a, b))
-    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
-        a, b = list(a), list(b)
-    try:
-        return a is b or bool(a == b)
-    except (TypeError, ValueError):  # arrays
-        return np.array_equal(a, b)
 
 
 def one_or_more(index: Any) -> Any:

@@ -11,9 +11,12 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag
+from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.linear_constraints import columns_of, read_constraints
+from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.formats import check_distinct
+from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.indicator_sets.decoding import decode_rows, limit_constraints
 from skstruct.spaces.label_sets import IndicatorSpace
 from skstruct.tolerances import FEASIBLE
@@ -54,7 +57,7 @@ class BinaryPolytope(IndicatorSpace):
         b_eq: Any = None,
         *,
         labels: Iterable[Any] | None = None,
-        constraints: Any = None,
+        constraints: Constraints | None = None,
     ) -> None:
         self.A_ub = A_ub
         self.b_ub = b_ub
@@ -147,12 +150,12 @@ class BinaryPolytope(IndicatorSpace):
         listed = self.enumerate()
         return int(((listed >= low) & (listed <= high)).all(axis=1).sum())
 
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         """Over the list of outputs, where it is short; constraints leave nothing to sum by."""
         scores = self._checked_scores(scores, len(self.labels_))
         return BaseSpace.distribution(self, scores)
 
-    def proposals(self) -> Any:
+    def proposals(self) -> Proposals | None:
         """None: single flips may not lead from each output to each."""
         return None
 

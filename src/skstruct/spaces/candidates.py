@@ -12,6 +12,7 @@ from skstruct._arrays.rows import unit_vectors
 from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.classes import Classes
+from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.formats import is_missing_name, refuse_empty
 
 
@@ -161,7 +162,7 @@ class Candidates(Classes):
     def second_moment(self) -> np.ndarray:
         return self._pad(super().second_moment())
 
-    def covariance(self) -> Any:
+    def covariance(self) -> Covariance:
         if self.n_known_ > self.n_candidates_:  # coordinates that are always zero
             return BaseSpace.covariance(self)
         return super().covariance()

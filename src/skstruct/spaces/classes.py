@@ -13,9 +13,11 @@ from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.rows import unit_vectors
 from skstruct.saving import savable
+from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_min_cost, min_cost
+from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import GivenWhole, check_k, decoded_or_infeasible
-from skstruct.spaces.common.covariances import Exchangeable
+from skstruct.spaces.common.covariances import Covariance, Exchangeable
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import (
     check_distinct,
@@ -194,7 +196,7 @@ class Classes(GivenWhole):
         check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(order, values, values)
 
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of the classes: a softmax of the scores themselves, (n, k)."""
         from skstruct.solvers.distributions import ChoiceDistribution
 
@@ -206,7 +208,7 @@ class Classes(GivenWhole):
         check_feasible(np.isfinite(distribution.log_partition), self)
         return distribution
 
-    def proposals(self) -> Any:
+    def proposals(self) -> Proposals | None:
         """Any class follows any other."""
         from skstruct.solvers.proposals import ChoiceProposals
 
@@ -232,7 +234,7 @@ class Classes(GivenWhole):
         check_square_fits(len(self.labels_), "The second moment", "covariance() needs no matrix.")
         return np.eye(len(self.labels_)) / len(self.labels_)
 
-    def covariance(self) -> Any:
+    def covariance(self) -> Covariance:
         """Covariance of psi, I / k - 11' / k^2, by its two eigenspaces."""
         return Exchangeable(0.0, 1.0 / len(self.labels_), len(self.labels_))
 

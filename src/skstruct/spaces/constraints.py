@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstruct._arrays.imports import is_pandas
+from skstruct._arrays.imports import is_networkx, is_pandas
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import check_row_constraints, require, savable
 from skstruct.spaces.common.formats import match_columns, unknown_label
@@ -127,6 +127,18 @@ def check_size(value: Any, name: str, used_by: str) -> int | None:
     if not (whole or (isinstance(value, float) and value.is_integer())) or value < 0:
         raise ValueError(f"{used_by}: {name} is a whole number of at least 0; got {value!r}.")
     return int(value)
+
+
+def keeps_value(a: Any, b: Any) -> bool:
+    """Whether a parameter keeps its value."""
+    if is_networkx(a) and is_networkx(b):
+        a, b = ((list(graph.nodes), list(graph.edges)) for graph in (a, b))
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        a, b = list(a), list(b)
+    try:
+        return a is b or bool(a == b)
+    except (TypeError, ValueError):  # arrays
+        return np.array_equal(a, b)
 
 
 def differs_by_row(space: Any) -> bool:

@@ -177,7 +177,7 @@ def _names_of(Y: Any) -> list[Any]:
     return names
 
 
-def _read_graph(graph: Any, labels: list[Any] | None) -> tuple[tuple[Any, ...], sparse.csr_array]:
+def _read_graph(graph: Any, labels: Any) -> tuple[tuple[Any, ...], sparse.csr_array]:
     """Names of the nodes, and the symmetric matrix of weights with an empty diagonal."""
     if is_networkx(graph):
         own, matrix = _read_networkx(graph)

@@ -18,6 +18,7 @@ from skstruct.solvers.dags import (
 from skstruct.solvers.k_best import min_cost
 from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.common.label_graph import LabelGraph
+from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.indicator_sets.decoding import decode_rows, limit_constraints
 from skstruct.spaces.label_sets import IndicatorSpace
 
@@ -128,7 +129,12 @@ class Hierarchy(IndicatorSpace):
     _constraints_rest_on = ("edges", "labels")
 
     def __init__(
-        self, edges: Any, labels: Any = None, *, close: bool = False, constraints: Any = None
+        self,
+        edges: Any,
+        labels: Iterable[Any] | None = None,
+        *,
+        close: bool = False,
+        constraints: Constraints | None = None,
     ) -> None:
         self.edges = LabelGraph.read(edges, labels)
         self.labels = None  # they are in edges now
@@ -157,9 +163,10 @@ class Hierarchy(IndicatorSpace):
     def fit_validate(self, Y: Any) -> np.ndarray:
         return self._with_ancestors(self._fit(Y))
 
-    def _with_ancestors(self, Z: np.ndarray) -> Any:
+    def _with_ancestors(self, Z: np.ndarray) -> np.ndarray:
         if self.close:
-            return (Z @ self.dag_.ancestors > 0).astype(np.int8)
+            closed: np.ndarray = (Z @ self.dag_.ancestors > 0).astype(np.int8)
+            return closed
         children, parents = self.dag_.children, self.dag_.parents
         bad = np.argwhere(Z[:, children] > Z[:, parents])
         if len(bad):

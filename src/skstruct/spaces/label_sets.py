@@ -13,7 +13,9 @@ from sklearn.exceptions import NotFittedError
 from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag
+from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_best
+from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, Scalar
 from skstruct.spaces.common.description import MarkedLabels
@@ -143,7 +145,7 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         return Decoded(outputs, values, values)
 
     # ------------------------------------------------------------- distributions and chains
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         r"""The distributions :math:`p(z) \propto \exp \langle u, z \rangle` of the sets; scores u
         (n, d).
 
@@ -156,7 +158,7 @@ class IndicatorSpace(MarkedLabels, UniformSets):
 
         return set_distribution(self, scores)
 
-    def proposals(self) -> Any:
+    def proposals(self) -> Proposals | None:
         """Labels come in and leave, or change places; None where constraints may cut sets off."""
         from skstruct.spaces.indicator_sets.proposals import set_proposals
 
@@ -307,7 +309,7 @@ class LabelSets(IndicatorSpace):
         min_size: int = 0,
         max_size: int | None = None,
         *,
-        constraints: Any = None,
+        constraints: Constraints | None = None,
     ) -> None:
         self.labels = labels
         self.min_size = min_size
@@ -419,7 +421,7 @@ class LabelSets(IndicatorSpace):
             else _free_subsets(constraints).total
         )
 
-    def covariance(self) -> Any:
+    def covariance(self) -> Covariance:
         """Covariance of the indicators: two eigenvalues at most where labels are alike."""
         self._check_not_empty()
         constraints = self._one_row()

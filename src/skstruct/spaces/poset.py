@@ -16,9 +16,9 @@ from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
 from skstruct.solvers.dags import Dag
-from skstruct.solvers.distributions import ChoiceDistribution
+from skstruct.solvers.distributions import ChoiceDistribution, Distribution
 from skstruct.solvers.k_best import k_min_cost, min_cost
-from skstruct.solvers.proposals import ChoiceProposals
+from skstruct.solvers.proposals import ChoiceProposals, Proposals
 from skstruct.spaces.base import CountedSpace, EmbeddingView, check_k, decoded_or_infeasible
 from skstruct.spaces.common.counting import StateConstraints
 from skstruct.spaces.common.description import MarkedLabels
@@ -124,7 +124,7 @@ class UniformElements(MarkedLabels, CountedSpace):
         """Mean of psi, given the probabilities of the elements; (n, d)."""
         return probabilities @ self.dag_.ancestors
 
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of the elements: a softmax of what each one scores."""
         scores = self._checked_scores(scores, self.dag_.n_nodes)
         return self._distribution_of(self._element_costs(scores), self._marginals)
@@ -140,7 +140,7 @@ class UniformElements(MarkedLabels, CountedSpace):
         check_feasible(np.isfinite(distribution.log_partition), self)
         return distribution
 
-    def proposals(self) -> Any:
+    def proposals(self) -> Proposals | None:
         """Any element that is allowed follows any other; None where rows differ."""
         if self.constraints_.n_rows is not None:
             return None
@@ -186,7 +186,7 @@ class OtherEmbedding(EmbeddingView):
         psi = self.embed(self.space.above_)
         return check_costs(costs, psi.shape[1], used_by=type(self.space).__name__) @ psi.T
 
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         psi = self.embed(self.space.above_)
         scores = self._checked_scores(scores, psi.shape[1])
         return self.space._distribution_of(

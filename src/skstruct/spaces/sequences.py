@@ -15,10 +15,13 @@ from skstruct.saving import savable
 from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.solvers.chains.forward_backward import ChainDistribution
 from skstruct.solvers.chains.viterbi import best_chains, k_best_chains
+from skstruct.solvers.distributions import Distribution
+from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.sequence_sets.base import EMBEDDINGS, ListedSequences, SequenceSet
+from skstruct.spaces.sequence_sets.constraints import SequenceConstraints
 from skstruct.spaces.sequence_sets.distribution import (
     SequenceDistribution,
     distribution_of_costs,
@@ -177,7 +180,7 @@ class Sequences(SequenceSet):
         length: int | tuple[int | None, int | None] | None = None,
         embedding: str = "positions",
         *,
-        constraints: Any = None,
+        constraints: SequenceConstraints | None = None,
     ) -> None:
         self.alphabet = alphabet
         self.length = length
@@ -350,7 +353,7 @@ class Sequences(SequenceSet):
             )  # fmt: skip
 
     # ------------------------------------------------------------- distributions
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of symbols and lengths by sums over all chains; scores of shape (n, d)."""
         scores = self._checked_scores(scores, self._width())
         distribution = distribution_of_costs(self._chains(-scores))
@@ -379,7 +382,7 @@ class Sequences(SequenceSet):
         check_feasible(distribution.log_partition > -np.inf, self)
         return distribution
 
-    def proposals(self) -> Any:
+    def proposals(self) -> Proposals | None:
         """Chains that change a symbol or the last position; None with forbidden transitions."""
         return sequence_proposals(self.constraints_, self.length_, self._has_bigrams)
 

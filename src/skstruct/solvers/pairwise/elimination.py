@@ -52,7 +52,10 @@ class LabelDistribution(Distribution):
 
     def __init__(self, nodes: np.ndarray, pairs: np.ndarray, edges: np.ndarray) -> None:
         self.nodes, self.pairs = nodes, pairs
-        self.buckets: Any = elimination(nodes.shape[1], edges)
+        buckets = elimination(nodes.shape[1], edges)
+        if buckets is None:
+            raise ValueError(f"The graph of {len(edges)} edges is too wide to sum labels out.")
+        self.buckets = buckets
         size = max(n_entries(self.buckets), 1)
         step, rows = max(TOGETHER // size, 1), len(nodes)
         self.blocks = [slice(i, i + step) for i in range(0, rows, step)]

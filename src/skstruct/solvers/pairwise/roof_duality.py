@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Roof duality: the local polytope's optimum by one minimum cut per row; rounding."""
 
-from typing import Any
-
 import numpy as np
 
 from skstruct.solvers.pairwise.forests import neighbors
@@ -122,13 +120,15 @@ def _evaluate(
     edge_costs: np.ndarray,
     edges: np.ndarray,
     embedded: np.ndarray,
-) -> Any:
+) -> np.ndarray:
     from skstruct.solvers.pairwise._numba_roof_duality import evaluate
 
     at, nodes, pairs = (
         np.ascontiguousarray(a, dtype=float) for a in (points, node_costs, edge_costs)
     )
-    return evaluate(at, nodes, pairs, np.ascontiguousarray(edges, dtype=np.int64), embedded)
+    ends = np.ascontiguousarray(edges, dtype=np.int64)
+    values: np.ndarray = evaluate(at, nodes, pairs, ends, embedded)
+    return values
 
 
 def improve(

@@ -12,10 +12,12 @@ from sklearn.exceptions import NotFittedError
 from skstruct._arrays.imports import is_networkx
 from skstruct._arrays.memory import check_square_fits
 from skstruct.saving import savable
+from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_fixed
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace, check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, PairScheme
+from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.edge_sets.table import edge_numbers, read_nodes
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
@@ -114,7 +116,13 @@ class Cliques(LabelsAndEdges):
     _named_by: ClassVar = {"nodes": "nodes_"}
     _pairs_of = ("nodes", "learned_nodes_")
 
-    def __init__(self, nodes: Any = None, *, exact: bool = False, constraints: Any = None) -> None:
+    def __init__(
+        self,
+        nodes: int | Iterable[Any] | None = None,
+        *,
+        exact: bool = False,
+        constraints: Constraints | None = None,
+    ) -> None:
         self.nodes = nodes
         self.exact = exact
         self.constraints = constraints
@@ -204,7 +212,7 @@ class Cliques(LabelsAndEdges):
         return np.where(single, constraints.low, outputs).astype(outputs.dtype), values, bounds
 
     # ------------------------------------------------------------- distributions and chains
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of sets of up to 18 nodes by all of them; scores of shape (n, d)."""
         from skstruct.spaces.edge_sets.distribution import (
             MOST_NODES,
@@ -217,7 +225,7 @@ class Cliques(LabelsAndEdges):
             return BaseSpace.distribution(self, scores)
         return PairSetDistribution(scores, self.edges_, allowed_sets(*self._masks()))
 
-    def proposals(self) -> Any:
+    def proposals(self) -> Proposals | None:
         """A node comes in, or goes out."""
         if self.constraints_.n_rows is not None:
             return None

@@ -168,7 +168,7 @@ class PairScheme(Covariance):
 
     def filter(self, V: np.ndarray, H: np.ndarray) -> np.ndarray:
         inner, rest = H[:, -2:-1], H[:, -1:]
-        filtered = self._pairs(((inner - rest) / self._square) * self._nodes(V))
+        filtered: np.ndarray = self._pairs(((inner - rest) / self._square) * self._nodes(V))
         filtered += rest * V
         if not self.signed:
             filtered += (H[:, :1] - rest) * V.mean(axis=1, keepdims=True)

@@ -13,6 +13,7 @@ from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
+from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.cycles.tours import (
     CycleCounts,
@@ -242,7 +243,7 @@ class UniformCycles(EdgeSetSpace):
             return np.zeros(len(self.edges_) // 2)
         return np.full(len(self.edges_), counts.mean(self.directed))
 
-    def covariance(self) -> Any:
+    def covariance(self) -> Covariance:
         """Covariance of psi over all cycles, by its eigenspaces where all nodes are alike."""
         self._check_not_empty()
         counts = self._counts()
@@ -303,7 +304,7 @@ class LawfulCycles(UniformCycles):
         sizes = int(constraints.smallest[0]), int(constraints.largest[0])
         return cycle_paths(self._table.column, may[0], constraints.visited[0], sizes, self.directed)
 
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of cycles by sums over sets of nodes; scores of shape (n, d)."""
         d = len(self.edges_)
         scores = self._checked_scores(scores, d // 2 if self._signed else d)
@@ -320,7 +321,7 @@ class LawfulCycles(UniformCycles):
         check_feasible(np.isfinite(distribution.log_partition), self)
         return distribution
 
-    def proposals(self) -> Any:
+    def proposals(self) -> Proposals | None:
         """Parts are turned round or moved, and nodes come in and go out.
 
         None where edges are known: such cycles need not be within reach of each other.

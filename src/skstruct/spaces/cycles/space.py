@@ -2,6 +2,7 @@
 """Simple cycles through some of N nodes: tours, round trips, routes."""
 
 import copy
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -93,7 +94,7 @@ class Cycles(LawfulCycles):
 
     def __init__(
         self,
-        nodes: Any = None,
+        nodes: int | Iterable[Any] | None = None,
         directed: bool = True,
         embedding: str | None = None,
         *,

@@ -10,6 +10,8 @@ from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.imports import is_networkx
 from skstruct.solvers.dags import Dag
+from skstruct.solvers.distributions import Distribution
+from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few, list_closed_sets
 from skstruct.spaces.common.formats import sorted_names
@@ -207,11 +209,11 @@ class EdgeSetSpace(IndicatorSpace):
         return BaseSpace.with_embedding(self, name, outputs, candidates)
 
     # ------------------------------------------------------------- distributions and chains
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         """Distributions by the list of all outputs, where that is short; scores of shape (n, d)."""
         return BaseSpace.distribution(self, scores)
 
-    def proposals(self) -> Any:
+    def proposals(self) -> Proposals | None:
         """None: nothing is known of how outputs are within reach of each other."""
         return None
 

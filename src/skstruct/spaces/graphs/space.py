@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """All graphs on named nodes, or those with a property."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, Self
 
@@ -9,7 +9,10 @@ import numpy as np
 
 from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
+from skstruct.solvers.distributions import Distribution
+from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common.counting import LIMIT
+from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.constraints import Constraints, check_feasible
 from skstruct.spaces.contracts import Guarantee
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
@@ -148,7 +151,7 @@ class Graphs(EdgeSetSpace):
 
     def __init__(
         self,
-        nodes: Any = None,
+        nodes: int | Iterable[Any] | None = None,
         directed: bool = False,
         property: str | Callable[[Any], bool] | None = None,
         *,
@@ -269,7 +272,7 @@ class Graphs(EdgeSetSpace):
         return super().with_embedding(name, outputs, candidates)
 
     # ------------------------------------------------------------- distributions and chains
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of all graphs, of trees, matchings and cliques; of others by a short
         list.
         """
@@ -282,7 +285,7 @@ class Graphs(EdgeSetSpace):
         check_feasible(np.isfinite(distribution.log_partition), self)
         return distribution
 
-    def proposals(self) -> Any:
+    def proposals(self) -> Proposals | None:
         """Local moves among all graphs, trees and matchings; None for other properties."""
         return self._kind.proposals(self._true_constraints)
 
@@ -337,7 +340,7 @@ class Graphs(EdgeSetSpace):
         forms = self._forms
         return super().mean_embedding() if forms is None else forms.mean_embedding()
 
-    def covariance(self) -> Any:
+    def covariance(self) -> Covariance:
         """Covariance of the indicators under the uniform distribution."""
         forms = self._forms
         return super().covariance() if forms is None else forms.covariance()

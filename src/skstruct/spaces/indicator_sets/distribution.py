@@ -60,7 +60,10 @@ class SubsetsDistribution(Distribution):
 
     def marginals(self) -> np.ndarray:
         if not self.low.any() and self.high.all():
-            return np.where(self.scores > 0.0, 1.0, self._small) / (1.0 + self._small)
+            marginals: np.ndarray = np.where(self.scores > 0.0, 1.0, self._small) / (
+                1.0 + self._small
+            )
+            return marginals
         return np.where(self.low, 1.0, np.where(self.high, expit(self.scores), 0.0))
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:

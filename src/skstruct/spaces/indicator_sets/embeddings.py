@@ -11,7 +11,10 @@ from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag, dag_closed_sets, forest_sized_sets
+from skstruct.solvers.distributions import Distribution
+from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import EmbeddingView, check_k, decoded_or_infeasible
+from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.indicator_sets.decoding import (
     decode_rows,
     keep_group_winners,
@@ -56,23 +59,23 @@ class SizedSets(EmbeddingView):
         costs = check_costs(costs, d, used_by="SizedSets")
         return np.hstack([np.repeat(costs, d, axis=1), np.zeros((len(costs), 1))])
 
-    def argmin(self, costs: np.ndarray) -> Any:
+    def argmin(self, costs: np.ndarray) -> Decoded:
         costs = self._checked(costs)
         outputs, values = self._decode(costs, self.space.constraints_)
         return decoded_or_infeasible(outputs, values, values, self.space)
 
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of the sets, one sum for every size; scores of shape (n, d * d + 1)."""
         scores = self._checked_scores(scores, len(self.labels_) ** 2 + 1)
         from skstruct.spaces.indicator_sets.distribution import view_distribution
 
         return view_distribution(self, scores)
 
-    def kbest(self, costs: np.ndarray, k: int) -> Any:
+    def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         k = check_k(k, "SizedSets")
         costs = self._checked(costs)
 
-        def decode(rows: np.ndarray, constraints: Any) -> tuple[np.ndarray, np.ndarray]:
+        def decode(rows: np.ndarray, constraints: Any) -> Any:
             return self._decode(costs[rows], constraints)
 
         return self.space._k_best(decode, len(costs), k)
@@ -168,7 +171,7 @@ class ParentProducts(EmbeddingView):
         costs = check_costs(costs, len(self.labels_), used_by="ParentProducts")
         return np.hstack([costs, np.zeros((len(costs), len(self.shared_)))])
 
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of the sets; those of the labels where there are no products, else from
         a list.
         """
@@ -179,10 +182,10 @@ class ParentProducts(EmbeddingView):
 
         return view_distribution(self, scores)
 
-    def proposals(self) -> Any:
+    def proposals(self) -> Proposals | None:
         return None if len(self.shared_) else self.space.proposals()
 
-    def argmin(self, costs: np.ndarray) -> Any:
+    def argmin(self, costs: np.ndarray) -> Decoded:
         d = len(self.labels_)
         costs = check_costs(costs, d + len(self.shared_), used_by="ParentProducts")
         constraints = self.space.constraints_

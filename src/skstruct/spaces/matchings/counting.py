@@ -96,7 +96,7 @@ class CompleteMatchings(CompleteDistribution):
             return Fraction(0)
         return Fraction(CompleteMatchings(self.n - 2 * k, self.perfect).count, self.count)
 
-    def covariance(self) -> Any:
+    def covariance(self) -> Covariance:
         # "Without common nodes" has eigenvalues C(n - 2, 2) on ones, -(n - 3) on stars, 1 on rest.
         n, one, two = self.n, self.probability(1), self.probability(2)
         ones = one + two * comb(n - 2, 2) - one**2 * comb(n, 2)
@@ -136,7 +136,7 @@ class CompletePairings(CompleteDistribution):
         rest = CompletePairings(self.n - k, self.m - k, self.perfect)
         return Fraction(rest.count, self.count)
 
-    def covariance(self) -> Any:
+    def covariance(self) -> Covariance:
         # Here (n - 1) (m - 1), -(m - 1) between rows, -(n - 1) between columns, and 1.
         n, m, one, two = self.n, self.m, self.probability(1), self.probability(2)
         ones = one + two * (n - 1) * (m - 1) - one**2 * n * m

@@ -9,6 +9,7 @@ import numpy as np
 
 from skstruct.exceptions import UndecidableError
 from skstruct.solvers.distributions import Distribution, ListedDistribution
+from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common.listing import MOST_LISTED
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.edge_sets.distribution import (
@@ -168,7 +169,7 @@ class LawfulMatchings(WithinGraph):
     def _open_graph(self) -> Any:
         """What constraints leave open: nodes, edges between them and the columns of these."""
 
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of matchings, node by node where that is not too entangled; scores (n,
         d).
         """
@@ -208,7 +209,7 @@ class LawfulMatchings(WithinGraph):
         order = short_range_order(len(nodes), ends)
         return matching_paths(ends, np.argsort(order), self.perfect)
 
-    def proposals(self) -> Any:
+    def proposals(self) -> Proposals | None:
         """Edges come in, go out, slide along and change places.
 
         None for perfect matchings of graphs that are not complete: they need not be within

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sets of edges without common nodes."""
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +12,9 @@ from skstruct._arrays.imports import is_networkx
 from skstruct._arrays.memory import check_square_fits
 from skstruct.saving import savable
 from skstruct.spaces.common.counting import LIMIT, check_few
+from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.formats import in_order
+from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.edge_sets.table import read_nodes, runs_dry
 from skstruct.spaces.matchings.counting import (
     CompleteDistribution,
@@ -75,12 +78,12 @@ class Matchings(LawfulMatchings):
 
     def __init__(
         self,
-        nodes: Any = None,
-        other: Any = None,
+        nodes: int | Iterable[Any] | None = None,
+        other: int | Iterable[Any] | None = None,
         perfect: bool = False,
         graph: Any = None,
         *,
-        constraints: Any = None,
+        constraints: Constraints | None = None,
     ) -> None:
         self.nodes = nodes
         self.other = other
@@ -227,7 +230,7 @@ class Matchings(LawfulMatchings):
         moment[np.ix_(columns, columns)] = self._distribution.pair_probabilities()
         return moment
 
-    def covariance(self) -> Any:
+    def covariance(self) -> Covariance:
         """Covariance of the edges under the uniform distribution."""
         if not self.constraints_.is_masked and isinstance(self._distribution, CompleteDistribution):
             return self._distribution.covariance()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sets of labels that have costs by label and by pair of labels."""
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -10,14 +11,16 @@ from sklearn.exceptions import NotFittedError
 from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
 from skstruct.solvers.dags import Dag
+from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.pairwise.inference import label_distribution
 from skstruct.solvers.pairwise.proposals import LabelProposals
 from skstruct.solvers.pairwise.roof_duality import embed_points
 from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_fixed, relax, relax_fixed
+from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.formats import check_distinct, sorted_names, unknown_label
 from skstruct.spaces.common.label_graph import node_names, read_edges
-from skstruct.spaces.constraints import check_feasible, check_restricted
+from skstruct.spaces.constraints import Constraints, check_feasible, check_restricted
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
 from skstruct.spaces.label_sets import IndicatorSpace, LabelSets
@@ -173,10 +176,10 @@ class PairwiseLabels(LabelsAndEdges):
     def __init__(
         self,
         graph: Any = "full",
-        labels: Any = None,
+        labels: Iterable[Any] | None = None,
         *,
         exact: bool = False,
-        constraints: Any = None,
+        constraints: Constraints | None = None,
     ) -> None:
         self.graph = graph
         self.labels = labels
@@ -305,7 +308,7 @@ class PairwiseLabels(LabelsAndEdges):
         return Decoded(embedded, values, values)
 
     # ------------------------------------------------------------- distributions
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of labels and pairs, by eliminating one label after the other.
 
         None where the graph is too wide for so many rows: 64 rows of twenty labels that are all
@@ -317,7 +320,7 @@ class PairwiseLabels(LabelsAndEdges):
         check_feasible(~(constraints.low & ~constraints.high).any(axis=1), self)
         return label_distribution(scores[:, :n], scores[:, n:], self.edges_, *fixed)
 
-    def proposals(self) -> Any:
+    def proposals(self) -> Proposals | None:
         """Chains that change one label; None where rows are restricted differently."""
         constraints = self.constraints_
         if constraints.n_rows is not None:

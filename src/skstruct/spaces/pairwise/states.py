@@ -12,9 +12,11 @@ from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
+from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.pairwise.forests import best_states_on_forest, is_forest, k_best_states
 from skstruct.solvers.pairwise.inference import StateForestDistribution
 from skstruct.solvers.pairwise.proposals import StateProposals
+from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.counting import StateConstraints, UniformStates
 from skstruct.spaces.common.formats import check_distinct, unknown_label
@@ -279,7 +281,7 @@ class PairwiseStates(UniformStates):
         return Decoded(outputs, values, values)
 
     # ------------------------------------------------------------- distributions
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of states and pairs of states by sum-product; scores of shape (n, d)."""
         n, k, n_edges = self._shape()
         scores = self._checked_scores(scores, n * k + n_edges * k * k)
@@ -288,7 +290,7 @@ class PairwiseStates(UniformStates):
         check_feasible(distribution.log_partition > -np.inf, self)
         return distribution
 
-    def proposals(self) -> Any:
+    def proposals(self) -> Proposals | None:
         """Chains that change one state; None where rows are restricted differently."""
         if self.constraints_.n_rows is not None:
             return None

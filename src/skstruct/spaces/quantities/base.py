@@ -151,7 +151,7 @@ class QuantitySpace(GivenWhole):
     usual_losses: ClassVar[tuple[str, ...]] = ("absolute",)
     discrete = False  # nothing to break ties between: costs are taken as they are
     separable = True  # whether ``minimize`` is known
-    labels = None
+    labels: Any = None
     _learned: ClassVar[tuple[str, ...]] = ("labels_", "format_", "mean_")
     constraints_: Any = None  # limits that may differ from row to row, with ``n_rows`` and ``rows``
 

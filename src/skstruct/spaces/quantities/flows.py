@@ -84,6 +84,7 @@ def _from_nested(
     i: int,
     used_by: str,
 ) -> list[float]:
+    flat: dict[Any, Any]
     if arcs and len(arcs[0]) == 3:
         flat = {
             (tail, head, key): flow

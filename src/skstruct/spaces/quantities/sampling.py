@@ -215,7 +215,7 @@ def pulled(tight: np.ndarray, dimension: int) -> np.ndarray:
     return _cut((1 << len(tight)) - 1, sorted(masks, reverse=True), dimension, known)
 
 
-def _cut(face: int, masks: list[int], dimension: int, known: dict[Any, Any]) -> Any:
+def _cut(face: int, masks: list[int], dimension: int, known: dict[int, np.ndarray]) -> np.ndarray:
     """Simplices of one face, a set of vertices as the bits of a number."""
     if face in known:
         return known[face]
@@ -306,12 +306,12 @@ def uniform_points(space: Any, n: int, rng: Any) -> np.ndarray:
     return _triangulation(space).sample(n, np.random.default_rng(rng))
 
 
-def _triangulation(space: Any) -> Any:
+def _triangulation(space: Any) -> Triangulation:
     system = space._one_row()
     constraints, bounds = system.constraints, system.range
     sides = (bounds.low, bounds.high, constraints.b_eq, constraints.b_ub)
     key = tuple(side.tobytes() for side in sides)
-    kept = constraints.plans.setdefault("triangulations", {})
+    kept: dict[Any, Triangulation] = constraints.plans.setdefault("triangulations", {})
     if key not in kept:
         try:
             low, high = space._finite(system, "a uniform sample")

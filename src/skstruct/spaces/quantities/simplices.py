@@ -62,8 +62,8 @@ class Simplex(QuantitySpace):
         self.max_boxes = max_boxes
 
     def _learn(self, Z: np.ndarray) -> None:
-        total: Any = self.total
-        if not (np.isscalar(total) and 0 < total < np.inf):
+        is_number = bool(np.isscalar(self.total))
+        if not (is_number and 0 < self.total < np.inf):
             raise ValueError(f"Simplex: total is a positive number; got {self.total!r}.")
         self._check_inside(Z)
 

@@ -20,6 +20,7 @@ from skstruct.solvers.linear_ordering import (
 from skstruct.solvers.proposals import new_streams
 from skstruct.spaces.base import CountedSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
+from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.rankings.constraints import RankConstraints
 from skstruct.spaces.rankings.partial import tied_behind
 
@@ -116,7 +117,7 @@ class UniformRankings(CountedSpace):
         moment = psi.T @ psi / psi.shape[0]
         return np.asarray(moment.toarray() if hasattr(moment, "toarray") else moment)
 
-    def covariance(self) -> Any:
+    def covariance(self) -> Covariance:
         """Covariance of psi: by its eigenspaces where there are no constraints."""
         free = self._one_row().is_free
         by_parts = self._scheme.covariance(len(self.items_)) if free else None

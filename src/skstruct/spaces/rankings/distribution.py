@@ -317,7 +317,7 @@ class RankingProposals(Proposals):
 class RandomRankings(UniformRankings):
     """Rankings within constraints: their exact distributions, and chains among them."""
 
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         r"""The distributions :math:`p(z) \propto \exp \langle u, \psi(z) \rangle`, exactly.
 
         By dynamic programming over all sets of items placed first, :math:`2^d d` steps for a
@@ -349,7 +349,7 @@ class RandomRankings(UniformRankings):
         row_by_row = constraints.n_rows is not None and d <= MOST_ITEMS  # as much work
         return None if uncounted or row_by_row else super().distribution(scores)
 
-    def proposals(self) -> Any:
+    def proposals(self) -> Proposals | None:
         """Local moves, :class:`~skstruct.spaces.rankings.distribution.RankingProposals`, or None.
 
         Two items change places: any two, or neighbors where precedences are known. Known

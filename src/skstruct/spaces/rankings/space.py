@@ -106,7 +106,7 @@ class Rankings(RandomRankings):
         scores: bool = False,
         unlisted: str = "last",
         prove: bool = False,
-        constraints: Any = None,
+        constraints: RankConstraints | None = None,
     ) -> None:
         self.items = items
         self.embedding = embedding

@@ -102,8 +102,8 @@ class SequenceSet(UniformSequences):
     _constraints_kind = SequenceConstraints
     _pairs_of = ("alphabet", "learned_symbols_")
     _squared = ("positions",)
-    alphabet: object
-    length: object
+    alphabet: Any
+    length: Any
     constraints: SequenceConstraints | None
 
     # ------------------------------------------------------------- symbols and lengths

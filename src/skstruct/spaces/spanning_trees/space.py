@@ -2,6 +2,7 @@
 """Trees that connect all nodes."""
 
 import math
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -10,9 +11,12 @@ import numpy as np
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
+from skstruct.solvers.distributions import Distribution
+from skstruct.solvers.proposals import Proposals
 from skstruct.solvers.spanning_trees import are_trees, list_trees, min_cost_trees, sample_trees
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance, PairScheme
+from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.edge_sets.space import WithinGraph
 from skstruct.spaces.spanning_trees import counting as tree_counts
 
@@ -67,10 +71,10 @@ class SpanningTrees(WithinGraph):
 
     def __init__(
         self,
-        nodes: Any = None,
+        nodes: int | Iterable[Any] | None = None,
         graph: Any = None,
         *,
-        constraints: Any = None,
+        constraints: Constraints | None = None,
     ) -> None:
         self.nodes = nodes
         self.graph = graph
@@ -116,7 +120,7 @@ class SpanningTrees(WithinGraph):
         return outputs, values, values
 
     # ------------------------------------------------------------- distributions and chains
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of trees by the weighted matrix-tree theorem; scores of shape (n, d)."""
         from skstruct.spaces.edge_sets.distribution import FixedColumnsDistribution
         from skstruct.spaces.spanning_trees.distribution import TreeDistribution
@@ -128,7 +132,7 @@ class SpanningTrees(WithinGraph):
         trees = TreeDistribution(scores[:, columns], ends, n_parts)
         return FixedColumnsDistribution(trees, columns, self.constraints_.low[0], scores)
 
-    def proposals(self) -> Any:
+    def proposals(self) -> Proposals | None:
         """An edge comes in, and one of the cycle that it closes goes out."""
         from skstruct.spaces.spanning_trees.distribution import EdgeExchange
 

@@ -19,10 +19,12 @@ from skstruct._arrays.memory import check_square_fits
 from skstruct.saving import savable
 from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.solvers.chains.viterbi import best_chains
+from skstruct.solvers.distributions import Distribution
 from skstruct.spaces.base import decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.sequence_sets.base import EMBEDDINGS, ListedSequences, SequenceSet
+from skstruct.spaces.sequence_sets.constraints import SequenceConstraints
 from skstruct.spaces.sequence_sets.distribution import distribution_of_grams
 from skstruct.spaces.sequences import Sequences
 from skstruct.spaces.strings.decoding import (
@@ -143,7 +145,7 @@ class Strings(SequenceSet):
         n: int = 2,
         *,
         max_nodes: int = MAX_NODES,
-        constraints: Any = None,
+        constraints: SequenceConstraints | None = None,
     ) -> None:
         self.alphabet = alphabet
         self.length = length
@@ -250,7 +252,7 @@ class Strings(SequenceSet):
         return self._decoded(*nearest_strings(costs, constraints, max_nodes=int(self.max_nodes)))
 
     # ------------------------------------------------------------- distributions
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of n-grams for n = 1 and n = 2; for longer ones where strings are few."""
         scores, constraints = self._checked_scores(scores, self._width()), self.constraints_
         if self.n > 2:

@@ -10,9 +10,10 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.pairwise.inference import StateForestDistribution
 from skstruct.solvers.pairwise.proposals import StateProposals
+from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import CountedSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
-from skstruct.spaces.common.covariances import Scalar
+from skstruct.spaces.common.covariances import Covariance, Scalar
 from skstruct.spaces.constraints import check_feasible
 
 NO_EDGES = np.empty((0, 2), np.int64)
@@ -128,7 +129,7 @@ class UniformTournaments(CountedSpace):
 
     def _possible(self) -> np.ndarray:
         """The same, unless no output is left; bool of shape (d, number of states)."""
-        allowed = self._allowed()
+        allowed: np.ndarray = self._allowed()
         if not allowed.any(axis=1).all():
             raise InfeasibleError("Tournaments: no output meets the constraints.")
         return allowed
@@ -145,7 +146,7 @@ class UniformTournaments(CountedSpace):
         mean: np.ndarray = allowed @ self._signs / allowed.sum(axis=1)
         return mean
 
-    def covariance(self) -> Any:
+    def covariance(self) -> Covariance:
         """Covariance of the signs under the uniform distribution: 2/3 I, or I without open
         pairs.
         """
@@ -156,7 +157,8 @@ class UniformTournaments(CountedSpace):
     def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all outputs; shape (d, d)."""
         if self.constraints is None:
-            return self.covariance().dense()
+            known: np.ndarray = self.covariance().dense()
+            return known
         allowed, mean = self._possible(), self.mean_embedding()
         moment = np.outer(mean, mean)
         np.fill_diagonal(moment, allowed @ self._signs**2 / allowed.sum(axis=1))
@@ -170,7 +172,7 @@ class UniformTournaments(CountedSpace):
         drawn: np.ndarray = signs[np.arange(len(allowed)), draws].astype(np.int8)
         return drawn
 
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         r"""The distributions :math:`p(z) \propto \exp \langle u, z \rangle`: pairs are independent.
 
         Scores of shape (n, d), within constraints that may differ from row to row.
@@ -178,7 +180,7 @@ class UniformTournaments(CountedSpace):
         scores = self._checked_scores(scores, len(self.labels_))
         return sign_distribution(self, scores[:, :, None] * self._signs, self.constraints_.allowed)
 
-    def proposals(self) -> Any:
+    def proposals(self) -> Proposals | None:
         """Chains that change one pair; None where rows are restricted differently."""
         return sign_proposals(self)
 

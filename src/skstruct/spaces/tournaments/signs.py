@@ -10,8 +10,11 @@ import numpy as np
 
 from skstruct._arrays.checks import check_costs
 from skstruct.saving import check_row_constraints, savable
+from skstruct.solvers.distributions import Distribution
+from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import EmbeddingView, decoded_or_infeasible
 from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.edge_sets.formats import GraphFormat, read_rows
 from skstruct.spaces.edge_sets.table import EdgeTable
 from skstruct.spaces.tournaments.distribution import sign_distribution, sign_proposals
@@ -179,7 +182,7 @@ class TournamentStates(EmbeddingView):
         )
         return lifted
 
-    def argmin(self, costs: np.ndarray) -> Any:
+    def argmin(self, costs: np.ndarray) -> Decoded:
         d, states = len(self.labels_), np.array(self.states_)
         costs = check_costs(costs, d * len(states), used_by="Tournaments")
         check_n_rows(self.constraints_, len(costs), "Tournaments")
@@ -187,18 +190,18 @@ class TournamentStates(EmbeddingView):
         outputs, values = best_signs(cube, states, self.constraints_.allowed)
         return decoded_or_infeasible(outputs, values, values, self.space)
 
-    def kbest(self, costs: np.ndarray, k: int) -> Any:
+    def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         d, states = len(self.labels_), len(self.states_)
         costs = check_costs(costs, d * states, used_by="Tournaments")
         return self.space.kbest_states(costs.reshape(len(costs), d, states), k)
 
-    def distribution(self, scores: Any) -> Any:
+    def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of tournaments by scores of every pair and sign, (n, d * S)."""
         d, states = len(self.labels_), len(self.states_)
         scores = self._checked_scores(scores, d * states)
         cube = scores.reshape(len(scores), d, states)
         return sign_distribution(self.space, cube, self.constraints_.allowed, signed=False)
 
-    def proposals(self) -> Any:
+    def proposals(self) -> Proposals | None:
         """Chains that change one pair; None where rows are restricted differently."""
         return sign_proposals(self.space, signed=False)

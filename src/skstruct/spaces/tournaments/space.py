@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which item of each pair wins, with or without open pairs."""
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -83,7 +84,11 @@ class Tournaments(UniformTournaments):
     _constraints_rest_on = ("partial",)
 
     def __init__(
-        self, items: Any = None, partial: bool = True, *, constraints: SignConstraints | None = None
+        self,
+        items: int | Iterable[Any] | None = None,
+        partial: bool = True,
+        *,
+        constraints: SignConstraints | None = None,
     ) -> None:
         self.items = items
         self.partial = partial
