@@ -11,7 +11,7 @@ from scipy import sparse
 from skstruct.backends import backend_for
 
 torch = pytest.importorskip("torch")
-from skstruct.kernels import RBF, ChiSquare, Precomputed, resolve_kernel
+from skstruct.kernels import RBF, ChiSquareKernel, Precomputed, resolve_kernel
 from skstruct.kernels.on_device import device_kernel, kernel_product  # noqa: E402
 
 NAMES = [
@@ -85,7 +85,7 @@ def test_products_by_blocks(name, dtype):
 
 def test_kernels_that_devices_have_not():
     X = np.eye(3)
-    for kernel in (resolve_kernel(np.dot), Precomputed(), ChiSquare()):
+    for kernel in (resolve_kernel(np.dot), Precomputed(), ChiSquareKernel()):
         with pytest.raises(ValueError, match="On a device, kernels are"):
             device_kernel(kernel.fit(X), BACKEND)
     with pytest.raises(ValueError, match="On a device, kernels are"):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from skstruct._arrays.imports import lazy_names
 from skstruct.kernels.inputs import (
     RBF,
-    AdditiveChiSquare,
-    ChiSquare,
+    AdditiveChiSquareKernel,
+    ChiSquareKernel,
     Cosine,
     InputKernel,
     KernelSum,
@@ -63,9 +63,9 @@ __getattr__ = lazy_names(
 
 __all__ = [
     "RBF",
-    "AdditiveChiSquare",
+    "AdditiveChiSquareKernel",
     "BlendedSpectrumKernel",
-    "ChiSquare",
+    "ChiSquareKernel",
     "Cosine",
     "Dirac",
     "EdgeKernel",

@@ -240,7 +240,7 @@ class Cosine(InputKernel):
 
 
 @savable
-class ChiSquare(InputKernel):
+class ChiSquareKernel(InputKernel):
     r"""For histograms, :math:`k(a, b) = e^{-\gamma \sum_j (a_j - b_j)^2 / (a_j + b_j)}`.
 
     Parameters
@@ -250,7 +250,7 @@ class ChiSquare(InputKernel):
 
     Examples
     --------
-    >>> ChiSquare().fit(np.eye(2))(np.array([[1.0, 0.0]]), np.eye(2)).round(3)
+    >>> ChiSquareKernel().fit(np.eye(2))(np.array([[1.0, 0.0]]), np.eye(2)).round(3)
     array([[1.   , 0.135]])
     """
 
@@ -265,10 +265,10 @@ class ChiSquare(InputKernel):
 
 
 @savable
-class AdditiveChiSquare(InputKernel):
+class AdditiveChiSquareKernel(InputKernel):
     r"""For histograms, :math:`k(a, b) = -\sum_j (a_j - b_j)^2 / (a_j + b_j)`.
 
-    >>> AdditiveChiSquare().fit(np.eye(2))(np.array([[1.0, 0.0]]), np.eye(2))
+    >>> AdditiveChiSquareKernel().fit(np.eye(2))(np.array([[1.0, 0.0]]), np.eye(2))
     array([[-0., -2.]])
     """
 
@@ -386,7 +386,7 @@ class KernelSum(InputKernel):
 
 
 _CLASSES = (
-    AdditiveChiSquare, ChiSquare, Cosine, Laplacian, Linear, Polynomial, Precomputed, RBF, Sigmoid,
+    AdditiveChiSquareKernel, ChiSquareKernel, Cosine, Laplacian, Linear, Polynomial, Precomputed, RBF, Sigmoid,
 )  # fmt: skip
 KERNELS: dict[str, type[InputKernel]] = {kind.name: kind for kind in _CLASSES}
 KERNELS["poly"] = Polynomial

@@ -11,10 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.progress import working
 from skstruct._arrays.weights import check_sample_weight
-from skstruct.kernels.inputs import InputKernel
 from skstruct.config import Configured
-from skstruct.kernels.inputs import kernel_name
-from skstruct.kernels.inputs import resolve_kernel
+from skstruct.kernels.inputs import kernel_name, resolve_kernel
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_rows
 from skstruct.smoothing.planning import check_fits, check_precision, check_solver, plan
