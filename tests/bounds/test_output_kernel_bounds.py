@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstruct.bounds import (
-    compression_bound,
-    compression_slack,
-    pac_bayes_bound,
-    pac_bayes_value,
-)
+from skstruct.bounds import compression_bound, pac_bayes_bound
 from skstruct.bounds.output_regression import output_dimension_of, squared_error_and_norm
-from skstruct.bounds.pac_bayes import SIGMAS, coefficient_scale, spread_evenly
+from skstruct.bounds.pac_bayes import (
+    SIGMAS,
+    coefficient_scale,
+    compression_slack,
+    pac_bayes_value,
+    spread_evenly,
+)
 from skstruct.kernels import RBF, Dirac
 from skstruct.learners import OutputKernelRegressor
 from skstruct.spaces import Candidates, Classes, LabelSets, Sequences

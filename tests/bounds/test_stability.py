@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.bounds import largest_loss, stability_bound, stability_slack
+from skstruct.bounds import stability_bound
+from skstruct.bounds.certificate import largest_loss
 from skstruct.bounds.stability import (
     fitted_means,
     mean_surrogates,
@@ -18,6 +19,7 @@ from skstruct.bounds.stability import (
     rho_grid,
     rounding_of_risk,
     stability_constant,
+    stability_slack,
 )
 from skstruct.kernels import RBF, SpectrumKernel
 from skstruct.losses import (

@@ -18,8 +18,8 @@ from skstruct.learners import Checkpoint
 from skstruct.learners.checkpoints import saving
 from skstruct.smoothing import NystroemRidge
 from skstruct.spaces import Classes, LabelSets
-from skstruct.streaming import ArraySource, IteratorSource, ParquetSource, SerialEngine
-from skstruct.streaming.engines import _LOCAL
+from skstruct.streaming import ArraySource, IteratorSource, ParquetSource
+from skstruct.streaming.engines import _LOCAL, SerialEngine
 
 X, X_NEW = inputs(200), inputs(9, seed=1)
 T = np.column_stack([np.sin(X), X[:, 0] ** 2])

@@ -12,7 +12,8 @@ from skstruct.backends import backend_for
 from skstruct.smoothing.nystroem import ridge as ridge_module
 from skstruct.smoothing.nystroem.reading import as_given
 from skstruct.smoothing.nystroem.sums import ARRAYS, Stats, accumulate, merged
-from skstruct.streaming import ArraySource, IteratorSource, SerialEngine
+from skstruct.streaming import ArraySource, IteratorSource
+from skstruct.streaming.engines import SerialEngine
 from smoothing.nystroem_cases import (
     X_NEW,
     T,

@@ -66,7 +66,9 @@ class Forbidden:
         if name.split(".")[0] in ("dask", "distributed", "torch", "pyarrow", "pandas"):
             raise ImportError(name)
 sys.meta_path.insert(0, Forbidden())
-from skstruct.streaming import ArraySource, merge_tree, opened
+from skstruct.streaming import ArraySource
+from skstruct.streaming.engines import merge_tree
+from skstruct.streaming.engines import opened
 with opened() as engine:
     total = merge_tree(ArraySource([[1.0], [2.0]]).partitions(2), engine, lambda p: p.n_rows, sum)
 assert total == 2

@@ -17,16 +17,9 @@ from sklearn.model_selection import GridSearchCV
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import EngineError
 from skstruct.kernels import RBF
-from skstruct.streaming import (
-    ArraySource,
-    DaskEngine,
-    ParquetSource,
-    SerialEngine,
-    merge_tree,
-    opened,
-    predict_partitions,
-)
-from skstruct.streaming.engines import _LOCAL
+from skstruct.streaming import ArraySource, DaskEngine, ParquetSource
+from skstruct.streaming.engines import _LOCAL, SerialEngine, merge_tree, opened
+from skstruct.streaming.writing import predict_partitions
 from streaming import toy_sums
 from streaming.toy_sums import added, products
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from joblib import cpu_count
 
-from skstruct.streaming import ArraySource, DaskEngine, SerialEngine, merge_tree, opened
+from skstruct.streaming import ArraySource, DaskEngine
+from skstruct.streaming.engines import SerialEngine, merge_tree, opened
 from streaming.toy_sums import added, added_in_place, products
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstruct.streaming import overlapped
+from skstruct.streaming.pipeline import overlapped
 
 PATIENCE = 20  # seconds, after which a test that waits in vain fails
 

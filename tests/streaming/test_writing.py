@@ -9,7 +9,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from skstruct.streaming import ArraySource, predict_partitions, write_batches
+from skstruct.streaming import ArraySource, write_batches
+from skstruct.streaming.writing import predict_partitions
 from streaming.toy_sums import row_sums
 
 pa = pytest.importorskip("pyarrow")

@@ -71,7 +71,8 @@ def row_sums_killed_once(block, folder):
 
 def sums_by_an_engine(rows):
     """Runs on a worker, and itself gives work to workers."""
-    from skstruct.streaming import ArraySource, merge_tree, opened
+    from skstruct.streaming import ArraySource
+    from skstruct.streaming.engines import merge_tree, opened
 
     with opened("dask") as engine:
         return merge_tree(ArraySource(rows).partitions(3), engine, products, added)

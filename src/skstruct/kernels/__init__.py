@@ -7,6 +7,7 @@ from skstruct._arrays.imports import lazy_names
 from skstruct.kernels.inputs import (
     RBF,
     AdditiveChiSquareKernel,
+    CallableKernel,
     ChiSquareKernel,
     Cosine,
     InputKernel,
@@ -65,6 +66,7 @@ __all__ = [
     "RBF",
     "AdditiveChiSquareKernel",
     "BlendedSpectrumKernel",
+    "CallableKernel",
     "ChiSquareKernel",
     "Cosine",
     "Dirac",

@@ -10,6 +10,8 @@ from skstruct.learners.conditional_risk.learner import ConditionalRiskMinimizer
 if TYPE_CHECKING:
     from skstruct.learners.checkpoints.saving import Checkpoint
     from skstruct.learners.counting_ridge.learner import CountingRidge
+    from skstruct.learners.counting_ridge.objective import NewtonCG
+    from skstruct.learners.counting_ridge.online import StochasticGradient
     from skstruct.learners.exponential_family.learner import ExponentialFamily
     from skstruct.learners.label_ranking.boosting import LabelRankingBoosting
     from skstruct.learners.label_ranking.classification import (
@@ -33,6 +35,8 @@ __getattr__ = lazy_names(
         "Checkpoint": "checkpoints.saving",
         "ConstraintClassification": "label_ranking.classification",
         "CountingRidge": "counting_ridge.learner",
+        "NewtonCG": "counting_ridge.objective",
+        "StochasticGradient": "counting_ridge.online",
         "ExponentialFamily": "exponential_family.learner",
         "LabelRankingBoosting": "label_ranking.boosting",
         "LabelRankingSVM": "label_ranking.svm",
@@ -61,10 +65,12 @@ __all__ = [
     "MaxMarginNetwork",
     "MaxMarginTree",
     "NeighborLabelRanker",
+    "NewtonCG",
     "OnlineLabelRanker",
     "OutputKernelRegressor",
     "PairwiseComparison",
     "Reduction",
+    "StochasticGradient",
     "StructuredPerceptron",
     "StructuredSVM",
     "chow_liu_tree",

@@ -9,7 +9,6 @@ from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.candidates import Candidates
 from skstruct.spaces.classes import Classes
 from skstruct.spaces.common.description import Part, Parts
-from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.contracts import (
     EXACT,
     Countable,
@@ -94,7 +93,6 @@ __all__ = [
     "Hierarchy",
     "Interval",
     "KBest",
-    "LabelGraph",
     "LabelSets",
     "Matchings",
     "Ordinal",

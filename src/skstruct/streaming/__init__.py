@@ -9,12 +9,11 @@ from skstruct.streaming.sources import as_source, is_source
 if TYPE_CHECKING:
     from skstruct.streaming.arrays import ArraySource
     from skstruct.streaming.blocks import Block, Partition, Source
-    from skstruct.streaming.engines import DaskEngine, SerialEngine, merge_tree, opened
+    from skstruct.streaming.engines import DaskEngine
     from skstruct.streaming.iterators import IteratorSource
     from skstruct.streaming.parquet import ParquetSource
-    from skstruct.streaming.pipeline import overlapped
     from skstruct.streaming.prediction import decode_batches, predict_batches, predict_parquet
-    from skstruct.streaming.writing import predict_partitions, write_batches
+    from skstruct.streaming.writing import write_batches
 
 __getattr__ = lazy_names(
     __name__,
@@ -25,15 +24,10 @@ __getattr__ = lazy_names(
         "IteratorSource": "iterators",
         "ParquetSource": "parquet",
         "Partition": "blocks",
-        "SerialEngine": "engines",
         "Source": "blocks",
-        "merge_tree": "engines",
-        "opened": "engines",
-        "overlapped": "pipeline",
         "decode_batches": "prediction",
         "predict_batches": "prediction",
         "predict_parquet": "prediction",
-        "predict_partitions": "writing",
         "write_batches": "writing",
     },
 )
@@ -45,16 +39,11 @@ __all__ = [
     "IteratorSource",
     "ParquetSource",
     "Partition",
-    "SerialEngine",
     "Source",
     "as_source",
     "decode_batches",
     "is_source",
-    "merge_tree",
-    "opened",
-    "overlapped",
     "predict_batches",
     "predict_parquet",
-    "predict_partitions",
     "write_batches",
 ]

@@ -10,13 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported
-from skstruct.bounds import (
-    Certificate,
-    compression_bound,
-    held_out_bound,
-    largest_loss,
-    pac_bayes_bound,
-)
+from skstruct.bounds import Certificate, compression_bound, held_out_bound, pac_bayes_bound
+from skstruct.bounds.certificate import largest_loss
 from skstruct.bounds.output_regression import largest_output_loss
 from skstruct.config import config_context
 from skstruct.kernels.inputs import resolve_kernel

@@ -29,9 +29,9 @@ from skstruct.smoothing.nystroem.reading import Counted, as_given, checked, like
 from skstruct.smoothing.nystroem.sums import SavedEngine, Stats, accumulate, merged
 from skstruct.smoothing.nystroem.system import FeatureSystem, LeftOut
 from skstruct.smoothing.planning import check_n_landmarks, free_memory
-from skstruct.streaming import ArraySource, SerialEngine, merge_tree, opened
+from skstruct.streaming import ArraySource
 from skstruct.streaming.blocks import join_rows
-from skstruct.streaming.engines import itself
+from skstruct.streaming.engines import SerialEngine, itself, merge_tree, opened
 
 PARTS, PART_ROWS = 16, 250_000  # partitions at least, and rows of one at most
 FAN_IN = 2  # sums that are merged at a time: of 16 partitions, five are held at most
