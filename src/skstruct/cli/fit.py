@@ -46,9 +46,19 @@ from skstruct.cli.terminal import shows_progress
 @json_option
 @shows_progress
 def fit(
-    data: str, model: str, loss: Any, learner: str, settings: tuple[Any, ...], scale: str, block_rows: int | None, checkpoint: Any, verbose: int, quiet: bool, as_json: bool,
+    data: str,
+    model: str,
+    loss: Any,
+    learner: str,
+    settings: tuple[Any, ...],
+    scale: str,
+    block_rows: int | None,
+    checkpoint: Any,
+    verbose: int,
+    quiet: bool,
+    as_json: bool,
     **reading: Any,
-) -> None:  # fmt: skip
+) -> None:
     """Learn from DATA and write a model file, which holds data only and cannot run code.
 
     Task, format and learner are guessed from the file where they can be, and the guess is printed

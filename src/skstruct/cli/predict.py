@@ -206,9 +206,21 @@ def _check_proven(found: Any) -> None:
 @json_option
 @shows_progress
 def predict(
-    model: Any, data: Any, output: Any, loss: Any, restrict: dict[str, Any] | None, kbest: Any, risk: Any, explain: Any, block_rows: Any, raw_cells: Any, strict: Any, quiet: bool,
-    as_json: bool, **reading: Any,
-) -> None:  # fmt: skip
+    model: Any,
+    data: Any,
+    output: Any,
+    loss: Any,
+    restrict: dict[str, Any] | None,
+    kbest: Any,
+    risk: Any,
+    explain: Any,
+    block_rows: Any,
+    raw_cells: Any,
+    strict: Any,
+    quiet: bool,
+    as_json: bool,
+    **reading: Any,
+) -> None:
     """Predict for the rows of DATA; it need not have outputs.
 
     CSV and Parquet files may be of any length: they are read and written in blocks of rows.

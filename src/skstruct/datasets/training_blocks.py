@@ -53,8 +53,16 @@ class TrainingBlocks:
     moments : list of (mean, variance, whether all are 0 or 1), for every feature, one-hot
     """
 
-    def __init__(self, path: str, options: ReadOptions, *, format: Any=None, rows: int=ROWS, first: Any=None,
-                 watch: Watch | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        path: str,
+        options: ReadOptions,
+        *,
+        format: Any = None,
+        rows: int = ROWS,
+        first: Any = None,
+        watch: Watch | None = None,
+    ) -> None:
         self.path, self.rows, self.first = Path(path), rows, first
         self._watch = watch or _unwatched
         if not has_blocks(path, format):

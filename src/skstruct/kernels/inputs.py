@@ -386,8 +386,16 @@ class KernelSum(InputKernel):
 
 
 _CLASSES = (
-    AdditiveChiSquareKernel, ChiSquareKernel, Cosine, Laplacian, Linear, Polynomial, Precomputed, RBF, Sigmoid,
-)  # fmt: skip
+    AdditiveChiSquareKernel,
+    ChiSquareKernel,
+    Cosine,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    RBF,
+    Sigmoid,
+)
 KERNELS: dict[str, type[InputKernel]] = {kind.name: kind for kind in _CLASSES}
 KERNELS["poly"] = Polynomial
 

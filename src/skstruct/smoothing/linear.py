@@ -86,9 +86,15 @@ class LinearRidge(SparseRegressor):
     """
 
     def __init__(
-        self, alpha: float=1.0, *, fit_intercept: bool=True, tol: float=1e-4, max_iter: int=1000, dtype: Any=np.float64,
-        n_jobs: int | None=None,
-    ) -> None:  # fmt: skip
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        dtype: Any = np.float64,
+        n_jobs: int | None = None,
+    ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.tol = tol

@@ -72,9 +72,18 @@ class Plan:
 
 
 def plan(
-    n: int, p: int, d: int, *, solver: str="auto", precision: str="double", n_alphas: int=1, memory: Any=None, device: Any=None,
-    linear: bool=False, filled: float=1.0,
-) -> Plan:  # fmt: skip
+    n: int,
+    p: int,
+    d: int,
+    *,
+    solver: str = "auto",
+    precision: str = "double",
+    n_alphas: int = 1,
+    memory: Any = None,
+    device: Any = None,
+    linear: bool = False,
+    filled: float = 1.0,
+) -> Plan:
     """How to solve kernel ridge regression with so many rows, features and targets.
 
     ``"auto"`` is exact for up to 20,000 rows, and for up to 5,000 rows when several penalties or

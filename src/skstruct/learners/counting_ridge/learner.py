@@ -47,8 +47,8 @@ class CountingRidge(CountingReader):
         What ``score`` measures and ``alpha`` is chosen by; the usual loss of the space when None.
     kernel : str, kernel or callable, default="rbf"
         Kernel between inputs, an object of :mod:`skstruct.kernels` or the name that stands for
-        it; ``"precomputed"`` too. With ``"linear"``, n rows and p features take n p² operations and no n x n matrix; sparse rows
-        of more features than rows are treated as any kernel.
+        it; ``"precomputed"`` too. With ``"linear"``, n rows and p features take n p² operations
+        and no n x n matrix; sparse rows of more features than rows are treated as any kernel.
     alpha : float, several, or "auto", default="auto"
         The penalty of the objective above, on the scale of means over the space:
         1 is the choice of [1]_. ``"auto"`` and several values are chosen by the loss on left-out
@@ -69,8 +69,8 @@ class CountingRidge(CountingReader):
         truth, and for graphs with a property, which are hard to count. A space that is given
         embeds the outputs as ``space`` does.
     cv : None, "output", int or splitter, default=None
-        What is left out together when alpha is chosen: each row for None. Where single rows would take too long
-        (2 n d (n² + d²) above 1e10), five interleaved groups are left out.
+        What is left out together when alpha is chosen: each row for None. Where single rows
+        would take too long (2 n d (n² + d²) above 1e10), five interleaved groups are left out.
     n_jobs : int, default=None
         Threads that predict blocks of rows.
     verbose : int, default=0

@@ -190,9 +190,15 @@ class ConstraintClassification(LinearLabelRanker):
     verbose = 0  # of models that were saved before there was a choice
 
     def __init__(
-        self, estimator: Any=None, *, fit_intercept: bool=True, max_pairs: int | None=None, space: Any=None,
-        random_state: Any=None, verbose: int=0,
-    ) -> None:  # fmt: skip
+        self,
+        estimator: Any = None,
+        *,
+        fit_intercept: bool = True,
+        max_pairs: int | None = None,
+        space: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.fit_intercept = fit_intercept
         self.max_pairs = max_pairs

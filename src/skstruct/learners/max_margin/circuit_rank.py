@@ -57,9 +57,22 @@ def sufficient_cost(Y: Any, edges: np.ndarray, share: np.ndarray | None = None) 
 
 
 def crank(
-    dual: Any, oracle: Callable[..., Any], edges: np.ndarray, *, n_restarts: int=10, beta_max: float=1.0, growth: float=2.0, inner_tol: float=0.01, tol: float=0.01,
-    accuracy: float=1e-3, max_iter: int=1000, rng: Any=None, n_jobs: int | None=None, progress: Callable[..., Any] | None=None, level: Any=NOWHERE,
-) -> tuple[np.ndarray, Any]:  # fmt: skip
+    dual: Any,
+    oracle: Callable[..., Any],
+    edges: np.ndarray,
+    *,
+    n_restarts: int = 10,
+    beta_max: float = 1.0,
+    growth: float = 2.0,
+    inner_tol: float = 0.01,
+    tol: float = 0.01,
+    accuracy: float = 1e-3,
+    max_iter: int = 1000,
+    rng: Any = None,
+    n_jobs: int | None = None,
+    progress: Callable[..., Any] | None = None,
+    level: Any = NOWHERE,
+) -> tuple[np.ndarray, Any]:
     r"""A forest by the convex-concave procedure, with a growing cost on circles [1]_.
 
     Minimizes :math:`P(w) + \beta (f_1 - f_2)(w)`, see ``circuit_cost``: again and again
@@ -184,9 +197,20 @@ def random_start(edges: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarra
 
 
 def follow(
-    dual: Any, oracle: Callable[..., Any], edges: np.ndarray, v: np.ndarray, beta: float, *, beta_max: float=1.0, growth: float=2.0, tol: float=0.01, max_iter: int=1000, rng: Any=None,
-    each_round: Callable[..., Any] | None=None, level: Any=NOWHERE,
-) -> np.ndarray:  # fmt: skip
+    dual: Any,
+    oracle: Callable[..., Any],
+    edges: np.ndarray,
+    v: np.ndarray,
+    beta: float,
+    *,
+    beta_max: float = 1.0,
+    growth: float = 2.0,
+    tol: float = 0.01,
+    max_iter: int = 1000,
+    rng: Any = None,
+    each_round: Callable[..., Any] | None = None,
+    level: Any = NOWHERE,
+) -> np.ndarray:
     """Raise the cost from ``beta`` until a forest is left, from a tangent v; its mask (E,)."""
     first, stopped = 0, level.found
     if stopped:

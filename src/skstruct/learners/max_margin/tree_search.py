@@ -221,9 +221,18 @@ def _best_gains(
 
 
 def greedy(
-    dual: HingeDual, oracle: Callable[..., Any], edges: np.ndarray, *, separable: bool=True, tol: float=0.01, accuracy: float=1e-4, max_iter: int=1000, rng: Any=None,
-    progress: Callable[..., Any] | None=None, level: Any=NOWHERE,
-) -> tuple[np.ndarray, HingeDual]:  # fmt: skip
+    dual: HingeDual,
+    oracle: Callable[..., Any],
+    edges: np.ndarray,
+    *,
+    separable: bool = True,
+    tol: float = 0.01,
+    accuracy: float = 1e-4,
+    max_iter: int = 1000,
+    rng: Any = None,
+    progress: Callable[..., Any] | None = None,
+    level: Any = NOWHERE,
+) -> tuple[np.ndarray, HingeDual]:
     r"""Begin without edges, and add the one that lowers the objective most, until none is left.
 
     Of the edges that close no circle the best is found by a race: bounds from the dual tell

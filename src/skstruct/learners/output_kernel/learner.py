@@ -182,8 +182,8 @@ class OutputKernelRegressor(BlockPredictor):
         groups : array of shape (m,), default=None
             Rows of the same group are left out together when alpha or radius is chosen.
         checkpoint : str, path or Checkpoint, default=None
-            File that the choice of alpha, radius and kernel is saved to on the way, and goes on from
-            when it was stopped; it is removed in the end. See
+            File that the choice of alpha, radius and kernel is saved to on the way, and goes on
+            from when it was stopped; it is removed in the end. See
             :class:`~skstruct.learners.Checkpoint`.
         """
         y = given_outputs(on_host(y), "OutputKernelRegressor")
