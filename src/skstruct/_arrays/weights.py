@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Weights of rows, checked alike for every version of scikit-learn."""
 
+from typing import Any
+
+import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
 
-def check_sample_weight(sample_weight, X, dtype=None):
+def check_sample_weight(sample_weight: Any, X: Any, dtype: Any = None) -> np.ndarray:
     """Weights as an array, ones if None; negative ones, and none but zeros, are refused.
 
     Examples
@@ -16,7 +19,9 @@ def check_sample_weight(sample_weight, X, dtype=None):
         ...
     ValueError: Sample weights must contain at least one non-zero number.
     """
-    weight = _check_sample_weight(sample_weight, X, dtype=dtype, ensure_non_negative=True)
+    weight: np.ndarray = _check_sample_weight(
+        sample_weight, X, dtype=dtype, ensure_non_negative=True
+    )
     if not weight.any():  # scikit-learn does not ask for this before 1.9
         raise ValueError("Sample weights must contain at least one non-zero number.")
     return weight

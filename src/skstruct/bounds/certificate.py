@@ -112,7 +112,7 @@ def check_positive(value: float, name: str, used_by: str) -> float:
 SEEN = 200  # training outputs that a largest loss is compared with
 
 
-def largest_loss(loss: Any, space: Any) -> float | None:
+def largest_loss(loss: Any, space: Any) -> Any:
     """An upper bound on ``loss(z, y)`` over all outputs of ``space``; None where none is known.
 
     A loss that brings ``largest_loss(space)`` of its own is asked first.
@@ -133,7 +133,7 @@ def largest_loss(loss: Any, space: Any) -> float | None:
     return loss.largest_loss(space)
 
 
-def largest_of_problem(problem: Any, loss_bound: Any, used_by: str) -> float:
+def largest_of_problem(problem: Any, loss_bound: Any, used_by: str) -> Any:
     """The largest loss: given, if it holds for the training outputs, or known."""
     if loss_bound is not None:
         loss_bound = check_positive(loss_bound, "loss_bound", used_by)

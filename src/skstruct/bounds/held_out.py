@@ -75,7 +75,7 @@ def held_out_bound(
     return Certificate(value, terms, value >= largest, delta, ASSUMPTIONS, "held_out")
 
 
-def _checked(losses: Any, largest: float, binary: bool) -> np.ndarray:
+def _checked(losses: Any, largest: float, binary: bool) -> Any:
     losses = np.asarray(losses, dtype=np.float64)
     if losses.ndim != 1 or not len(losses) or not np.isfinite(losses).all():
         raise ValueError(
@@ -103,7 +103,7 @@ def _entropy_limit(mean: float, n: int, delta: float) -> float:
     if mean == 0.0:
         return -math.expm1(-most)
 
-    def excess(rate: float) -> float:
+    def excess(rate: float) -> Any:
         return rel_entr(mean, rate) + rel_entr(1.0 - mean, 1.0 - rate) - most
 
     top = 1.0 - BELOW_ONE

@@ -88,7 +88,7 @@ def kernel_trials(model: Any) -> int:
     return len({(str(trial.get("kernel")), trial.get("gamma")) for trial in search.trials})
 
 
-def output_dimension_of(model: Any) -> int | None:
+def output_dimension_of(model: Any) -> Any:
     """Dimension of the span of all output features, or a bound on it; None if unknown.
 
     A kernel that is bilinear in an embedding psi, up to terms of one output alone, has
@@ -138,7 +138,7 @@ def _kernel_of_list(model: Any) -> np.ndarray | None:
     return np.asarray(model.output_kernel_(model.space_.restore(problem.space.listed_)))
 
 
-def _is_list(problem: Any) -> bool:
+def _is_list(problem: Any) -> Any:
     """Whether outputs are from a list: of numbers, those of training are only some."""
     return problem.space.space.discrete
 
@@ -164,7 +164,8 @@ def input_bound_of(model: Any, given: float | None, K_X: np.ndarray) -> float:
 def output_bound_of(model: Any, given: float | None, K_Y: np.ndarray) -> float:
     """sup k(y, y) over outputs; what is given must hold on the training rows."""
     kernel = model.output_kernel_
-    known = LARGEST_VALUES.get(type(kernel).__name__, lambda _: None)(kernel)
+    largest = LARGEST_VALUES.get(type(kernel).__name__)
+    known = None if largest is None else largest(kernel)
     known = known if given is None else given
     if known is None:
         K = _kernel_of_list(model)

@@ -234,7 +234,7 @@ def coefficient_scale(needed: float) -> tuple[float, int]:
     return LOWEST * RATIO**k, k
 
 
-def spread_evenly(A: np.ndarray, K_X: np.ndarray, K_Y: np.ndarray) -> np.ndarray:
+def spread_evenly(A: np.ndarray, K_X: np.ndarray, K_Y: np.ndarray) -> Any:
     """Coefficients of the same W with smaller entries: means over rows that are the same.
 
     Outputs with the same features may share their coefficients, and so may inputs.

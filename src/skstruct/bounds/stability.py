@@ -73,12 +73,12 @@ def _weight_ramps(
         yield least / rho - loss.minimize(shifted, outputs, space).bounds
 
 
-def decided_from_weights(problem: Any) -> bool:
+def decided_from_weights(problem: Any) -> Any:
     """Whether the loss has no embedding and brings a decoder of its own."""
     return problem.loss.embedding_on(problem.space) == "weights"
 
 
-def fitted_means(problem: Any, smoother: KernelRidge, rows: slice) -> np.ndarray:
+def fitted_means(problem: Any, smoother: KernelRidge, rows: slice) -> Any:
     """What the smoother gives for its own rows: K A = T - alpha A, and no kernel is needed."""
     alpha = float(smoother.alpha)
     if not problem.by_weights:
@@ -88,7 +88,7 @@ def fitted_means(problem: Any, smoother: KernelRidge, rows: slice) -> np.ndarray
     return (unit - alpha * smoother.system_.solve(unit.copy(order="F"))).T
 
 
-def rounding_of_risk(problem: Any, t: float) -> float:
+def rounding_of_risk(problem: Any, t: float) -> Any:
     r"""How far the rounding of costs can move the estimated risk of any output at any x.
 
     The learner rounds costs to multiples of 2**-30 of their row's scale, and that scale is
@@ -233,7 +233,7 @@ def ridge_assumptions(model: Any, *, rho_given: bool) -> tuple[str, ...]:
 RATIO = math.sqrt(2.0)  # between neighbours of the grid of rho
 
 
-def stability_constant(m: int, alpha: float, kappa: float) -> float:
+def stability_constant(m: int, alpha: float, kappa: float) -> Any:
     r"""How far one training row can move the estimated risk, times m / L.
 
     With :math:`t = \kappa / \lambda`, :math:`\lambda = \alpha / m`:

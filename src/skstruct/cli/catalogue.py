@@ -31,7 +31,7 @@ def spaces(as_json: bool) -> None:
 
     rows = []
     for name in room.__all__:
-        space = getattr(room, name)
+        space: Any = getattr(room, name)
         if inspect.isclass(space) and hasattr(space, "argmin") and hasattr(space, "get_params"):
             usual = space.default_loss if isinstance(space.default_loss, str) else ""
             can = [word for method, word in ABILITIES if _has(space, method)]

@@ -127,7 +127,7 @@ def _read(
     return read_file(path, reading, quiet=quiet)
 
 
-def _blocks(path: str, reading: dict[str, Any], block_rows: int, quiet: bool) -> Any:
+def _blocks(path: str, reading: dict[str, Any], block_rows: int | None, quiet: bool) -> Any:
     from skstruct.cli.exit_codes import bad_data
     from skstruct.cli.terminal import watched_passes
     from skstruct.datasets.formats.base import ReadOptions

@@ -68,7 +68,7 @@ def _needed(path: Path, format_name: str) -> int:
     return int(cells * (_WORDS if format_name in ("conll", "letters") else _COPIES))
 
 
-def _parquet_cells(path: Path) -> int:
+def _parquet_cells(path: Path) -> Any:
     from skstruct.datasets.formats.parquet import parquet_blocks
 
     source = parquet_blocks(path)

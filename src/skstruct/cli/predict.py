@@ -103,7 +103,7 @@ def _rows(model: Any, explain: Any) -> int:
     return max(1, min(MOST_ROWS, MOST_WEIGHTS // max(1, _held_against(model, explain))))
 
 
-def _held_against(model: Any, explain: Any) -> int:
+def _held_against(model: Any, explain: Any) -> Any:
     """How many rows of training a new row is compared with: all, landmarks, or none."""
     n_training = model.about_["rows"]
     learner = model.learner_
@@ -152,7 +152,7 @@ def write_predictions(
         model.learner_.verbose = 0  # one bar is enough
 
     def decide(part: Any) -> Any:
-        found = predictions(model, part.X, part.index, *asked, part.start)
+        found = predictions(model, part.X, part.index, *asked, start=part.start)
         return replace(found, inputs=part.inputs) if style.kind == "conll" else found
 
     least_sure = None

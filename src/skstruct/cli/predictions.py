@@ -207,7 +207,7 @@ def _output_columns(task_model: Any) -> list[str]:
     return ["prediction"]
 
 
-def _output_cells(task_model: Any, output: Any) -> list[str]:
+def _output_cells(task_model: Any, output: Any) -> list[Any]:
     """One output in the names of the data."""
     if task_model.task_ in NUMBERS:
         return [float(number) for number in np.ravel(output)]

@@ -157,7 +157,7 @@ def watched_passes(path: str, quiet: bool) -> Callable[..., Any]:
             return
         start, n_rows = perf_counter(), 0
 
-        def share() -> float:
+        def share() -> float | None:
             return min(1.0, source.bytes_read / source.n_bytes) if source.n_bytes else None
 
         with rows_bar(source.n_rows, share, True, task=what) as advance:

@@ -18,7 +18,7 @@ from skstruct.saving import savable
 GAMMA_STEPS = tuple(2.0**step for step in range(-3, 4))  # times the default: gamma="auto"
 
 
-class InputKernel(BaseEstimator):
+class InputKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     r"""A kernel between rows of inputs, with its parameters settled on training data.
 
     A child has a ``name``, which stands for it wherever a kernel is asked for, and a formula by
@@ -40,7 +40,7 @@ class InputKernel(BaseEstimator):
     def fit(self, X: Any, sample_weight: Any = None) -> Self:
         """Settle the parameters on rows X (n, p)."""
         if self.has_gamma:
-            gamma: Any = self.gamma  # type: ignore[attr-defined]
+            gamma: Any = self.gamma
             if gamma is None:
                 gamma = self._default_gamma(X, sample_weight)
             elif isinstance(gamma, str) or np.ndim(gamma):
@@ -64,7 +64,7 @@ class InputKernel(BaseEstimator):
     @property
     def follows_scale(self) -> bool:
         """Whether a parameter is settled by the training rows."""
-        return self.has_gamma and not isinstance(self.gamma, (int, float))  # type: ignore[attr-defined]
+        return self.has_gamma and not isinstance(self.gamma, (int, float))
 
     def widths(self, X: Any, sample_weight: Any = None) -> list[float | None]:
         """The values of gamma to try: ``"auto"`` is seven around the default, by factors of two."""
@@ -81,7 +81,10 @@ class InputKernel(BaseEstimator):
     def with_gamma(self, gamma: float | None) -> InputKernel:
         """The same kernel of another width, where it has one."""
         other = clone(self)
-        return other.set_params(gamma=gamma) if self.has_gamma and gamma is not None else other
+        found: InputKernel = (
+            other.set_params(gamma=gamma) if self.has_gamma and gamma is not None else other
+        )
+        return found
 
     def __add__(self, other: Any) -> KernelSum:
         return KernelSum([*_terms(self), *_terms(resolve_kernel(other))])
@@ -409,7 +412,8 @@ def resolve_kernel(kernel: Any, **parameters: Any) -> InputKernel:
     KernelSum(kernels=[RBF(), Linear()])
     """
     if isinstance(kernel, InputKernel):
-        return clone(kernel).set_params(**parameters)
+        copied: InputKernel = clone(kernel).set_params(**parameters)
+        return copied
     if isinstance(kernel, str):
         if "+" in kernel:
             return KernelSum([resolve_kernel(name.strip()) for name in kernel.split("+")])
@@ -451,7 +455,7 @@ def _mean_diagonal(part: InputKernel, X: Any, step: int = 64) -> float:
     return mean if np.isfinite(mean) and mean > 0 else 1.0
 
 
-def gaussian(A: Any, B: Any, gamma: float) -> np.ndarray:
+def gaussian(A: Any, B: Any, gamma: float) -> Any:
     """exp(-gamma |a - b|^2): one product, then everything in place."""
     G = A @ B.T
     G = G.toarray() if sparse.issparse(G) else G
@@ -465,7 +469,7 @@ def gaussian(A: Any, B: Any, gamma: float) -> np.ndarray:
     return np.exp(G, out=G)
 
 
-def _square_norms(A: Any) -> np.ndarray:
+def _square_norms(A: Any) -> Any:
     if sparse.issparse(A):
         return np.asarray(A.multiply(A).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", A, A)
@@ -486,7 +490,7 @@ def default_gamma(X: Any, sample_weight: Any = None) -> float:
     return float(1.0 / scale) if scale > max(tiny, 1e-28 * mean**2) else 1.0
 
 
-def check_gram(K: Any) -> np.ndarray:
+def check_gram(K: Any) -> Any:
     """A copy of a precomputed kernel matrix that is square and symmetric."""
     K = K.toarray() if sparse.issparse(K) else np.array(K, dtype=np.float64, order="C")
     check_symmetric(K)

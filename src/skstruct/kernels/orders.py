@@ -93,7 +93,7 @@ def _as_booleans(Y: np.ndarray, name: str) -> np.ndarray:
 
 
 @savable
-class EdgeKernel(BaseEstimator):
+class EdgeKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     r"""Number of ordered pairs that two partial orders have in common.
 
     .. math:: k(p, p') = |p \cap p'|
@@ -123,7 +123,7 @@ class EdgeKernel(BaseEstimator):
 
 
 @savable
-class SignedEdgeKernel(BaseEstimator):
+class SignedEdgeKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     r"""Pairs that two partial orders see alike, minus those they see the other way round.
 
     .. math:: k(p, p') = |p \cap p'| - |\bar p \cap p'|
@@ -150,12 +150,12 @@ class SignedEdgeKernel(BaseEstimator):
         return product_of(signs, signs if B is A else _signs(B))
 
 
-def _signs(R: np.ndarray) -> np.ndarray:
+def _signs(R: np.ndarray) -> Any:
     p, q = np.triu_indices(R.shape[1], k=1)
     return R[:, p, q].astype(np.int8) - R[:, q, p]  # shape: (n, d(d-1)/2)
 
 
-def product_of(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+def product_of(A: np.ndarray, B: np.ndarray) -> Any:
     """Inner products of features -1, 0 and 1; integers, and exactly so."""
     features = math.prod(A.shape[1:])
     # float32 holds every integer up to 2^24, and multiplies twice as fast.
@@ -166,7 +166,7 @@ def product_of(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 @savable
-class PositionKernel(BaseEstimator):
+class PositionKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     r"""Items compared by how many others stand before them.
 
     .. math:: k(p, p') = \sum_u \kappa(\#\{v : v \succ u\}, \#\{v : v \succ' u\})
@@ -250,7 +250,7 @@ def _checked(table: np.ndarray, d: int) -> np.ndarray:
 
 
 @savable
-class ExtensionKernel(BaseEstimator):
+class ExtensionKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     r"""Number of rankings that extend both of two partial orders.
 
     .. math:: k(p, p') = |\ell(p) \cap \ell(p')| = |\ell(\overline{p \cup p'})|
@@ -376,7 +376,7 @@ class Counts(NamedTuple):
         with np.errstate(divide="ignore"):
             return np.log(self.c) + self.r, self.relative_errors()
 
-    def relative_errors(self) -> np.ndarray:
+    def relative_errors(self) -> Any:
         return np.divide(self.error, self.c, out=np.zeros_like(self.c), where=self.c > 0)
 
 
@@ -420,7 +420,7 @@ def _alone(A: np.ndarray, settings: tuple[int, int, Any]) -> tuple[np.ndarray, n
     return _count(A, A, each, each, settings).logarithms()
 
 
-def _equal(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+def _equal(A: np.ndarray, B: np.ndarray) -> Any:
     """Which orders are the same: all pairs of each are common to both."""
     common = product_of(A, B)
     return (common == A.sum(axis=(1, 2))[:, None]) & (common == B.sum(axis=(1, 2)))

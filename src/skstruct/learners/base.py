@@ -92,7 +92,7 @@ def decide_in_blocks(
     if n_jobs > 1:  # enough blocks for all threads
         blocks = list(row_blocks(X.shape[0], 1, min(blocks[0].stop, -(-X.shape[0] // n_jobs))))
 
-    def decided(rows: slice, means: Any) -> Decoded:
+    def decided(rows: slice, means: Any) -> Any:
         try:
             return decide(means, rows)
         except InfeasibleError as error:
@@ -148,7 +148,7 @@ def _padded(part: Decoded, width: int) -> Decoded:
     )
 
 
-class BlockPredictor(Configured, BaseEstimator):
+class BlockPredictor(Configured, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Predictions from a fitted ``space_``, in blocks of rows.
 
     A child has the parameters ``kernel``, ``n_jobs`` and ``verbose``, and asks with a
@@ -244,7 +244,7 @@ class BlockPredictor(Configured, BaseEstimator):
 
     def _losses(
         self, X: Any, y: Any, problem: Any, smoother: Any, sample_weight: Any = None
-    ) -> np.ndarray:
+    ) -> Any:
         """Losses of the predictions for X, row by row."""
         X, _ = self._checked(X)
         check_consistent_length(X, y, sample_weight)
@@ -327,7 +327,7 @@ class ScoreLearner(BlockPredictor):
     def _problem(self, X: Any) -> Any:
         """How scores of such inputs are turned into decisions."""
 
-    def _seed(self) -> int:
+    def _seed(self) -> Any:
         return check_random_state(self.random_state).randint(2**31 - 1)
 
     # ------------------------------------------------------------------ predicting
@@ -364,7 +364,7 @@ class ScoreLearner(BlockPredictor):
         return self._score(X, y, sample_weight, *self._prepared(restrict))
 
     @property
-    def coef_(self) -> np.ndarray:
+    def coef_(self) -> Any:
         """Weights of the features for every coordinate of psi; shape (q, p)."""
         check_is_fitted(self)
         if not self.scores_.is_linear:
@@ -382,7 +382,7 @@ class ScoreLearner(BlockPredictor):
         return weights[-1] if self.scores_.fit_intercept else np.zeros(weights.shape[1])
 
     @property
-    def transition_coef_(self) -> np.ndarray:
+    def transition_coef_(self) -> Any:
         """Scores of (symbol before, symbol here) where inputs have a row per position; (q, q)."""
         check_is_fitted(self)
         if self.tokens_ is None:

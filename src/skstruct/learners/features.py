@@ -45,13 +45,13 @@ class NystroemFeatures:
         rows = np.sort(found.rows) if len(found.rows) else np.arange(1)  # a kernel that is zero
         return cls(kernel, sample[rows])
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any) -> Any:
         """Features of the rows of X; shape (n, number of landmarks or fewer)."""
         return self.kernel(X, self.landmarks) @ self.map
 
 
 @savable
-class KernelSettings(BaseEstimator):
+class KernelSettings(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What is linear in features of the inputs, or in those of a kernel between them.
 
     Parameters

@@ -19,7 +19,7 @@ from skstruct.backends import backend_for, is_tensor
 from skstruct.learners.tokens import TokenBatch, TokenReader, are_tokens
 
 
-def takes_raw_inputs(smoother: Any) -> bool:
+def takes_raw_inputs(smoother: Any) -> Any:
     """Whether what reads the inputs first says that it takes more than finite numbers.
 
     >>> from sklearn.ensemble import RandomForestRegressor
@@ -113,7 +113,7 @@ class TrainingData:
         return self.X.tokens if isinstance(self.X, TokenBatch) else self.X
 
     @property
-    def row_weight(self) -> np.ndarray | None:
+    def row_weight(self) -> Any:
         """Weights of these rows: a token weighs what its sequence does."""
         if self.sample_weight is None or not isinstance(self.X, TokenBatch):
             return self.sample_weight
@@ -161,7 +161,7 @@ def given_outputs(y: Any, used_by: str) -> Any:
     return y if hasattr(y, "__len__") else np.asarray(y)
 
 
-def row_weights(sample_weight: Any, n: int) -> np.ndarray:
+def row_weights(sample_weight: Any, n: int) -> Any:
     """Weights of n rows, finite and not negative: ones where none were given."""
     return check_sample_weight(sample_weight, np.empty((n, 0)))
 

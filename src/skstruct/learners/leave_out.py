@@ -52,7 +52,7 @@ class LeaveOutSearch:
         return {"trials": trials, "best": [t is self.best for t in self.trials].index(True)}
 
 
-def _is_better(trial: dict[str, Any], best: dict[str, Any]) -> bool:
+def _is_better(trial: dict[str, Any], best: dict[str, Any]) -> Any:
     if abs(trial["risk"] - best["risk"]) > TIE:
         return trial["risk"] < best["risk"]
     return trial.get("squared error", 0.0) < best.get("squared error", 0.0)
@@ -129,7 +129,7 @@ def _several(number: np.ndarray) -> np.ndarray:
     return number
 
 
-def alpha_grid(alpha: Any, automatic: Callable[..., Any]) -> np.ndarray:
+def alpha_grid(alpha: Any, automatic: Callable[..., Any]) -> Any:
     """The penalties to try, largest first: those given, or ``automatic()`` for "auto"."""
     if isinstance(alpha, str) and alpha == "auto":
         return automatic()

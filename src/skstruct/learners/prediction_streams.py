@@ -16,7 +16,7 @@ from skstruct.streaming.prediction import TypedColumn, output_columns, plain_out
 _EXAMPLES = 1000  # outputs of training that the type of a column is taken from
 
 
-def prepared(model: Any, choices: dict[Any, Any]) -> tuple[Any, Any]:
+def prepared(model: Any, choices: dict[Any, Any]) -> Any:
     """The problem and the smoother of some choices of ``predict``, all of them known."""
     known = [name for name in signature(model.decode).parameters if name != "X"]
     for name in choices:

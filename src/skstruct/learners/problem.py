@@ -184,7 +184,7 @@ class RiskProblem:
         loss = self.loss.search_loss(self.space)
         return self if loss is self.loss else StandInProblem(self, loss)
 
-    def groups_of_rows(self, groups: Any) -> np.ndarray | None:
+    def groups_of_rows(self, groups: Any) -> Any:
         """The groups that are left out together, for every row that is smoothed."""
         return groups
 
@@ -195,7 +195,7 @@ class RiskProblem:
     def check_truth(self, X: Any, outputs: np.ndarray) -> None:
         """Raise where outputs cannot be the truth of these inputs."""
 
-    def decide(self, means: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
+    def decide(self, means: np.ndarray, rows: Any = slice(None)) -> Any:
         """Outputs alone, where nobody asks how good they are."""
         return self.decode(means, rows).outputs
 
@@ -240,7 +240,7 @@ class RiskProblem:
         mean = np.asarray(weight @ psi).reshape(1, -1)
         return np.hstack([mean, np.ones((1, mean.shape[1] if self.joint else 1))])
 
-    def bytes_per_row(self) -> int:
+    def bytes_per_row(self) -> Any:
         """Roughly what the decision of one row takes: its weights, costs and copies of them."""
         all_rows = self.by_weights or self.n_kept is None
         kept = len(self.outputs) if all_rows else self.n_kept
@@ -284,7 +284,7 @@ class StandInProblem(RiskProblem):
         self._psi = _thin(psi) if self.by_weights else None
         self._measure(psi)
 
-    def _projected(self, means: np.ndarray) -> np.ndarray:
+    def _projected(self, means: np.ndarray) -> Any:
         return self.problem.space.project(means, self.space.embedding)
 
     def mean_embedding(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -310,10 +310,10 @@ class WeightProblem(RiskProblem):
         """The outputs: what a smoother that looks at its targets should look at."""
         return np.asarray(self.outputs, dtype=np.float64).reshape(len(self.outputs), -1)
 
-    def decode(self, means: Any, rows: Any = slice(None)) -> Decoded:
+    def decode(self, means: Any, rows: Any = slice(None)) -> Any:
         return self.loss.minimize(means, self.outputs, self.space.rows(rows))
 
-    def decide(self, means: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
+    def decide(self, means: np.ndarray, rows: Any = slice(None)) -> Any:
         search = getattr(self.loss, "search", self.loss.minimize)  # some bounds take long
         return search(means, self.outputs, self.space.rows(rows)).outputs
 

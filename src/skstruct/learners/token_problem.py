@@ -134,7 +134,7 @@ class TokenProblem(WithPositions, RiskProblem):
 
     search_targets = targets
 
-    def n_targets(self, *, compared: bool) -> int:
+    def n_targets(self, *, compared: bool) -> Any:
         return self.width + 1
 
     def groups_of_rows(self, groups: Any) -> np.ndarray | None:
@@ -181,7 +181,7 @@ class TokenProblem(WithPositions, RiskProblem):
             sample_weight = weighted
         return float(np.average(losses, weights=sample_weight))
 
-    def bytes_per_row(self) -> int:
+    def bytes_per_row(self) -> Any:
         """Of a sequence twice as long as the mean of training."""
         tokens = 2 * len(self.symbols) // max(1, len(self.outputs)) + 1
         table = self.q**2 if len(self.used) else self.q
@@ -199,7 +199,7 @@ def check_token_loss(loss: Any, space: Any) -> Any:
     return loss.bind(space)
 
 
-def check_lengths(outputs: np.ndarray, starts: np.ndarray) -> np.ndarray:
+def check_lengths(outputs: np.ndarray, starts: np.ndarray) -> Any:
     """Number of symbols of every output, if there are as many positions; shape (n,)."""
     lengths = (outputs >= 0).sum(axis=1)
     wrong = np.flatnonzero(lengths != np.diff(starts))
@@ -224,7 +224,7 @@ def check_predicted_lengths(learner: Any, predicted: np.ndarray, truth: np.ndarr
         check_lengths(truth, np.concatenate([[0], np.cumsum(lengths)]))
 
 
-def sums_of_sequences(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
+def sums_of_sequences(values: np.ndarray, starts: np.ndarray) -> Any:
     """Sums over the tokens of each sequence; shape (n,)."""
     running = np.concatenate([[0.0], np.cumsum(values)])
     return running[starts[1:]] - running[starts[:-1]]

@@ -215,9 +215,7 @@ def loss_name(loss: Any) -> str:
     return usual.get(repr(loss), repr(loss))
 
 
-def predicted_for(
-    model: Any, X: Any, loss: Any, restrict: dict[str, Any] | None = None
-) -> np.ndarray | None:
+def predicted_for(model: Any, X: Any, loss: Any, restrict: dict[str, Any] | None = None) -> Any:
     """Outputs in canonical form that were chosen for this loss; None if the model cannot."""
     if not takes_loss(model):
         return None
@@ -272,7 +270,7 @@ def loss_scorer(loss: str) -> Callable[..., Any]:
     """
     resolved = resolve_loss(loss)
 
-    def score(model: Any, X: Any, y: Any) -> float:
+    def score(model: Any, X: Any, y: Any) -> Any:
         check_consistent_length(X, y)
         inner = model[-1] if hasattr(model, "steps") else model  # a pipeline's last step
         takes_loss = hasattr(inner, "predict_risk")

@@ -70,9 +70,10 @@ class AdditiveKernelRidge(KernelRidge):
         """The same with the matrix of a label kernel that was named."""
         if not isinstance(self.label_kernel, str):
             return self
-        return self.set_params(
+        settled: Self = self.set_params(
             label_kernel=label_kernel_matrix(self.label_kernel, getattr(space, "dag_", None))
         )
+        return settled
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
@@ -94,10 +95,10 @@ class AdditiveKernelRidge(KernelRidge):
             )
         return T.reshape(len(T), -1, q)
 
-    def _rotate(self, T: np.ndarray) -> np.ndarray:
+    def _rotate(self, T: np.ndarray) -> Any:
         return (self._blocks(T) @ self.label_vectors_).reshape(T.shape)
 
-    def _rotate_back(self, T: np.ndarray) -> np.ndarray:
+    def _rotate_back(self, T: np.ndarray) -> Any:
         return (self._blocks(T) @ self.label_vectors_.T).reshape(T.shape)
 
     def _shifts(self, alpha: float, n_targets: int) -> np.ndarray:
@@ -114,7 +115,7 @@ class AdditiveKernelRidge(KernelRidge):
         self._store(coef, T)
         # Predictions are linear in coefficients and intercept: rotate those back once.
         self.dual_coef_ = self._rotate_back(self.dual_coef_)
-        self.intercept_ = self._rotate_back(self.intercept_[None])[0]
+        self.intercept_ = self._rotate_back(np.asarray(self.intercept_)[None])[0]
         return self
 
     def weights(self, X: Any) -> np.ndarray:

@@ -43,7 +43,7 @@ class RidgeSystem(Protocol):
     def leverages(self) -> Array: ...  # one minus that, shape: (n,)
 
 
-class SparseRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class SparseRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Reads dense or sparse rows of inputs, and any number of targets."""
 
     def __sklearn_tags__(self) -> Any:
@@ -116,7 +116,7 @@ class WeightedMean(SparseRegressor):
         other.targets_ = _dense(targets)
         return other
 
-    def _average(self, X: Any, own: np.ndarray | None = None, groups: Any = None) -> np.ndarray:
+    def _average(self, X: Any, own: np.ndarray | None = None, groups: Any = None) -> Any:
         return self._weigh(X, own, groups) @ self.targets_
 
     def _group_numbers(self, groups: Any) -> np.ndarray:

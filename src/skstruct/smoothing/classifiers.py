@@ -12,7 +12,7 @@ from skstruct.saving import savable
 
 
 @savable
-class ClassifierMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class ClassifierMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     r"""Means of targets that are 0 or 1, by ``predict_proba`` of a classifier.
 
     .. math:: \hat{\mathbf E}[T_j \mid x] = \hat P(T_j = 1 \mid x)
@@ -117,7 +117,7 @@ def as_smoother(estimator: Any) -> Any:
     return ClassifierMeans(estimator) if _is_classifier(estimator) else estimator
 
 
-def _is_classifier(estimator: Any) -> bool:
+def _is_classifier(estimator: Any) -> Any:
     try:
         return is_classifier(estimator)
     except (AttributeError, TypeError):  # no estimator of scikit-learn: taken as it is

@@ -39,7 +39,8 @@ def chosen_leaf_size(sizes: list[int], compare: Callable[..., Any]) -> tuple[int
     sizes : list of int, increasing
     compare : callable (size) -> error, trees
     """
-    best, worse = (np.inf, sizes[0], []), 0
+    best: tuple[float, int, list[Any]] = (np.inf, sizes[0], [])
+    worse = 0
     for size in sizes if len(sizes) > 1 else ():
         error, trees = compare(size)
         better = error < best[0]
@@ -199,17 +200,18 @@ class Forest(WeightedMean):
         rng, grow = check_random_state(self.random_state), delayed(_grow)
 
         def grown(seeds: np.ndarray, least: int) -> list[tuple[Any, np.ndarray]]:
-            shown = track(seeds, "trees", self.verbose)
+            shown = track(seeds.tolist(), "trees", self.verbose)
             trees = (self._tree(seed, least, sample.size) for seed in shown)
             return self._parallel(grow(tree, columns, targets, sample) for tree in trees)
 
         automatic = isinstance(self.min_samples_leaf, str) and self.min_samples_leaf == "auto"
         n_seeds = max(self.n_estimators, N_COMPARED) if automatic else self.n_estimators
-        seeds, trees = rng.randint(2**31 - 1, size=n_seeds), []
-        self.min_samples_leaf_ = self.min_samples_leaf
+        trees: list[Any] = []
+        seeds, least = rng.randint(2**31 - 1, size=n_seeds), self.min_samples_leaf
         if automatic:
             compare = partial(self._compared, X, targets, partial(grown, seeds[:N_COMPARED]))
-            self.min_samples_leaf_, trees = chosen_leaf_size(leaf_sizes(sample.size), compare)
+            least, trees = chosen_leaf_size(leaf_sizes(sample.size), compare)
+        self.min_samples_leaf_ = int(least)
         trees = [*trees, *grown(seeds[len(trees) :], self.min_samples_leaf_)]
         self._plant(trees[: self.n_estimators], X, targets)
 
@@ -234,7 +236,7 @@ class Forest(WeightedMean):
         )
         return error, trees
 
-    def _parallel(self, tasks: Iterable[Any]) -> list[Any]:
+    def _parallel(self, tasks: Iterable[Any]) -> Any:
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(tasks)  # trees release the lock
 
     def _tree(self, seed: int, least: int, n_draws: int) -> Any:
@@ -292,7 +294,7 @@ class Forest(WeightedMean):
         return other
 
     # ------------------------------------------------------------------ predicting
-    def _leaves(self, X: Any) -> np.ndarray:
+    def _leaves(self, X: Any) -> Any:
         """The number of the leaf of each row in each tree; shape (n, n_estimators)."""
         apply = (delayed(tree.apply)(X, check_input=False) for tree in self.estimators_)
         return self.leaf_number_[np.column_stack(self._parallel(apply)) + self.first_node_]
@@ -308,7 +310,10 @@ class Forest(WeightedMean):
         return self._votes(leaves, np.full(leaves.shape, 1.0 / leaves.shape[1]))
 
     def predict(self, X: Any) -> np.ndarray:
-        return self._equal_votes(self._leaves(_tree_input(self._checked(X)))) @ self.leaf_means_
+        means: np.ndarray = (
+            self._equal_votes(self._leaves(_tree_input(self._checked(X)))) @ self.leaf_means_
+        )
+        return means
 
     def weights(self, X: Any) -> Any:
         return self._equal_votes(self._leaves(_tree_input(self._checked(X)))) @ self.shares_
@@ -318,14 +323,15 @@ class Forest(WeightedMean):
         """Out-of-bag predictions for the training rows; see the class."""
         votes, removed, chosen, others = self._out_of_bag(self._group_numbers(groups))
         T = self.targets_
-        return votes @ self.leaf_means_ + removed @ T + chosen @ (others @ T)
+        means: np.ndarray = votes @ self.leaf_means_ + removed @ T + chosen @ (others @ T)
+        return means
 
     def left_out_weights(self, groups: Any = None) -> Any:
         """Out-of-bag weights, none on a row's own group; shape (n_fitted, n_fitted)."""
         votes, removed, chosen, others = self._out_of_bag(self._group_numbers(groups))
         return votes @ self.shares_ + removed + chosen @ others
 
-    def _free(self, groups: Any) -> np.ndarray:
+    def _free(self, groups: Any) -> Any:
         """Which trees have seen no row of the group of each row; shape (n, n_estimators)."""
         order = np.argsort(groups, kind="stable")
         starts = np.flatnonzero(np.diff(groups[order], prepend=-1))

@@ -250,7 +250,7 @@ class KernelRidge(KernelMachine):
     def _check_spectral(self) -> None:
         check_is_fitted(self)
         if not isinstance(self.system_, SpectralSystem):
-            raise ValueError('Another alpha without a new factorization needs system="spectral".')
+            raise ValueError('Another alpha without a new factorization needs solver="spectral".')
 
     # ------------------------------------------------------------------ predicting
     def weights(self, X: Any) -> np.ndarray:
@@ -292,7 +292,7 @@ class KernelRidge(KernelMachine):
 
     def _left_out(
         self, residuals: np.ndarray, members: list[np.ndarray] | None, *shift: Any
-    ) -> np.ndarray:
+    ) -> Any:
         """Predictions without each row, or each group of ``members``, from fitted residuals.
 
         Rows of weight zero were never in, so they are as fitted. Overwrites ``residuals``.
@@ -301,8 +301,8 @@ class KernelRidge(KernelMachine):
             share = self.system_.residual_shares(*shift)
             residuals /= share if share.ndim == 2 else share[:, None]
         else:
-            alone = np.concatenate([rows for rows in members if len(rows) == 1] or [[]])
-            alone = alone.astype(np.int64)
+            single = [rows for rows in members if len(rows) == 1]
+            alone = np.concatenate([np.empty(0, np.int64), *single]).astype(np.int64)
             if len(alone):
                 share = self.system_.residual_shares(*shift)
                 residuals[alone] /= share[alone] if share.ndim == 2 else share[alone, None]

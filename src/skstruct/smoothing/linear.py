@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skstruct._arrays.rows import narrow_indices
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
-from skstruct.smoothing.base import SparseRegressor
-from skstruct.smoothing.kernel_ridge import check_alpha, group_rows
+from skstruct.smoothing.base import SparseRegressor, group_rows
+from skstruct.smoothing.kernel_ridge import check_alpha
 from skstruct.smoothing.systems.normal_equations import COLUMNS_AT_ONCE, NormalEquations
 from skstruct.tolerances import SMALLEST_ALPHA
 
@@ -163,7 +163,7 @@ class LinearRidge(SparseRegressor):
             )
         return self.X_fit_
 
-    def _not_saved(self) -> tuple[str, str, str, str]:
+    def _not_saved(self) -> tuple[str, ...]:
         rows = ("X_fit_", "targets_", "sample_weight_", "left_out_rows_")
         return () if self.has_few_rows() else rows
 
@@ -172,12 +172,14 @@ class LinearRidge(SparseRegressor):
         if self.X_fit_ is None:
             return False
         size = self.X_fit_.nnz if sparse.issparse(self.X_fit_) else self.X_fit_.size
-        return size + self.targets_.size <= 2 * self.coef_.size
+        few: bool = size + self.targets_.size <= 2 * self.coef_.size
+        return few
 
     def predict(self, X: Any) -> np.ndarray:
         """Means of the targets, of shape (n, n_targets), or (n,) when fitted to (n,)."""
         check_is_fitted(self)
-        return self._checked(X) @ self.coef_.T + self.intercept_
+        means: np.ndarray = self._checked(X) @ self.coef_.T + self.intercept_
+        return means
 
     def _checked(self, X: Any) -> Any:
         return validate_data(self, X, accept_sparse="csr", dtype=self.dtype, reset=False)

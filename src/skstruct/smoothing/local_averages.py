@@ -89,12 +89,12 @@ class NadarayaWatson(Configured, WeightedMean):
         W /= W.sum(axis=1, keepdims=True)
         return W
 
-    def _gaussian(self, X: Any, left_out: np.ndarray | None) -> np.ndarray:
+    def _gaussian(self, X: Any, left_out: np.ndarray | None) -> Any:
         """s_i exp(-gamma |x - x_i|^2), divided by its largest value in each row."""
         # Distances do not see a common shift, but their rounding errors do.
         shift = 0.0 if sparse.issparse(X) else self.X_fit_.mean(axis=0)
         W = euclidean_distances(X - shift, self.X_fit_ - shift, squared=True)
-        W *= -self.kernel_.gamma_
+        W *= -float(self.kernel_.gamma_ or 0.0)
         with np.errstate(divide="ignore"):
             W += np.log(self.sample_weight_)
         if left_out is not None:
@@ -102,14 +102,14 @@ class NadarayaWatson(Configured, WeightedMean):
         W -= W.max(axis=1, keepdims=True)
         return np.exp(W, out=W)
 
-    def _general(self, X: Any, left_out: np.ndarray | None) -> np.ndarray:
+    def _general(self, X: Any, left_out: np.ndarray | None) -> Any:
         K = X if self.kernel_.name == "precomputed" else self.kernel_(X, self.X_fit_)
         K = self._nonnegative(K)
         used = self.sample_weight_ if left_out is None else self.sample_weight_ * ~left_out
         W = K * used
         return np.where(W.any(axis=1, keepdims=True), W, used)
 
-    def _nonnegative(self, K: np.ndarray) -> np.ndarray:
+    def _nonnegative(self, K: Any) -> Any:
         K = np.asarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64)
         if K.ndim != 2 or K.shape[1] != len(self.targets_):
             raise ValueError(
@@ -233,7 +233,7 @@ class Neighbors(WeightedMean):
         return distances
 
 
-def _by_distance(mass: np.ndarray, distances: np.ndarray) -> np.ndarray:
+def _by_distance(mass: np.ndarray, distances: np.ndarray) -> Any:
     """mass / distance; in rows with a match at distance zero, the mass of the matches."""
     match = (distances == 0) & (mass > 0)
     faded = np.divide(mass, distances, out=np.zeros_like(mass), where=distances > 0)

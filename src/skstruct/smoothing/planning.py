@@ -162,7 +162,7 @@ def check_fits(plan: Plan) -> None:
         return
     raise MemoryError(
         f'{plan.rows:,} rows with solver="{plan.solver}" need {_size(plan.bytes)} (and would take '
-        f"about {_time(plan.seconds)}); {_size(plan.free)} are free. {_advice(plan)}"
+        f"about {_time(plan.seconds)}); {_size(plan.free or 0)} are free. {_advice(plan)}"
     )
 
 
@@ -172,7 +172,11 @@ def _advice(plan: Plan) -> str:
     if plan.device is None:
         for solver, precision in (("packed", "double"), ("cholesky", "mixed"), ("packed", "mixed")):
             size, _ = costs(solver, n, 0, 1, precision=precision)
-            if size < plan.bytes and size <= plan.free and (solver != "packed" or n <= 23_000):
+            if (
+                size < plan.bytes
+                and size <= (plan.free or 0)
+                and (solver != "packed" or n <= 23_000)
+            ):
                 given = f'solver="{solver}"' + (
                     ', precision="mixed"' if precision == "mixed" else ""
                 )

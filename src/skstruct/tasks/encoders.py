@@ -18,7 +18,7 @@ SCALES = ("standard", "none")
 
 
 @savable
-class TableEncoder(BaseEstimator):
+class TableEncoder(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Numbers from a table: nominal columns one-hot, missing numbers filled, columns scaled.
 
     Columns are found by name, whatever their order; further columns are ignored. A two-valued
@@ -177,7 +177,7 @@ def _moments(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _translated(
-    column: np.ndarray, now: tuple[Any, ...] | None, then: tuple[str, str, str] | None, name: str
+    column: np.ndarray, now: tuple[Any, ...] | None, then: tuple[Any, ...] | None, name: str
 ) -> np.ndarray:
     """Positions in the values of one file as positions in those of training; NaN if new."""
     if now is None:  # numbers here, texts in training
@@ -189,8 +189,8 @@ def _translated(
     return codes[np.where(np.isnan(column), len(now), column).astype(np.intp)]
 
 
-def _positions(texts: Any, values: tuple[str, str, str]) -> np.ndarray:
-    number = {text: j for j, text in enumerate(values)}
+def _positions(texts: Any, values: tuple[Any, ...] | None) -> np.ndarray:
+    number = {text: j for j, text in enumerate(values or ())}
     return np.array([number.get(text, np.nan) for text in texts], dtype=np.float64)
 
 
@@ -218,7 +218,7 @@ def _as_text(value: float) -> str:
 
 
 @savable
-class TokenEncoder(BaseEstimator):
+class TokenEncoder(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Names of features for each word of a sentence, from the words around it.
 
     Sequences of numbers pass as they are. Of words with further columns (a part of speech...)
@@ -240,7 +240,7 @@ class TokenEncoder(BaseEstimator):
 
     def fit(self, sequences: list[Any]) -> Self:
         """Learn how many columns there are."""
-        first = next((tokens for tokens in sequences if len(tokens)), None)
+        first: Any = next((tokens for tokens in sequences if len(tokens)), None)
         by_name = first is not None and not isinstance(first, np.ndarray)
         self.n_columns_ = len(first[0]) if by_name else None
         return self
@@ -282,7 +282,7 @@ def _shape(word: str) -> str:
     return "".join(kind for kind, before in zip(kinds, ["", *kinds]) if kind != before)
 
 
-class RowLearner(BaseEstimator):
+class RowLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Reads row numbers of a table; means and values come from the rows of training only.
 
     Parameters
@@ -306,9 +306,7 @@ class RowLearner(BaseEstimator):
     def _rows(self, X: Any) -> Table:
         return self.table.rows(np.ravel(X))
 
-    def predict(
-        self, X: Any, *, loss: Any = None, restrict: dict[str, Any] | None = None
-    ) -> np.ndarray:
+    def predict(self, X: Any, *, loss: Any = None, restrict: dict[str, Any] | None = None) -> Any:
         options = {"loss": loss, "restrict": restrict}
         given = {key: value for key, value in options.items() if value is not None}
         return self.learner_.predict(self.encoder_.transform(self._rows(X)), **given)

@@ -239,7 +239,7 @@ def _check_nested(learner: Any, parameters: dict[str, Any]) -> None:
 
 def _check_parts(learner: Any, given: dict[str, Any], who: str) -> None:
     """Refuse parameters that would have no part in the fit, and say why."""
-    why = {}
+    why: dict[str, str] = {}
     if learner.smoother is not None:
         kind = type(learner.smoother).__name__
         why |= dict.fromkeys(RIDGE, f"it smooths by {kind}, not by kernel ridge regression")
@@ -256,7 +256,7 @@ def _is_open(kernel: Any) -> bool:
     """Whether there are several kernels or widths to choose from."""
     if isinstance(kernel, (list, tuple)):
         return True
-    gamma = getattr(kernel, "gamma", None)
+    gamma: Any = getattr(kernel, "gamma", None)
     return isinstance(gamma, str) or np.ndim(gamma) > 0
 
 
@@ -297,7 +297,7 @@ def needs_all_rows(name: str, learner: Any, loss: Any) -> str | None:
     return f"the loss {loss_name(loss)}" if loss.embedding == "weights" else None
 
 
-def _found(home: str) -> type[Any]:
+def _found(home: str) -> Any:
     module, _, name = home.partition(":")
     return getattr(import_module(module), name)
 

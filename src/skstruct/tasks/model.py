@@ -58,10 +58,10 @@ class TableSource(Source):
 
     n_rows: int
 
-    def __init__(self, data: TrainingBlocks, encoder: TableEncoder) -> None:
+    def __init__(self, data: TrainingBlocks, encoder: Any) -> None:
         self.data, self.encoder = data, encoder
         self.n_rows = len(data)
-        self.seen = None
+        self.seen: np.ndarray | None = None
 
     def partitions(self, count: int | None = None) -> list[Partition]:
         """One partition, whatever the count: the rows of a text file are found in order."""
@@ -69,7 +69,8 @@ class TableSource(Source):
 
     def blocks(self, what: str, rows: int | None = None) -> Iterator[Block]:
         """All rows in order; ``what`` they are read for is what progress reports."""
-        start, seen = 0, None
+        seen: np.ndarray | None = None
+        start = 0
         for data in self.data.datasets(what, rows):
             n = len(data)
             if not n:
@@ -104,7 +105,7 @@ class TablePartition(Partition):
     n_rows: int
     start: int = 0
 
-    def blocks(self, rows: int) -> Iterator[Block]:
+    def blocks(self, rows: int) -> Any:
         """At most so many rows at a time."""
         return self.source.blocks("sums over all rows", check_rows(rows))
 
@@ -114,7 +115,7 @@ def _has(method: str) -> Callable[..., Any]:
 
 
 @savable
-class TaskModel(BaseEstimator):
+class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Fitted to a whole data set, predicts from another in the names of the first.
 
     Where a method takes ``X``, it may be a :class:`~skstruct.datasets.dataset.Dataset`, as
@@ -187,7 +188,7 @@ class TaskModel(BaseEstimator):
         name, why = self._chosen(data)
         self.task_, self.format_, self.targets_ = data.task, data.format, data.labels
         self.learner_name_ = name
-        self.reading_ = {"targets": [], "id_column": None}
+        self.reading_: dict[str, Any] = {"targets": [], "id_column": None}
         start = perf_counter()
         is_table = isinstance(data.inputs, Table)
         self.encoder_ = self.new_encoder(data)
@@ -214,7 +215,7 @@ class TaskModel(BaseEstimator):
     def _fitted(self) -> dict[str, Any]:
         """The learner, its space and loss, and the numbers that it chose."""
         learner = self.learner_
-        summary = {
+        summary: dict[str, Any] = {
             "learner": f"{self.learner_name_} ({type(learner).__name__})",
             "space": type(learner.space_).__name__,
         }
@@ -260,7 +261,7 @@ class TaskModel(BaseEstimator):
             )
         return self.encoder_.transform(found)
 
-    def _read(self, X: Any, is_table: bool) -> Table:
+    def _read(self, X: Any, is_table: bool) -> Any:
         """Inputs in memory as a file of them would be read."""
         encoder = self.encoder_
         if not is_table:
@@ -291,29 +292,29 @@ class TaskModel(BaseEstimator):
         targets = self.reading_["targets"]
         return with_index(outputs, X, self.targets_, targets[0] if len(targets) == 1 else None)
 
-    @available_if(_has("decode"))
+    @available_if(_has("decode"))  # type: ignore[untyped-decorator]
     def decode(self, X: Any, **options: Any) -> Decoded:
         """Outputs with their values and bounds, as of the learner."""
         found = self.learner_.decode(self.inputs(X), **options)
         return Decoded(self._named(found.outputs, X), found.values, found.bounds)
 
-    @available_if(_has("kbest"))
+    @available_if(_has("kbest"))  # type: ignore[untyped-decorator]
     def kbest(self, X: Any, k: int = 3, **options: Any) -> Decoded:
         """The ``k`` best outputs, as of the learner: ``outputs`` has an entry for each rank."""
         found = self.learner_.kbest(self.inputs(X), k, **options)
         return Decoded([self._named(rank, X) for rank in found.outputs], found.values, found.bounds)
 
-    @available_if(_has("predict_risk"))
+    @available_if(_has("predict_risk"))  # type: ignore[untyped-decorator]
     def predict_risk(self, X: Any, **options: Any) -> Any:
         """Estimated risks of the predictions, shape (n,)."""
         return self.learner_.predict_risk(self.inputs(X), **options)
 
-    @available_if(_has("explain"))
+    @available_if(_has("explain"))  # type: ignore[untyped-decorator]
     def explain(self, X: Any, **options: Any) -> Any:
         """Which rows of training speak for and against, as of the learner."""
         return self.learner_.explain(self.inputs(X), **options)
 
-    @available_if(_has("score"))
+    @available_if(_has("score"))  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> Any:
         """Minus the mean loss, as of the learner.
 

@@ -143,7 +143,7 @@ class _Frame:
             raise DataFormatError(f"{self.names.count(name)} columns are called {name!r}")
         return self.frame.iloc[:, self.names.index(name)]
 
-    def numbers(self, name: str, absent: Any) -> np.ndarray | None:
+    def numbers(self, name: str, absent: Any) -> Any:
         """Numbers where the column has no other type, else None."""
         series = self._series(name)
         kind = getattr(series.dtype, "kind", "O")  # also of pandas' own types
@@ -172,7 +172,7 @@ class _Records:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def numbers(self, name: str, absent: Any) -> np.ndarray:
+    def numbers(self, name: str, absent: Any) -> np.ndarray | None:
         cells = [row.get(name, absent) for row in self.rows]
         plain = {type(cell) for cell in cells} <= {int, float, type(None)}
         if not plain:
@@ -221,7 +221,7 @@ def _fail(problem: Any, row: Any = None, column: Any = None) -> DataFormatError:
 # ---------------------------------------------------------------------- answers
 def with_index(
     outputs: np.ndarray, X: Any, names: tuple[Any, ...] | None, target: str | None
-) -> np.ndarray:
+) -> Any:
     """Outputs for a frame, as a series or a frame with its index; others as they are."""
     if not is_pandas(X, "DataFrame"):
         return outputs

@@ -45,7 +45,7 @@ def _entries(values: np.ndarray, columns: np.ndarray) -> np.ndarray:
     return np.where(values != 0, mixed(bits), np.uint64(0))
 
 
-def _of_sequence(tokens: list[tuple[str, str]]) -> int:
+def _of_sequence(tokens: Any) -> int:
     numbers = isinstance(tokens, np.ndarray)
     text = tokens.tobytes() if numbers else repr([tuple(token) for token in tokens]).encode()
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
@@ -97,7 +97,7 @@ class Overlap:
     exact: bool
 
     @property
-    def is_remarkable(self) -> bool:
+    def is_remarkable(self) -> Any:
         """Whether that is more than probability makes it, by three standard deviations."""
         p = min(1.0, self.by_chance / self.n)
         return self.n_seen > self.by_chance + 3.0 * np.sqrt(self.n * p * (1.0 - p))

@@ -24,7 +24,7 @@ Array = Any
 ROWS = 64  # of a block whose diagonal is all that is looked at
 
 
-class OutputKernel(BaseEstimator):
+class OutputKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     r"""A positive semidefinite kernel k(y, y') between outputs in the user's own format.
 
     The loss that goes with it is half a squared distance between features [1]_,
@@ -81,7 +81,8 @@ class OutputKernel(BaseEstimator):
 
     def loss(self, A: Any, B: Any) -> np.ndarray:
         """L_K(a_i, b_i) row by row, shape (n,)."""
-        return (self.diagonal(A) + self.diagonal(B)) / 2 - self.paired(A, B)
+        losses: np.ndarray = (self.diagonal(A) + self.diagonal(B)) / 2 - self.paired(A, B)
+        return losses
 
     def largest_loss(self) -> float | None:
         """A number that no loss exceeds, as small as is known; None where none is known."""
@@ -122,7 +123,7 @@ class OutputKernel(BaseEstimator):
 
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, Real):
-            return scaled(self, other)
+            return scaled(self, float(other))
         if not _is_kernel(other):
             return NotImplemented
         return multiplied(self, resolve_output_kernel(other))
@@ -216,7 +217,7 @@ class FunctionKernel(OutputKernel):
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
-    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> Any:
         rows, distinct = _distinct(A)
         if B is None:
             return self._square(distinct)[np.ix_(rows, rows)]
@@ -237,7 +238,7 @@ class FunctionKernel(OutputKernel):
                     )
         return K
 
-    def diagonal(self, A: Any) -> np.ndarray:
+    def diagonal(self, A: Any) -> Any:
         rows, distinct = _distinct(A)
         return np.array([self._value(y, y) for y in distinct])[rows]
 
@@ -345,7 +346,7 @@ class MatrixKernel(OutputKernel):
             "Squared counts of n-grams are no linear cost; use nearest(space, g, total)."
         )
 
-    def nearest(self, space: Any, g: np.ndarray, total: np.ndarray) -> Decoded:
+    def nearest(self, space: Any, g: np.ndarray, total: np.ndarray) -> Any:
         return space.nearest(g)
 
 
@@ -391,7 +392,7 @@ class SumKernel(OutputKernel):
             )
         return weights
 
-    def _sum(self, method: str, *args: Any) -> np.ndarray:
+    def _sum(self, method: str, *args: Any) -> Any:
         values = [getattr(kernel, method)(*args) for kernel in _parts(self, "SumKernel")]
         return sum(weight * value for weight, value in zip(self._weights(), values))
 
@@ -462,7 +463,7 @@ class ProductKernel(OutputKernel):
         self.kernels_ = [kernel.fit(Y) for kernel in _copies(self.kernels, "ProductKernel")]
         return self
 
-    def _product(self, method: str, *args: Any) -> np.ndarray:
+    def _product(self, method: str, *args: Any) -> Any:
         return math.prod(getattr(part, method)(*args) for part in _parts(self, "ProductKernel"))
 
     def __call__(self, A: Any, B: Any = None) -> np.ndarray:

@@ -43,7 +43,7 @@ class Dirac(OutputKernel):
 
     all_or_nothing = True
 
-    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> Any:
         a, b = output_codes(A, B, "Dirac")
         return (a[:, None] == b).astype(np.float64)
 
@@ -127,7 +127,8 @@ class HammingKernel(OutputKernel):
         a, b = symbol_codes(A, B, "HammingKernel")
         if len(a) != len(b):
             raise ValueError(f"HammingKernel: {len(a)} strings against {len(b)}, row by row.")
-        return (a != b).sum(axis=1).astype(np.float64)
+        losses: np.ndarray = (a != b).sum(axis=1).astype(np.float64)
+        return losses
 
     def _given(self, otherwise: int) -> int:
         """The length that was given, if it is one."""
@@ -170,7 +171,8 @@ class HammingKernel(OutputKernel):
         if len(a) != len(b):
             raise ValueError(f"HammingKernel: {len(a)} strings against {len(b)}, row by row.")
         self._check(a.shape[1])
-        return self._longest - (a != b).sum(axis=1).astype(np.float64)
+        values: np.ndarray = self._longest - (a != b).sum(axis=1).astype(np.float64)
+        return values
 
     def largest_loss(self) -> float:
         return float(self._longest)
@@ -191,7 +193,11 @@ class HammingKernel(OutputKernel):
     def cost(self, g: np.ndarray, total: Any) -> np.ndarray:
         by_position = np.asarray(g).reshape(len(g), self.n_positions_, -1)  # (n, T, q)
         ended = np.reshape(total, (-1, 1, 1)) - by_position.sum(axis=2, keepdims=True)
-        return (2.0 * (ended - by_position)).reshape(len(g), -1)
+        costs: np.ndarray = (2.0 * (ended - by_position)).reshape(len(g), -1)
+        return costs
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        return self._longest * (1.0 - 2.0 * np.ravel(total)) + 2.0 * np.asarray(g).sum(axis=1)
+        offsets: np.ndarray = self._longest * (1.0 - 2.0 * np.ravel(total)) + 2.0 * np.asarray(
+            g
+        ).sum(axis=1)
+        return offsets

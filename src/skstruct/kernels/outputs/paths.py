@@ -73,7 +73,8 @@ class PathKernel(OutputKernel):
 
     def diagonal(self, A: Any) -> np.ndarray:
         a, _ = self._codes(A, None)
-        return (a > 0).sum(axis=1).astype(np.float64)
+        squares: np.ndarray = (a > 0).sum(axis=1).astype(np.float64)
+        return squares
 
     def largest_loss(self) -> float | None:
         """Of paths no deeper than, and labels among, those seen in ``fit``."""
@@ -175,7 +176,7 @@ def _prefixes(paths: list[Any], numbers: dict[Any, Any]) -> np.ndarray:
     return codes
 
 
-def _common_labels(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _common_labels(a: np.ndarray, b: np.ndarray) -> Any:
     """Sizes of the intersections of rows; a sparse product where most labels are rare."""
     terms = a.sum(axis=0, dtype=np.float64) @ b.sum(axis=0, dtype=np.float64)
     if 100 * terms < len(a) * len(b) * a.shape[1]:  # a term costs as much as 100 of a dense one

@@ -101,14 +101,14 @@ class PrecomputedKernel(OutputKernel):
             )
         return numbers
 
-    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> Any:
         a = self._numbers(A)
         return self.matrix_[np.ix_(a, a if B is None else self._numbers(B))]
 
-    def diagonal(self, A: Any) -> np.ndarray:
+    def diagonal(self, A: Any) -> Any:
         return self.matrix_.diagonal()[self._numbers(A)].copy()
 
-    def paired(self, A: Any, B: Any) -> np.ndarray:
+    def paired(self, A: Any, B: Any) -> Any:
         a, b = self._numbers(A), self._numbers(B)
         if len(a) != len(b):
             raise ValueError(f"{len(a)} outputs cannot be compared with {len(b)} row by row.")

@@ -84,7 +84,7 @@ class LinearKernel(RowKernel):
     def _of_quantities(self) -> bool:
         return self.space_.embedding in QUANTITIES
 
-    def _weighted_sum(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
+    def _weighted_sum(self, g: np.ndarray, total: np.ndarray) -> Any:
         """h = sum_i b_i y_i, shape (n, d)."""
         return g[:, : g.shape[1] // 2] + np.reshape(total, (-1, 1)) * self.space_.mean_
 
@@ -95,7 +95,7 @@ class LinearKernel(RowKernel):
         h = self._weighted_sum(g, total)
         return np.hstack([2.0 * (self.space_.mean_ - h), np.ones_like(h)])
 
-    def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
+    def offset(self, g: np.ndarray, total: np.ndarray) -> Any:
         g = np.asarray(g)
         if not self._of_quantities():
             return np.zeros(len(g))
@@ -197,14 +197,14 @@ class PolynomialKernel(ScaledRowKernel):
         return (self._width * inner_products(a, b) + self.coef0) ** int(self.degree)
 
 
-def _checked_gamma(kernel: Any) -> float | None:
+def _checked_gamma(kernel: Any) -> Any:
     gamma = kernel.gamma
     if gamma is not None and not (np.isfinite(gamma) and gamma > 0):
         raise ValueError(f"{type(kernel).__name__}: gamma must be positive; got {gamma!r}.")
     return gamma
 
 
-def _spread(rows: np.ndarray) -> float:
+def _spread(rows: Any) -> float:
     """Mean squared distance of rows from their mean; 1 where all are the same."""
     if sparse.issparse(rows):
         mean = np.asarray(rows.mean(axis=0)).ravel()

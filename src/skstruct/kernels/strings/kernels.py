@@ -20,7 +20,7 @@ MEMORY = "64MB"  # of intermediate results
 DENSE_GAIN = 64.0  # how many times as many multiplications a dense product does per second
 
 
-class NGramKernel(TransformerMixin, BaseEstimator):
+class NGramKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What kernels on n-grams share: features, their products, and normalization.
 
     A subclass has ``n``, ``normalize`` and ``_parts()``: the length of n-grams, the weight, and
@@ -118,7 +118,7 @@ class NGramKernel(TransformerMixin, BaseEstimator):
         return tags
 
 
-def check_weights(weights: Any, n: int, used_by: str) -> list[float]:
+def check_weights(weights: Any, n: int, used_by: str) -> Any:
     """n nonnegative numbers, not all zero; or an error."""
     array = np.asarray(weights, dtype=np.float64)
     if array.shape != (n,) or not (np.isfinite(array) & (array >= 0)).all() or not array.any():
@@ -198,7 +198,7 @@ class SpectrumKernel(NGramKernel):
     array([[0.894427...]])
     """
 
-    def __init__(self, n: float = 3, *, normalize: bool = True) -> None:
+    def __init__(self, n: int = 3, *, normalize: bool = True) -> None:
         self.n = n
         self.normalize = normalize
 

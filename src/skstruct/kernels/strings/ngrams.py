@@ -142,7 +142,7 @@ class Level:
     span: int  # all codes are below it
     codes: np.ndarray  # sorted
 
-    def rank(self, codes: np.ndarray) -> np.ndarray:
+    def rank(self, codes: np.ndarray) -> Any:
         """Positions among the known codes; their number where a code is not known."""
         known = self.codes
         if use_table(self.span, codes):
@@ -201,7 +201,7 @@ class NGrams:
         plain = all(type(step) is int for step in [*steps, self.n_offsets])
         require(plain and steps == sorted(steps), "n-grams that are none")
         small = self.n <= MOST_SYMBOLS and self.n_offsets <= MOST_SYMBOLS
-        require(small and self.levels, "n-grams that are too long")
+        require(small and bool(self.levels), "n-grams that are too long")
 
     def __init__(self, n: int, strings: Stacked, n_offsets: int = 0) -> None:
         self.n, self.n_offsets, self.base = n, n_offsets, len(strings.tokens) + 1
@@ -305,7 +305,7 @@ class NGrams:
 
     def _placed(
         self, ranks: np.ndarray, symbols: np.ndarray, begins: np.ndarray, positions: np.ndarray
-    ) -> np.ndarray:
+    ) -> Any:
         """Codes of the pairs (n-gram, position), n_offsets of them for each n-gram."""
         codes = np.add.outer(positions, np.arange(self.n_offsets))
         np.minimum(codes, self.n_places - 1, out=codes)

@@ -219,7 +219,10 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         check_settings(self)
         self.streamed_ = is_source(X) and not is_read_whole(self, X, groups)
         if self.streamed_:
-            return self._fit_source(as_source(X, y, sample_weight), groups, checkpoint)
+            fitted: ConditionalRiskMinimizer = self._fit_source(
+                as_source(X, y, sample_weight), groups, checkpoint
+            )
+            return fitted
         y = on_host(y)
         data = self._read(X, y, sample_weight, groups)
         self._pair(data)
@@ -296,7 +299,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         return ("problem_",)
 
     @classmethod
-    def _bytes_when_used(cls, state: dict[str, Any]) -> int:
+    def _bytes_when_used(cls, state: dict[str, Any]) -> Any:
         """psi of the training outputs, from which the model decides."""
         outputs = state.get("outputs_")
         if "smoother_" not in state or not isinstance(outputs, np.ndarray):
@@ -385,7 +388,8 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         estimates as they are, which bounds belong to, are ``decode(X).values``.
         """
         problem, smoother = self._prepared(loss, restrict)
-        return problem.possible(self._decode(X, problem, smoother).values)
+        risks: np.ndarray = problem.possible(self._decode(X, problem, smoother).values)
+        return risks
 
     def possible_risks(self, values: np.ndarray, *, loss: Any = None) -> np.ndarray:
         """Values of ``decode`` or ``kbest``, moved into the range of the loss; infinite ones stay.
@@ -395,7 +399,8 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         values : array of estimated risks
         loss : as they were estimated for
         """
-        return self._prepared(loss)[0].possible(values)
+        risks: np.ndarray = self._prepared(loss)[0].possible(values)
+        return risks
 
     def kbest(
         self, X: Any, k: int = 3, *, loss: Any = None, restrict: dict[str, Any] | None = None

@@ -265,7 +265,7 @@ def _joined(outputs: list[np.ndarray]) -> np.ndarray:
 # Blocks of rows as a model reads them.
 
 
-class BlockReader(BaseEstimator):
+class BlockReader(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Reads blocks as a fitted model reads its inputs and outputs; it can be pickled.
 
     Called with a block, it gives inputs (n, p), targets (n, q) and weights (n,) or None. What is
@@ -292,7 +292,7 @@ class BlockReader(BaseEstimator):
         except (ValueError, TypeError) as error:
             raise placed(error, block) from error
 
-    def _outputs(self, y: Any) -> np.ndarray:
+    def _outputs(self, y: Any) -> Any:
         if y is None:
             raise ValueError("there are no outputs: blocks are pairs (X, y).")
         return self.space_.validate(given_outputs(on_host(y), "A block"))
@@ -334,7 +334,7 @@ def first_rows(model: Any, source: Any) -> tuple[Any, None]:
     return sample, folds
 
 
-def rows_of(source: Any, n_sample: int, n_landmarks: str | int) -> int | None:
+def rows_of(source: Any, n_sample: int, n_landmarks: str | int) -> Any:
     """How many rows a source has; None where nobody knows, and a sample was filled."""
     if source.n_rows is not None:
         return source.n_rows

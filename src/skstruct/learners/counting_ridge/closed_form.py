@@ -69,7 +69,7 @@ class Solution(ABC):
         return np.zeros((len(row), len(row))) if total is None else total
 
     @cached_property
-    def system(self) -> tuple[np.ndarray, np.ndarray]:
+    def system(self) -> Any:
         """Lower Cholesky factor of N^-1 + G."""
         if (self.examples.counts > 1).any():
             matrix = self.G + self.examples.dense_N(inverse=True)
@@ -80,11 +80,11 @@ class Solution(ABC):
         return cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
 
     @property
-    def _whole_G(self) -> np.ndarray:
+    def _whole_G(self) -> Any:
         return np.triu(self.G) + np.triu(self.G, 1).T
 
     @cached_property
-    def beta(self) -> np.ndarray:
+    def beta(self) -> Any:
         """What each correct output still lacks of a margin of one; shape (M,)."""
         examples, b = self.examples, self.examples.b
         if not examples.is_convex:  # N is indefinite, the whole is not
@@ -122,7 +122,7 @@ class Solution(ABC):
         return self.spread(self.examples.gathered(self.beta))
 
     @cached_property
-    def total(self) -> np.ndarray:
+    def total(self) -> Any:
         """Coefficients of the total weight, at the largest eigenvalue of S; shape (m,)."""
         top, counts = int(self.values.argmax()), self.examples.counts
         lacking = np.bincount(self.examples.row, self.beta, minlength=len(counts))
@@ -151,12 +151,12 @@ class SpectralForm(Solution):
         self.factor = factor
 
     @cached_property
-    def shrink(self) -> np.ndarray:
+    def shrink(self) -> Any:
         """1 / (2 lam + g_p k_q); shape (q, r)."""
         return 1.0 / (2.0 * self.lam + np.multiply.outer(self.factor.k, self.values))
 
     @cached_property
-    def filters(self) -> np.ndarray:
+    def filters(self) -> Any:
         """k_q / (2 lam + g_p k_q); shape (q, r)."""
         return self.factor.k[:, None] * self.shrink
 
@@ -167,7 +167,7 @@ class SpectralForm(Solution):
         direct = M * (M * d + len(self.values) * m * q) + M**3 / 3
         return not self.examples.is_convex or direct <= EXPECTED_STEPS * 2 * m * q * d
 
-    def smoothing(self, p: int) -> np.ndarray:
+    def smoothing(self, p: int) -> Any:
         return (self.factor.Q * self.filters[:, p]) @ self.factor.Q.T
 
     @cached_property
@@ -176,23 +176,23 @@ class SpectralForm(Solution):
         Q, row = self.factor.Q, self.examples.row
         return Q if len(row) == len(Q) else Q[row]
 
-    def times_G(self, beta: np.ndarray) -> np.ndarray:
+    def times_G(self, beta: np.ndarray) -> Any:
         U, Q = self.examples.U, self._rows
         rotated = (Q * beta[:, None]).T @ U  # (q, d)
         smooth = self.examples.covariance.filter(rotated, self.filters)
         return np.einsum("aq,aq->a", Q, U @ smooth.T)
 
-    def spread(self, gathered: np.ndarray) -> np.ndarray:
+    def spread(self, gathered: np.ndarray) -> Any:
         return self.factor.Q @ self._rotated(gathered)
 
-    def spread_in(self, column: np.ndarray, p: int) -> np.ndarray:
+    def spread_in(self, column: np.ndarray, p: int) -> Any:
         return self.factor.Q @ (self.shrink[:, p] * (self.factor.Q.T @ column))
 
     def _rotated(self, gathered: np.ndarray) -> np.ndarray:
         """Q'A; shape (q, d)."""
         return self.examples.covariance.filter(self.factor.Q.T @ gathered, self.shrink)
 
-    def feature_weights(self) -> np.ndarray:
+    def feature_weights(self) -> Any:
         """X'A where K = XX', without the rounding of A; shape (p, d)."""
         return self.factor.right @ self._rotated(self.examples.gathered(self.beta))
 
@@ -209,7 +209,7 @@ class CholeskyForm(Solution):
         self.gram = gram
         self._last: tuple[float, np.ndarray] | None = None  # the factor that was solved with last
 
-    def _factor(self, g: float) -> np.ndarray:
+    def _factor(self, g: float) -> Any:
         """Lower Cholesky factor of 2 lam I + g K, in Fortran order; shape (m, m)."""
         A = np.multiply(self.gram.K, g).T
         A[np.diag_indices_from(A)] += 2.0 * self.lam
@@ -220,7 +220,7 @@ class CholeskyForm(Solution):
             )
         return factor
 
-    def smoothing(self, p: int) -> np.ndarray:
+    def smoothing(self, p: int) -> Any:
         """M_p = (I - 2 lam (2 lam I + g K)^-1) / g, or K / (2 lam) where g is zero."""
         g, K = self.values[p], self.gram.K
         if g == 0:
@@ -257,7 +257,7 @@ class CholeskyForm(Solution):
     def spread_in(self, column: np.ndarray, p: int) -> np.ndarray:
         return self._solve(column[:, None], p)[:, 0]
 
-    def _solve(self, B: np.ndarray, p: int) -> np.ndarray:
+    def _solve(self, B: np.ndarray, p: int) -> Any:
         g = self.values[p]
         if g == 0:
             return B / (2.0 * self.lam)
@@ -280,7 +280,7 @@ class ClosedForms:
         self.examples, self.gram = examples, gram
 
     @cached_property
-    def factor(self) -> Factor:
+    def factor(self) -> Any:
         return self.gram.factor()
 
     def at(self, lam: float) -> Solution:
@@ -290,13 +290,13 @@ class ClosedForms:
             return CholeskyForm(self.examples, self.gram, lam)
         return SpectralForm(self.examples, self.factor, lam)
 
-    def weights(self, solution: Solution) -> np.ndarray:
+    def weights(self, solution: Solution) -> Any:
         """Coefficients of unscaled rows, or weights of features; shape (m, d) or (p, d)."""
         if isinstance(solution, SpectralForm) and solution.factor.right is not None:
             return solution.feature_weights()
         return self.gram.coefficients(solution.coefficients)
 
-    def total(self, solution: Solution) -> np.ndarray:
+    def total(self, solution: Solution) -> Any:
         """The same of the total weight; shape (m,) or (p,)."""
         if isinstance(solution, SpectralForm) and solution.factor.right is not None:
             return solution.factor.right @ (solution.factor.Q.T @ solution.total)

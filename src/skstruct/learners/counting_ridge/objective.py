@@ -81,12 +81,12 @@ class CountingExamples:
         )  # fmt: skip
 
     @property
-    def root(self) -> np.ndarray:
+    def root(self) -> Any:
         """Square roots of omega; shape (m,)."""
         return np.sqrt(self.weight * self.counts)
 
     @property
-    def b(self) -> np.ndarray:
+    def b(self) -> Any:
         return np.sqrt(self.weight)[self.row]
 
     @property
@@ -101,13 +101,13 @@ class CountingExamples:
         plain = np.where(alone, 1.0, 1.0 - 2.0 * self.share)
         return plain, np.where(alone, 0.0, 2.0 * self.share / self.counts)
 
-    def times_N(self, v: np.ndarray) -> np.ndarray:
+    def times_N(self, v: np.ndarray) -> Any:
         """N v; shape (M,)."""
         plain, mixed = self._blocks
         sums = np.bincount(self.row, v, minlength=len(self.counts))
         return plain[self.row] * v + (mixed * sums)[self.row]
 
-    def solve_N(self, v: np.ndarray) -> np.ndarray:
+    def solve_N(self, v: np.ndarray) -> Any:
         """N^-1 v: blocks (I - q 11') / p, as p + n q is one."""
         plain, mixed = self._blocks
         sums = np.bincount(self.row, v, minlength=len(self.counts))
@@ -122,12 +122,12 @@ class CountingExamples:
         matrix[np.diag_indices_from(matrix)] += plain[self.row]
         return matrix
 
-    def margins(self, f: np.ndarray) -> np.ndarray:
+    def margins(self, f: np.ndarray) -> Any:
         """v from scaled scores (m, d); shape (M,)."""
         f = f if len(self.row) == len(self.counts) else f[self.row]
         return np.einsum("ad,ad->a", self.U, f)
 
-    def gathered(self, beta: np.ndarray) -> np.ndarray:
+    def gathered(self, beta: np.ndarray) -> Any:
         """sum of beta_a u_a over the outputs of each example; shape (m, d)."""
         weighted = self.U * beta[:, None]
         if len(self.row) == len(self.counts):
@@ -161,7 +161,7 @@ class CountingExamples:
 
 
 @savable
-class NewtonCG(BaseEstimator):
+class NewtonCG(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Structured ridge regression by conjugate gradients, for :class:`~skstruct.CountingRidge`.
 
     Parameters

@@ -55,7 +55,7 @@ class Window:
 
 
 @savable
-class StochasticGradient(BaseEstimator):
+class StochasticGradient(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     r"""How :meth:`CountingRidge.partial_fit <skstruct.CountingRidge.partial_fit>` steps.
 
     Parameters
@@ -162,7 +162,7 @@ class OnlineState:
         else:
             self._append(X, keep, -eta * slope)
 
-    def _eta(self, lam: float) -> float:
+    def _eta(self, lam: float) -> Any:
         if self.steps.learning_rate == "optimal":
             return self.eta0 / (1.0 + 2.0 * lam * self.eta0 * self.n_updates)
         if self.steps.learning_rate == "invscaling":

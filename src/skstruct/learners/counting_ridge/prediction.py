@@ -109,7 +109,7 @@ class CountingProblem(RiskProblem):
         g, total = self.means(means)
         return np.ascontiguousarray(self.loss.cost(g, total)), self.loss.offset(g, total)
 
-    def bytes_per_row(self) -> int:
+    def bytes_per_row(self) -> Any:
         return 8 * (6 * self.width + 3 * self.n_features)
 
 
@@ -155,9 +155,7 @@ class CountingPredictor(BlockPredictor):
         """
         return self._decode(X, *self._prepared(loss, restrict))
 
-    def predict(
-        self, X: Any, *, loss: Any = None, restrict: dict[str, Any] | None = None
-    ) -> np.ndarray:
+    def predict(self, X: Any, *, loss: Any = None, restrict: dict[str, Any] | None = None) -> Any:
         """Outputs of the largest score, in the format in which ``y`` was given."""
         return self.decode(X, loss=loss, restrict=restrict).outputs
 
@@ -171,7 +169,7 @@ class CountingPredictor(BlockPredictor):
         """
         return self._kbest(X, k, *self._prepared(loss, restrict))
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Any) -> Any:
         r"""Scores of the coordinates of :math:`\psi`; shape (n, d).
 
         The score of an output is their inner product with its embedding.
@@ -179,7 +177,7 @@ class CountingPredictor(BlockPredictor):
         X, _ = self._checked(X)
         return self.function_.predict(X)
 
-    def mean_embedding(self, X: Any) -> np.ndarray:
+    def mean_embedding(self, X: Any) -> Any:
         r"""Estimated :math:`E[\psi(Y) \mid x]`; shape (n, d).
 
         :math:`\bar\psi + S f(x) / t(x)`, where t(x) is the total weight of the training outputs:

@@ -110,7 +110,7 @@ class CountingReader(CountingPredictor):
             outputs, row = self._once(outputs, row)
         return X, outputs, row, row_weights(sample_weight, X.shape[0])
 
-    def _fit_space(self, flat: Any) -> np.ndarray:
+    def _fit_space(self, flat: Any) -> Any:
         self.space_ = infer_space(flat) if self.space is None else clone(self.space)
         outputs = self.space_.fit_validate(flat)
         name = type(self.space_).__name__
@@ -122,7 +122,7 @@ class CountingReader(CountingPredictor):
         self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
         return outputs
 
-    def _in_its_row(self, error: Any, row: np.ndarray) -> ValueError:
+    def _in_its_row(self, error: Any, row: np.ndarray) -> Any:
         """An error that counts all correct outputs, with the row of the one it names."""
         named = re.search(r"Y\[(\d+)\]", str(error))
         if not self.several_outputs_ or named is None:

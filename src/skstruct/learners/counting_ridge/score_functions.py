@@ -46,7 +46,7 @@ class GramMatrix:
     def trace(self) -> float:
         return float(np.trace(self.K))
 
-    def times(self, A: np.ndarray) -> np.ndarray:
+    def times(self, A: np.ndarray) -> Any:
         """K A; shape (m, d)."""
         return self.K @ A
 
@@ -62,11 +62,11 @@ class GramMatrix:
     def subset(self, rows: np.ndarray) -> GramMatrix:
         return GramMatrix(self.K[np.ix_(rows, rows)], self.root[rows])
 
-    def coefficients(self, A: np.ndarray) -> np.ndarray:
+    def coefficients(self, A: np.ndarray) -> Any:
         """Coefficients of the kernel functions of unscaled rows; shape (m, d)."""
         return A * self.root[:, None]
 
-    def scores(self, rows: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def scores(self, rows: np.ndarray, others: np.ndarray, weights: np.ndarray) -> Any:
         """Unscaled scores of some rows from coefficients of others; shape (r, d)."""
         across = self.K[np.ix_(rows, others)]
         return across @ (weights / self.root[others, None]) / self.root[rows, None]
@@ -88,7 +88,7 @@ class FeatureGram:
     def trace(self) -> float:
         return float(np.vdot(self.features, self.features))
 
-    def times(self, A: np.ndarray) -> np.ndarray:
+    def times(self, A: np.ndarray) -> Any:
         return self.features @ (self.features.T @ A)
 
     def factor(self) -> Factor:
@@ -100,11 +100,11 @@ class FeatureGram:
     def subset(self, rows: np.ndarray) -> FeatureGram:
         return FeatureGram(self.features[rows], self.root[rows])
 
-    def coefficients(self, A: np.ndarray) -> np.ndarray:
+    def coefficients(self, A: np.ndarray) -> Any:
         """Weights of the features; shape (p, d)."""
         return self.features.T @ A
 
-    def scores(self, rows: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def scores(self, rows: np.ndarray, others: np.ndarray, weights: np.ndarray) -> Any:
         """Unscaled scores of some rows from weights of the features; shape (r, d)."""
         return self.features[rows] @ weights / self.root[rows, None]
 
@@ -146,7 +146,7 @@ class ScoreFunction(KernelSettings):
             self.map_ = self._nystroem(self.kernel_, X)
         return self
 
-    def featured(self, X: Any) -> np.ndarray:
+    def featured(self, X: Any) -> Any:
         """Features of rows, with the constant; shape (n, p)."""
         return self._with_one(dense(X if self.map_ is None else self.map_.transform(X)))
 
@@ -202,6 +202,6 @@ class ScoreFunction(KernelSettings):
         """What weights are multiplied with: features, or kernel values against the kept rows."""
         return self.featured(X) if self.by_features_ else self.between(X, self.X_)
 
-    def predict(self, X: Any, with_total: bool = False) -> np.ndarray:
+    def predict(self, X: Any, with_total: bool = False) -> Any:
         """Scores of the coordinates; shape (n, d), or (n, d + 1)."""
         return self.basis(X) @ (self.all_weights if with_total else self.weights_)

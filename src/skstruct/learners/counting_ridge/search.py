@@ -36,7 +36,7 @@ def can_leave_one_out(examples: CountingExamples) -> bool:
     return examples.is_convex and m > 1 and 2.0 * m * per_row <= MOST_WORK
 
 
-def leave_one_out(solution: SpectralForm) -> np.ndarray:
+def leave_one_out(solution: SpectralForm) -> Any:
     """Scores of every row without it; shape (m, d)."""
     examples, (k, Q) = solution.examples, (solution.factor.k, solution.factor.Q)
     (M, d), m = examples.U.shape, len(examples.counts)
@@ -53,7 +53,7 @@ def leave_one_out(solution: SpectralForm) -> np.ndarray:
     return scores / examples.root[:, None]
 
 
-def _inverse_blocks(solution: SpectralForm, rows: slice) -> np.ndarray:
+def _inverse_blocks(solution: SpectralForm, rows: slice) -> Any:
     """C_ii of some rows; shape (b, d, d)."""
     examples, Q = solution.examples, solution.factor.Q
     covariance, (lower, _) = examples.covariance, solution.system

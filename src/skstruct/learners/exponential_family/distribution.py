@@ -50,9 +50,7 @@ def _of_row(space: Any, view: Any, scores: np.ndarray, i: int) -> Any:
     return None if distribution is None else exact_means(distribution, space, view, scores)
 
 
-def _linear(
-    distribution: Any, space: Any, view: Any, scores: np.ndarray, width: int
-) -> np.ndarray | None:
+def _linear(distribution: Any, space: Any, view: Any, scores: np.ndarray, width: int) -> Any:
     """Means where one embedding is written in the other."""
     same = view.embedding == space.embedding and view.embedding_key() == space.embedding_key()
     if view is space or same:
@@ -111,7 +109,7 @@ class ModelDistributions:
 
     def draws(
         self, space: Any, scores: np.ndarray, n: int, rng: np.random.Generator | None = None
-    ) -> np.ndarray:
+    ) -> Any:
         """``n`` draws of every row; shape (n_rows, n, ...)."""
         rng = np.random.default_rng(self.seed if rng is None else rng)
         distribution = self.distribution(space, scores)
@@ -124,7 +122,7 @@ class ModelDistributions:
         drawn = [chain_draws(space.rows([i]), scores[[i]], n, rng=rng, **options) for i in each]
         return np.concatenate(drawn)
 
-    def means(self, space: Any, scores: np.ndarray, view: Any = None) -> np.ndarray:
+    def means(self, space: Any, scores: np.ndarray, view: Any = None) -> Any:
         """Means of what a loss is bilinear in: the targets of ``view``; shape (n, d).
 
         The view is the space under another embedding, or None for the marginals of its own.
@@ -143,7 +141,7 @@ class ModelDistributions:
             drawn = distribution.sample(self.n_draws, np.random.default_rng(self.seed))
         return np.array([mean_of(view.targets, outputs) for outputs in drawn])
 
-    def log_partition(self, space: Any, scores: np.ndarray) -> LogPartition:
+    def log_partition(self, space: Any, scores: np.ndarray) -> Any:
         """ln Z of every row with its interval."""
         method = self.partition if self.partition in ("auto", "exact") else "annealed"
         options = {"delta": self.delta, "return_interval": True, "proposals": self.proposals}

@@ -56,7 +56,7 @@ class RowModel:
         self.data = self.pulled_back(psi, slice(None))
 
     @property
-    def size(self) -> int:
+    def size(self) -> Any:
         return self.shape[0] * self.shape[1]
 
     def pulled_back(self, means: Any, rows: slice) -> np.ndarray:
@@ -147,7 +147,7 @@ class ChainModel:
         self.lam = np.concatenate([of_features, np.full(self.q**2, float(lam))])
 
     @property
-    def size(self) -> int:
+    def size(self) -> Any:
         return self.q * (self.p + self.q)
 
     def _pulled_back(self, means: np.ndarray) -> np.ndarray:

@@ -245,7 +245,7 @@ class StochasticGradients:
         penalty = np.repeat(2.0 * self.model.lam.ravel(), self.model.shape[1])
         self.hessian = _factored(self.seen, penalty)
 
-    def _deviations(self, some: np.ndarray) -> np.ndarray:
+    def _deviations(self, some: np.ndarray) -> Any:
         """psi of the chains of some rows, less the mean of each row; shape (rows, c, d)."""
         c, outputs = self.n_chains, self.chains.outputs
         at = (some[:, None] * c + np.arange(c)).ravel()
@@ -254,7 +254,7 @@ class StochasticGradients:
         psi = psi.reshape(len(some), c, -1)
         return psi - psi.mean(axis=1, keepdims=True)
 
-    def step(self, gradient: np.ndarray) -> np.ndarray:
+    def step(self, gradient: np.ndarray) -> Any:
         """The Newton step of this Hessian."""
         if self.hessian is not None:
             return cho_solve(self.hessian, gradient.ravel()).reshape(gradient.shape)
@@ -263,13 +263,13 @@ class StochasticGradients:
         G = G if self.left is None else self.left @ G
         return G if self.right is None else G @ self.right.T
 
-    def short(self, step: np.ndarray) -> np.ndarray:
+    def short(self, step: np.ndarray) -> Any:
         """The step, shortened where scores of training rows would change by more than one."""
         change = self.model.features @ step
         spread = np.sqrt(float(self.model.weight @ (np.asarray(change) ** 2).max(axis=1)))
         return step / max(1.0, spread)
 
-    def gradient(self, W: np.ndarray) -> np.ndarray:
+    def gradient(self, W: np.ndarray) -> Any:
         """The gradient at W, by draws; shape (p, d)."""
         model, chains = self.model, self.chains
         chains.scores = model.scores(W)
@@ -298,7 +298,7 @@ class StochasticGradients:
         return mean @ sparse.csr_array(psi)
 
 
-def _factored(seen: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _factored(seen: np.ndarray, penalty: np.ndarray) -> Any:
     """A Cholesky factor; the constant, which has no penalty, gets as little as makes one exist."""
     least = SMALLEST_PENALTY
     while True:

@@ -81,11 +81,11 @@ class LinearScores:
         check_floats(self, ["weights_"], 2)
 
     @property
-    def is_linear(self) -> bool:
+    def is_linear(self) -> Any:
         return self.features.is_linear
 
     @property
-    def fit_intercept(self) -> bool:
+    def fit_intercept(self) -> Any:
         return self.features.fit_intercept
 
     def predict(self, X: Any) -> np.ndarray:
@@ -164,7 +164,7 @@ class ExponentialPredictor(ScoreLearner):
         return self._score(X, y, sample_weight, *self._prepared(loss, restrict))
 
     # ------------------------------------------------------------------ probabilities
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Any) -> Any:
         """Scores u of the coordinates of psi; shape (n, d)."""
         X, _ = self._checked(X)
         return self.problem_.smooth(self.scores_, X)

@@ -97,7 +97,7 @@ class ExponentialProblem(RiskProblem):
     def smooth(self, smoother: Any, X: Any) -> Any:
         return np.ascontiguousarray(smoother.predict(X))
 
-    def means(self, scores: np.ndarray, rows: slice = slice(None)) -> np.ndarray:
+    def means(self, scores: np.ndarray, rows: slice = slice(None)) -> Any:
         """Means of the embedding that decisions are made in; shape (n, d)."""
         return self.distributions.means(self.scored.rows(rows), scores, self.space.rows(rows))
 
@@ -109,15 +109,15 @@ class ExponentialProblem(RiskProblem):
             return np.ascontiguousarray(-means), np.zeros(len(means))
         return self.costs(self.means(means, rows))
 
-    def bytes_per_row(self) -> int:
+    def bytes_per_row(self) -> Any:
         drawn = 0 if self.distributions.partition == "exact" else self.distributions.n_draws
         return 8 * (8 * self.width + 3 * self.n_features + drawn)
 
     # ------------------------------------------------------------------ probabilities
-    def marginals(self, scores: np.ndarray, rows: slice = slice(None)) -> np.ndarray:
+    def marginals(self, scores: np.ndarray, rows: slice = slice(None)) -> Any:
         return self.distributions.means(self.scored.rows(rows), scores)
 
-    def log_partition(self, scores: np.ndarray, rows: slice = slice(None)) -> LogPartition:
+    def log_partition(self, scores: np.ndarray, rows: slice = slice(None)) -> Any:
         return self.distributions.log_partition(self.scored.rows(rows), scores)
 
     def values(
@@ -139,7 +139,7 @@ class ExponentialProblem(RiskProblem):
 
     def draws(
         self, scores: np.ndarray, n: int, rng: np.random.Generator, rows: slice = slice(None)
-    ) -> np.ndarray:
+    ) -> Any:
         return self.distributions.draws(self.scored.rows(rows), scores, n, rng)
 
 
@@ -220,5 +220,5 @@ class ChainExponentialProblem(WithChainScores, RiskProblem):
 
     def draws(
         self, scores: Any, n: int, rng: np.random.Generator, rows: slice = slice(None)
-    ) -> np.ndarray:
+    ) -> Any:
         return self._distribution(scores, rows).sample(n, rng)

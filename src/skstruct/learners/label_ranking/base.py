@@ -27,7 +27,7 @@ from skstruct.solvers.linear_ordering import pair_blocks, pair_signs
 from skstruct.spaces import Rankings
 
 
-class LabelRanker(BaseEstimator):
+class LabelRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Rank the items for every input, by way of a simpler problem.
 
     A child has a parameter ``space`` and brings ``_learn(reduced, weight)``, which learns from
@@ -137,7 +137,7 @@ class LabelRanker(BaseEstimator):
     def _ranks(self, X: Any, restrict: dict[str, Any] | None = None) -> np.ndarray:
         return self._inverted(self._answers(X), restrict)
 
-    def _inverted(self, answers: np.ndarray, restrict: dict[str, Any] | None = None) -> np.ndarray:
+    def _inverted(self, answers: np.ndarray, restrict: dict[str, Any] | None = None) -> Any:
         """Ranks from answers, within the constraints of ``restrict``."""
         if not restrict:
             return self.reduction_.invert(answers)
@@ -191,7 +191,7 @@ class LinearLabelRanker(LabelRanker):
         self.coef_ = weights[:, :p]
         self.intercept_ = weights[:, p] if self.fit_intercept else np.zeros(len(weights))
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Any) -> Any:
         return safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
 
 

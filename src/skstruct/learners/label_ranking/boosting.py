@@ -48,7 +48,7 @@ class Subgraphs(Preferences):
     row_weight: np.ndarray | None = None  # shape (n,), ones when None
 
     @cached_property
-    def weights(self) -> np.ndarray:
+    def weights(self) -> Any:
         """w_i / (W S_i ln 2) for every subgraph, W = sum of w_i: the logarithm is to base two."""
         of_row = self.rows[self.begins]
         n_subgraphs = np.bincount(of_row, minlength=self.X.shape[0])

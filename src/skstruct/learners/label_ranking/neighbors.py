@@ -147,15 +147,14 @@ class NeighborLabelRanker(LabelRanker):
 
     @property
     def n_neighbors_(self) -> int:
-        return self.model_.smoother_.n_neighbors
+        n_neighbors: int = self.model_.smoother_.n_neighbors
+        return n_neighbors
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Any) -> Any:
         """Minus the mean position that the neighbors give each item."""
         return -self.model_.smoother_.with_targets(expected_ranks(self.outputs_)).predict(X)
 
-    def _ranks(
-        self, X: Any, restrict: dict[str, Any] | None = None, loss: Any = None
-    ) -> np.ndarray:
+    def _ranks(self, X: Any, restrict: dict[str, Any] | None = None, loss: Any = None) -> Any:
         problem, smoother = self.model_._prepared(loss, restrict)
         return self.model_._in_blocks(X, problem, smoother, problem.decode).outputs
 
@@ -188,6 +187,6 @@ class RiskReduction(PreferenceReduction):
         """Inputs, and targets (n, q + 1): psi of the outputs and a column of ones."""
         return X, risk_problem(self.space, self.loss, Z).targets()
 
-    def invert(self, answers: np.ndarray) -> np.ndarray:
+    def invert(self, answers: np.ndarray) -> Any:
         """Rankings of least risk for conditional means of the targets."""
         return risk_problem(self.space, self.loss, self.outputs).decode(answers).outputs

@@ -51,7 +51,7 @@ class Preferences:
         """Where the better and the worse items stand in a flat array of scores."""
         return self.rows * self.n_items + self.better, self.rows * self.n_items + self.worse
 
-    def margins(self, scores: np.ndarray) -> np.ndarray:
+    def margins(self, scores: np.ndarray) -> Any:
         """By how much the better item of each pair has the larger score (n, d)."""
         better, worse = self.indices
         return scores.ravel()[better] - scores.ravel()[worse]
@@ -89,7 +89,7 @@ class PreferenceReduction:
     def apply(self, X: Any, Z: np.ndarray) -> Any:
         return Preferences(X, *ordered_pairs(Z), Z.shape[1])
 
-    def invert(self, answers: np.ndarray) -> np.ndarray:
+    def invert(self, answers: np.ndarray) -> Any:
         """Items by falling score (n, d); the one listed first wins a tie."""
         scores = np.array(answers, dtype=np.float64)
         # Least sum of score * rank: the largest score gets rank 1 (rearrangement).
@@ -171,7 +171,7 @@ class PairwiseReduction(PreferenceReduction):
         kept = [np.flatnonzero(column) for column in signs.T]
         return [PairExamples(X, k, (signs[k, j] > 0).astype(int)) for j, k in enumerate(kept)]
 
-    def invert(self, answers: np.ndarray) -> np.ndarray:
+    def invert(self, answers: np.ndarray) -> Any:
         R = np.asarray(answers, dtype=np.float64)
         if self.aggregate == "votes":
             return super().invert(votes(R))
@@ -181,7 +181,7 @@ class PairwiseReduction(PreferenceReduction):
         return self.space.with_embedding("pairs").argmin(costs).outputs
 
 
-def votes(R: np.ndarray) -> np.ndarray:
+def votes(R: np.ndarray) -> Any:
     """How many items each one is expected to beat; (n, d) from probabilities (n, d, d)."""
     return R.sum(axis=2) - np.einsum("npp->np", R)
 

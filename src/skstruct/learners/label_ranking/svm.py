@@ -164,7 +164,7 @@ class LabelRankingSVM(LinearLabelRanker):
             stacklevel=4,
         )
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Any) -> Any:
         if self._kernel_is("linear"):
             return super()._scores(X)
         return (self.kernel_(X, self.X_fit_) + float(self.fit_intercept)) @ self.dual_coef_

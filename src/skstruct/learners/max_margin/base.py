@@ -169,7 +169,7 @@ class HingeLearner(MarginLearner):
         problem, memory = self.problem_, parse_memory(self.memory)
         return HingeDual(rows, problem.n_seeing, problem.n_constants, self.lam, share, memory)
 
-    def _objective_key(self) -> str | None:
+    def _objective_key(self) -> Any:
         """What dual variables belong to, true outputs apart; None where nobody knows."""
         problem = self.problem_
         try:
@@ -208,7 +208,7 @@ class HingeLearner(MarginLearner):
             )
 
 
-def _stacked(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+def _stacked(above: np.ndarray, below: np.ndarray) -> Any:
     """Inputs of two calls below each other."""
     if isinstance(above, TokenBatch):
         starts = np.concatenate([above.starts, above.starts[-1] + below.starts[1:]])

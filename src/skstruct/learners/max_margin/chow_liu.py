@@ -34,7 +34,7 @@ class Pieces:
         self.piece[self.piece == there] = here
         return bool(here != there)
 
-    def apart(self, edges: np.ndarray) -> np.ndarray:
+    def apart(self, edges: np.ndarray) -> Any:
         """Which edges (E, 2) would close no circle."""
         return self.piece[edges[:, 0]] != self.piece[edges[:, 1]]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Trees by a cost on circles: the circuit rank regularizer."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -177,12 +177,12 @@ def crank(
     return best
 
 
-def _worth(dual: Any, accuracy: float) -> float:
+def _worth(dual: Any, accuracy: float) -> Any:
     """The optimum as well as it is known: the dual converges before the objective does."""
     return dual.dual_objective if dual.gap <= accuracy * dual.objective else dual.objective
 
 
-def _in_threads(jobs: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
+def _in_threads(jobs: Iterable[Any], n_jobs: int | None) -> Any:
     """Results in order, one at a time: a dual takes much memory."""
     return Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(jobs)
 
@@ -210,7 +210,7 @@ def follow(
     rng: Any = None,
     each_round: Callable[..., Any] | None = None,
     level: Any = NOWHERE,
-) -> np.ndarray:
+) -> Any:
     """Raise the cost from ``beta`` until a forest is left, from a tangent v; its mask (E,)."""
     first, stopped = 0, level.found
     if stopped:

@@ -148,7 +148,7 @@ class HingeDual:
         self._settle()
         return self
 
-    def means(self, values: np.ndarray) -> np.ndarray:
+    def means(self, values: np.ndarray) -> Any:
         """Means over the vertices of each example, of values (M, slots, ...); rows of points."""
         dual_weights = self.dual_weights
         if values is self.points and not self.rows.single:
@@ -294,7 +294,7 @@ class HingeDual:
         self.n_iter += 1
         return guess
 
-    def _ask(self, oracle: Callable[..., Any], examples: np.ndarray) -> Vertices:
+    def _ask(self, oracle: Callable[..., Any], examples: np.ndarray) -> Any:
         """The best vertices of some examples; they are kept."""
         from skstruct.learners.max_margin._numba import remember
 
@@ -311,7 +311,7 @@ class HingeDual:
         )  # fmt: skip
         return found
 
-    def _visit(self, order: np.ndarray) -> float:
+    def _visit(self, order: np.ndarray) -> Any:
         from skstruct.learners.max_margin._numba import visit
 
         self.clock += 1

@@ -13,7 +13,6 @@ from skstruct.learners.max_margin.base import HingeLearner
 from skstruct.learners.max_margin.problem import MarginProblem, MostViolating
 from skstruct.learners.tokens import TokenBatch
 from skstruct.saving import savable
-from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.pairwise.labels import PairwiseLabels
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ class NetworkMargins(MarginProblem):
     def smooth(self, smoother: Any, X: Any) -> Any:
         return NetworkScores(smoother.predict(X), smoother.constants_)
 
-    def decode(self, means: Any, rows: Any = slice(None)) -> Decoded:
+    def decode(self, means: Any, rows: Any = slice(None)) -> Any:
         return self.space.rows(rows).argmin_shared(-means.labels, -means.edges)
 
     def costs(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -74,7 +73,7 @@ class NetworkMargins(MarginProblem):
         costs = -np.hstack([means.labels, np.broadcast_to(edges, (n, len(edges)))])
         return costs, np.zeros(n)
 
-    def bytes_per_row(self) -> int:
+    def bytes_per_row(self) -> Any:
         return 8 * (6 * self.n_seeing + 3 * self.n_features)
 
 
@@ -100,7 +99,7 @@ class NetworkLearner(HingeLearner):
         return problem
 
     @property
-    def edge_coef_(self) -> np.ndarray:
+    def edge_coef_(self) -> Any:
         """Weights of the edges ``space_.edges_``; shape (n_edges,)."""
         check_is_fitted(self)
         return self.scores_.constants_

@@ -175,7 +175,7 @@ class MarginProblem(RiskProblem):
         costs = self.space.lift(-means, self.scored.embedding)
         return np.ascontiguousarray(costs), np.zeros(len(means))
 
-    def bytes_per_row(self) -> int:
+    def bytes_per_row(self) -> Any:
         return 8 * (6 * self.width + 3 * self.n_features)
 
     def trained(self) -> Any:
@@ -290,7 +290,7 @@ class ChainMargins(WithChainScores, MarginProblem):
         return MostViolating(seeing, counts, losses, offset - found.bounds)
 
     # ------------------------------------------------------------------ predicting
-    def bytes_per_row(self) -> int:
+    def bytes_per_row(self) -> Any:
         """Of a sequence as long as the longest of training."""
         longest = int(self.lengths.max(initial=1))
         return 8 * (6 * self.width + 3 * longest * self.n_features)

@@ -38,7 +38,7 @@ class LinearRows:
         return len(self.starts) - 1
 
     @property
-    def n_rows(self) -> int:
+    def n_rows(self) -> Any:
         return self.X.shape[0]
 
     @cached_property
@@ -51,7 +51,7 @@ class LinearRows:
         """Whether every example is one row."""
         return self.n_rows == self.n_examples and bool((self.lengths == 1).all())
 
-    def of(self, examples: np.ndarray) -> np.ndarray:
+    def of(self, examples: np.ndarray) -> Any:
         """Row numbers of some examples, one after the other."""
         if self.single:
             return np.asarray(examples)
@@ -119,10 +119,10 @@ class KernelRows(LinearRows):
             return self.X.diagonal().copy(), self.starts
         return super().gram
 
-    def _inner(self, first: int, last: int) -> np.ndarray:
+    def _inner(self, first: int, last: int) -> Any:
         return self.X[first:last, first:last].ravel()
 
-    def scores(self, W: np.ndarray, S: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def scores(self, W: np.ndarray, S: np.ndarray, rows: np.ndarray) -> Any:
         return S[rows]
 
     def weights(self, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -165,7 +165,7 @@ class Scores(KernelSettings):
         self.constants_ = dual.constants.copy()
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Any:
         """Scores of the coordinates that see inputs; shape (n, q)."""
         if self.X_ is not None:
             K = self.kernel_(X, self.X_)

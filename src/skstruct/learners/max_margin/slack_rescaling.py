@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Slack rescaling: the most violating output by the product of loss and margin."""
 
+from typing import Any
+
 import numpy as np
 
 from skstruct._arrays.rows import dense
@@ -10,7 +12,7 @@ from skstruct.spaces.constraints import differs_by_row
 from skstruct.tolerances import LOSS_LEVEL
 
 
-def loss_levels(problem: MarginProblem) -> tuple[float, np.ndarray]:
+def loss_levels(problem: MarginProblem) -> Any:
     """``levels`` of the loss, an entry per example; a relaxation mixes outputs, so their losses."""
     if problem.relaxed:
         return 0.0, np.zeros(len(problem.outputs))
@@ -39,7 +41,7 @@ class Points:
         self.losses, self.heights = losses, heights  # loss and H, shape: (B,)
         self.omega, self.b = omega, b  # shape: (B,)
 
-    def value(self, omega: np.ndarray) -> np.ndarray:
+    def value(self, omega: np.ndarray) -> Any:
         return self.losses + omega * self.heights
 
     def take(self, which: np.ndarray, rows: np.ndarray, other: "Points") -> None:
@@ -91,7 +93,7 @@ class ProductSearch:
         self.has_left = np.zeros(B, bool)
         self.ceiling, self.upper = free.copy(), free.copy()  # of losses, and of products
 
-    def _scores(self, seeing: np.ndarray, fixed: np.ndarray, which: np.ndarray) -> np.ndarray:
+    def _scores(self, seeing: np.ndarray, fixed: np.ndarray, which: np.ndarray) -> Any:
         inner = (self.scores[which[self.owner]] * seeing).sum(axis=1)
         return self.problem.totals(inner, self.examples[which]) + fixed @ self.constants
 
@@ -139,7 +141,7 @@ class ProductSearch:
             largest = largest_product(*both, self.least, self.ceiling, self.step)
             self.upper = np.minimum(self.upper, largest)
 
-    def _known(self, found: Points, still: np.ndarray) -> np.ndarray:
+    def _known(self, found: Points, still: np.ndarray) -> Any:
         """Where no output beats the two that are known: these are ends of an edge of the hull."""
         known = np.maximum(self.left.value(found.omega), self.right.value(found.omega))
         new = found.value(found.omega) > known + LOSS_LEVEL * (np.abs(known) + found.omega)
@@ -206,7 +208,7 @@ def largest_product(
     least: np.ndarray,
     ceiling: np.ndarray,
     step: float,
-) -> np.ndarray:
+) -> Any:
     """The largest l H with l + omega H <= b on two lines (omega, b), and a loss l that may be.
 
     That is the largest l * min((b - l) / omega), concave in l: at the top of one parabola or
@@ -306,7 +308,7 @@ class SlackRescaling:
             found, np.maximum(products[at], 0.0),
         )  # fmt: skip
 
-    def _losses(self, examples: np.ndarray) -> np.ndarray:
+    def _losses(self, examples: np.ndarray) -> Any:
         """Losses of all outputs for some examples; shape (B, outputs)."""
         costs, offset = self.problem.loss_costs(examples)
         losses = (self.loss_psi @ costs.T).T  # psi may be sparse

@@ -20,7 +20,7 @@ class Winner(NamedTuple):
     dual: HingeDual
 
 
-def edge_bounds(dual: HingeDual) -> np.ndarray:
+def edge_bounds(dual: HingeDual) -> Any:
     r"""What the objective cannot get below when one more edge is free; shape (E,).
 
     The means of a dual stay feasible when an edge is set free; then the dual pays for it:

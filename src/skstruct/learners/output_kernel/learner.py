@@ -271,9 +271,7 @@ class OutputKernelRegressor(BlockPredictor):
         warn_of_loss(smoother, self.problem_, self.search_, sample_weight)
         return smoother
 
-    def _fit_compression(
-        self, X: Any, sample_weight: Any, groups: Any, level: Any
-    ) -> SampleCompression:
+    def _fit_compression(self, X: Any, sample_weight: Any, groups: Any, level: Any) -> Any:
         pairs = self._kernels(X)
         announce(
             f"{X.shape[0]:,} rows, sample compression, {len(pairs)} kernels, "
@@ -305,7 +303,8 @@ class OutputKernelRegressor(BlockPredictor):
         if self.solver_ in ONE_PASS:
             raise AttributeError("coef_: landmarks take the place of the coefficients of rows.")
         root = self.smoother_.root_
-        return root[:, None] * self.smoother_.system_.solve(np.diag(root))
+        coef: np.ndarray = root[:, None] * self.smoother_.system_.solve(np.diag(root))
+        return coef
 
     @property
     def unit_inputs_(self) -> bool:
@@ -327,7 +326,8 @@ class OutputKernelRegressor(BlockPredictor):
         """Kernel matrix of the training outputs, (m, m)."""
         check_is_fitted(self, "smoother_")
         gram, number = self.problem_.output_gram()
-        return gram[np.ix_(number, number)]
+        found: np.ndarray = gram[np.ix_(number, number)]
+        return found
 
     # ------------------------------------------------------------------ predicting
     def _prepared(

@@ -168,7 +168,7 @@ class KernelCandidates(ListView):
         """k(y_i, z) for every training output and candidate; shape (m, c)."""
         return self.values_[self.number_]
 
-    def gathered(self, weights: np.ndarray) -> np.ndarray:
+    def gathered(self, weights: np.ndarray) -> Any:
         """Weights of training rows summed over rows of the same output; shape (n, u)."""
         m = len(self.number_)
         at = np.arange(m), self.number_
@@ -213,12 +213,12 @@ class InducedLoss(BaseLoss):
         self.space = space
         self.loss = loss
 
-    def __call__(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
+    def __call__(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> Any:
         if self.loss is not None:
             return self.loss(Y_pred, Y_true)
         return self.kernel.loss(self.space.restore(Y_pred), self.space.restore(Y_true))
 
-    def pairwise(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
+    def pairwise(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> Any:
         if self.loss is not None:
             return self.loss.pairwise(Y_pred, Y_true)
         P, Y = self.space.restore(Y_pred), self.space.restore(Y_true)
@@ -297,7 +297,7 @@ class KernelProblem(RiskProblem):
             self._gram = self.kernel(shown), number
         return self._gram
 
-    def tie_targets(self) -> np.ndarray | None:
+    def tie_targets(self) -> Any:
         """Features of the training outputs whose inner products are the kernel; (m, u).
 
         The squared error of their left-out means is that in the kernel's space, whatever is
@@ -307,7 +307,7 @@ class KernelProblem(RiskProblem):
         squares, directions = eigh(gram)
         return (directions * np.sqrt(squares.clip(min=0.0)))[number]
 
-    def predictable(self) -> np.ndarray:
+    def predictable(self) -> Any:
         """Which training outputs may be predicted; shape (m,)."""
         if not self.by_embedding:
             both = np.concatenate([self.space.listed_, self.outputs])
@@ -325,7 +325,7 @@ class KernelProblem(RiskProblem):
             return g, total
         return snap(np.array(g, order="C"), scale), snap(total.copy(), scale)
 
-    def decode(self, means: Any, rows: Any = slice(None)) -> Decoded:
+    def decode(self, means: Any, rows: Any = slice(None)) -> Any:
         space = self.space.rows(rows)
         if self.streamed:
             best = space.search(self._settled(means))
@@ -337,7 +337,7 @@ class KernelProblem(RiskProblem):
             return self.kernel.nearest(space, g, total)
         return space.argmin(self.space.squares_ - 2.0 * g)
 
-    def decide(self, means: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
+    def decide(self, means: np.ndarray, rows: Any = slice(None)) -> Any:
         """Outputs alone, without bounds over a space that holds more than the candidates."""
         if not self.streamed:
             return super().decide(means, rows)
@@ -348,13 +348,13 @@ class KernelProblem(RiskProblem):
         """Weights on a grid of their own, so that ties do not depend on rounding."""
         return snap(np.array(weights, order="C"), np.abs(weights).max(axis=1, initial=0.0))
 
-    def _bounds(self, weights: np.ndarray, values: np.ndarray) -> np.ndarray:
+    def _bounds(self, weights: np.ndarray, values: np.ndarray) -> Any:
         """|Y(z) - h|^2 - |h|^2 >= -|h|^2 for h = sum_i b_i Y(y_i): no output is nearer than h."""
         gram, _ = self.output_gram()
         b = self.space.gathered(weights)
         return np.minimum(-((b @ gram) * b).sum(axis=1), values)
 
-    def kbest(self, means: np.ndarray, k: int, rows: slice = slice(None)) -> Decoded:
+    def kbest(self, means: np.ndarray, k: int, rows: slice = slice(None)) -> Any:
         space = self.space.rows(rows)
         if self.streamed:
             return space.search(self._settled(means), k)
@@ -371,7 +371,7 @@ class KernelProblem(RiskProblem):
         return Decoded(best.outputs, best.values + offset, best.bounds + offset)
 
 
-def _allows(allowed: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+def _allows(allowed: np.ndarray, numbers: np.ndarray) -> Any:
     """Whether outputs by number are among those allowed; those beyond the list are not."""
     inside = numbers < len(allowed)
     return inside & np.asarray(allowed)[np.where(inside, numbers, 0)]

@@ -104,7 +104,7 @@ def _splitter(cv: int, groups: Any, m: int, random_state: Any) -> Any:
     return KFold(min(cv, m), shuffle=True, random_state=random_state)
 
 
-def _part(X: Any, rows: np.ndarray, columns: np.ndarray, smoother: Any) -> np.ndarray:
+def _part(X: Any, rows: np.ndarray, columns: np.ndarray, smoother: Any) -> Any:
     return X[rows][:, columns] if kernel_name(smoother.kernel) == "precomputed" else X[rows]
 
 

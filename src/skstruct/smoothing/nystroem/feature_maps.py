@@ -2,7 +2,6 @@
 """Features whose inner products stand for a kernel."""
 
 import copy
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -75,7 +74,7 @@ class NystroemMap:
         return {k: v for k, v in self.__dict__.items() if k in _KEPT}
 
     @property
-    def width(self) -> int:
+    def width(self) -> Any:
         """Number of features."""
         return self.landmarks.shape[0]
 
@@ -121,16 +120,16 @@ class NystroemMap:
         )
 
     @cached_property
-    def _whiten(self) -> Callable[..., Any]:
+    def _whiten(self) -> Any:
         return self.backend.whitener(self.factor)
 
     @cached_property
-    def _whiten_single(self) -> Callable[..., Any]:
+    def _whiten_single(self) -> Any:
         factor = self.backend.zeros((self.width, self.width), "float32")
         factor[:] = self.factor
         return self.backend.whitener(factor)
 
-    def values(self, X: Any, dtype: str = "float64") -> np.ndarray:
+    def values(self, X: Any, dtype: str = "float64") -> Any:
         """k(x, L), which ``readout`` is applied to; shape (n, m)."""
         if sparse.issparse(self._landmarks):
             X = sparse.csr_array(X)
@@ -148,13 +147,13 @@ class NystroemMap:
         rows = self.backend.asarray(rows, "float64") - self.backend.asarray(centre)
         return self.backend.asarray(rows, dtype)
 
-    def features(self, X: Any, dtype: str | None = None) -> np.ndarray:
+    def features(self, X: Any, dtype: str | None = None) -> Any:
         """z(x) of the rows of X, in the precision of the sums when None; shape (n, m)."""
         dtype = self.dtype if dtype is None else dtype
         whiten = self._whiten_single if dtype == "float32" else self._whiten
         return whiten(self.values(X, dtype))
 
-    def readout(self, coef: np.ndarray) -> np.ndarray:
+    def readout(self, coef: np.ndarray) -> Any:
         """B with values(x) @ B = features(x) @ coef, on the backend; shape (m, q)."""
         own = self.backend.zeros(coef.shape)
         own[:] = coef

@@ -120,7 +120,7 @@ def _thinned(
     return np.array(chosen), np.tril(np.column_stack(columns)[chosen])
 
 
-def _diagonal(kernel: Any, X: Any, backend: Any, step: int = 128) -> np.ndarray:
+def _diagonal(kernel: Any, X: Any, backend: Any, step: int = 128) -> Any:
     """k(x, x) of every row; shape (n,)."""
     parts = [
         backend.to_host(kernel(X[i : i + step], X[i : i + step])).diagonal()

@@ -78,7 +78,7 @@ def first_not_finite(X: Any) -> int | None:
     return int(bad[0]) if len(bad) else None
 
 
-def placed(error: Any, block: Any) -> Exception:
+def placed(error: Any, block: Any) -> Any:
     """The same error with the block, and the row if it is known, at which it was raised."""
     said = str(error)
     if not block.where or block.where in said:

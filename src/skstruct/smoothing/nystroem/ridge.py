@@ -257,7 +257,7 @@ class NystroemRidge(LeftOut, KernelMachine):
             rows = np.sort(rng.choice(rows, size=wanted, replace=False))
         return rows
 
-    def _seed(self) -> int:
+    def _seed(self) -> Any:
         return check_random_state(self.random_state).randint(2**31 - 1)
 
     def _settled_kernel(self, X: Any, weight: np.ndarray | None) -> InputKernel:
@@ -318,7 +318,7 @@ class NystroemRidge(LeftOut, KernelMachine):
 
     def _sums_of(
         self, source: Any, read: Any, engine: Any, workers: Any, count: int, square: bool
-    ) -> Stats:
+    ) -> Any:
         args = (workers.submit(itself, self.map_), read, self._block_rows(), square)
         if self.folds_ is None:
             return merge_tree(
@@ -335,7 +335,7 @@ class NystroemRidge(LeftOut, KernelMachine):
             return self.n_partitions
         return max(PARTS, -(-(source.n_rows or 0) // PART_ROWS))
 
-    def _block_rows(self) -> int:
+    def _block_rows(self) -> Any:
         """Rows of a block: features, kernel values and targets are held."""
         budget = parse_memory(self.memory)
         if self.map_.backend.name == "torch" and self.map_.backend.device.type == "cuda":
@@ -388,7 +388,10 @@ class NystroemRidge(LeftOut, KernelMachine):
         """Whether training rows are kept, and are no more numbers than the sums."""
         if self.rows_ is None or is_tensor(self.rows_[0]):
             return False
-        return sum(part.size for part in self.rows_ if part is not None) <= 2 * self.map_.width**2
+        few: bool = (
+            sum(part.size for part in self.rows_ if part is not None) <= 2 * self.map_.width**2
+        )
+        return few
 
     def _kept_rows(self) -> tuple[Any, np.ndarray, Any]:
         check_is_fitted(self)
@@ -404,22 +407,25 @@ class NystroemRidge(LeftOut, KernelMachine):
     def landmarks_(self) -> np.ndarray:
         """Rows that the others are explained by; shape (m, n_features)."""
         check_is_fitted(self)
-        return self.map_.landmarks
+        landmarks: np.ndarray = self.map_.landmarks
+        return landmarks
 
     @property
     def n_landmarks_(self) -> int:
         """Number of features that stand for the kernel."""
         check_is_fitted(self)
-        return self.map_.width
+        width: int = self.map_.width
+        return width
 
     @property
     def residual_(self) -> float:
         """Share of the kernel's trace that is left in the sample of rows."""
         check_is_fitted(self)
-        return self.map_.residual
+        residual: float = self.map_.residual
+        return residual
 
     @property
-    def X_fit_(self) -> np.ndarray:
+    def X_fit_(self) -> Any:
         """The training rows where these are kept; None otherwise."""
         return None if self.rows_ is None else self.rows_[0]
 
@@ -437,7 +443,8 @@ class NystroemRidge(LeftOut, KernelMachine):
     @property
     def kernel_(self) -> InputKernel:
         """The kernel with its parameters settled."""
-        return self.map_.kernel
+        kernel: InputKernel = self.map_.kernel
+        return kernel
 
     # ------------------------------------------------------------------ predicting
     def _checked(self, X: Any) -> Any:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The ridge system of features, for one penalty or a path of them, and rows left out of it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -37,18 +37,18 @@ class FeatureSystem:
         self.stats, self.fit_intercept, self.backend = stats, fit_intercept, backend
 
     @property
-    def mean_features(self) -> np.ndarray:
+    def mean_features(self) -> Any:
         """z-bar, or zero without an intercept; shape (m,)."""
         stats = self.stats
         return stats.z / stats.weight if self.fit_intercept else stats.z * 0.0
 
     @property
-    def mean_targets(self) -> np.ndarray:
+    def mean_targets(self) -> Any:
         """t-bar, or zero; shape (q,)."""
         stats = self.stats
         return stats.t / stats.weight if self.fit_intercept else stats.t * 0.0
 
-    def _centred_square(self) -> np.ndarray:
+    def _centred_square(self) -> Any:
         G = self.backend.copied(self.stats.G)
         if self.fit_intercept:
             mean = self.mean_features
@@ -98,7 +98,7 @@ class FeatureSystem:
         return self._decomposed[1].T @ self._centred_products
 
     @property
-    def values_(self) -> np.ndarray:
+    def values_(self) -> Any:
         """Eigenvalues of the centred squares, on the host; shape (m,)."""
         return self.backend.to_host(self._decomposed[0])
 
@@ -106,14 +106,14 @@ class FeatureSystem:
         """Features in the eigenbasis, centred; shape (n, m)."""
         return (Z - self.mean_features) @ self._decomposed[1]
 
-    def fitted(self, rotated: np.ndarray, alpha: float) -> np.ndarray:
+    def fitted(self, rotated: np.ndarray, alpha: float) -> Any:
         """Means at rows whose features were rotated; shape (n, q), on the backend."""
         if np.isinf(alpha):
             return rotated[:, :1] * 0.0 + self.mean_targets
         shares = 1.0 / (self._decomposed[0] + alpha)
         return (rotated * shares) @ self._rotated_products + self.mean_targets
 
-    def products(self, rotated: np.ndarray, other: np.ndarray, alpha: float) -> np.ndarray:
+    def products(self, rotated: np.ndarray, other: np.ndarray, alpha: float) -> Any:
         """z' (G + alpha I)^-1 z of rows whose features were rotated; (n, k), on the backend."""
         if np.isinf(alpha):
             return rotated @ other.T * 0.0
@@ -132,7 +132,7 @@ class FeatureSystem:
 
     def left_out(
         self, rotated: np.ndarray, T: np.ndarray, weight: np.ndarray, alpha: float, groups: Any
-    ) -> np.ndarray:
+    ) -> Any:
         r"""Means at training rows without them, :math:`(c_i - h_i t_i) / (1 - h_i)`; (n, q).
 
         Rows of a group are left out together, :math:`(I - H_g)^{-1} (c_g - H_g t_g)`, where all
@@ -170,7 +170,7 @@ FOLDS = 10  # sets of groups at most
 LARGEST_GROUP = 2000  # rows: a larger one would take longer than the sums of ten folds
 
 
-def fold_numbers(number: np.ndarray) -> np.ndarray:
+def fold_numbers(number: np.ndarray) -> Any:
     """The fold of each row: rows of a group together, at most ten folds of about equal size.
 
     >>> fold_numbers(np.array([0, 0, 1]))
@@ -214,9 +214,19 @@ class LeftOut:
     """
 
     map_: Any
-    memory: Any
+    system_: Any
+    stats_: Any
+    rows_: Any
+    sample_: Any
+    left_out_rows_: Any
     folds_: Any
     fold_sums_: Any
+    memory: Any
+    alpha: float
+    fit_intercept: bool
+    _one_target: bool
+    _kept_rows: Callable[[], Any]
+    _block_rows: Callable[[], int]
 
     def loo(self, groups: Any = None) -> np.ndarray:
         """Predictions for all training rows, each (or its whole group) left out; (n, q)."""
@@ -303,8 +313,8 @@ class LeftOut:
         group = group_numbers(groups, len(self.rows_[1]), weight)
         sizes = np.bincount(group)
         if len(sizes) > FOLDS and sizes.max() <= LARGEST_GROUP and self._are_whole(group, numbers):
-            judged = np.unique(group[numbers if numbers is not None else ...], return_inverse=True)
-            judged = judged[1].reshape(-1)
+            kept = group if numbers is None else group[numbers]
+            judged = np.unique(kept, return_inverse=True)[1].reshape(-1)
             return [(here, self.system_, judged[here]) for here in group_blocks(judged, step)]
         fold = fold_numbers(group)
         judged = fold if numbers is None else fold[numbers]
@@ -321,7 +331,7 @@ class LeftOut:
         return [
             (np.flatnonzero(judged == k)[rows], system, None)
             for k, system in enumerate(systems)
-            for rows in row_blocks(np.count_nonzero(judged == k), 1, step)
+            for rows in row_blocks(int(np.count_nonzero(judged == k)), 1, step)
         ]
 
     def _rows_to_judge(self, numbers: np.ndarray | None) -> tuple[Any, np.ndarray, np.ndarray]:
@@ -358,7 +368,7 @@ class LeftOut:
         others = (merged(sums[:k] + sums[k + 1 :]) for k in range(len(sums)))
         return [FeatureSystem(stats, self.fit_intercept, self.map_.backend) for stats in others]
 
-    def _weights(self, X: Any, rows: Any, weight: np.ndarray | None) -> np.ndarray:
+    def _weights(self, X: Any, rows: Any, weight: np.ndarray | None) -> Any:
         """Weights of training rows, in blocks of these; shape (n, n_fitted)."""
         system, backend, alpha = self.system_, self.map_.backend, float(self.alpha)
         here = system.rotated(self.map_.features(X, "float64"))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Least squares between two kernels with a bounded coefficient matrix."""
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -13,7 +13,7 @@ from skstruct.tolerances import GRAM_DEFINITENESS, GRAM_EIGENVALUE_ZERO, ROOT_AC
 
 
 @savable
-class CompressionSystem(BaseEstimator):
+class CompressionSystem(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     r"""The matrix A of bounded size that maps kernel values of inputs to outputs [1]_.
 
     .. math:: \min_A \frac{1}{m} \mathrm{tr}\, (I - A K_X)' K_Y (I - A K_X)
@@ -61,7 +61,7 @@ class CompressionSystem(BaseEstimator):
     def _m(self) -> int:
         return len(self.U_)
 
-    def gamma(self, beta: float) -> np.ndarray:
+    def gamma(self, beta: float) -> Any:
         """Coefficients for one multiplier; shape (rank of K_Y, rank of K_X)."""
         e, k = self.e_[:, None], self.k_
         return e * k * self.M_ / (e * k**2 + self._m * beta)
@@ -96,7 +96,7 @@ class CompressionSystem(BaseEstimator):
             beta -= step
         return beta
 
-    def coefficients(self, beta: float, targets: np.ndarray | None = None) -> np.ndarray:
+    def coefficients(self, beta: float, targets: np.ndarray | None = None) -> Any:
         """A' T of shape (m, q): what kernel values of new inputs are multiplied with.
 
         Without targets, A itself, of shape (m, m).

@@ -21,7 +21,7 @@ LARGE = 16_000  # rows
 STEP = 512
 
 
-def factor_rows(K: np.ndarray, step: int = STEP) -> int:
+def factor_rows(K: np.ndarray, step: int = STEP) -> Any:
     """U with K = U'U, in place; ``K`` (n, n) has its rows together, and counts above the diagonal.
 
     Block after block of rows, each by one product with the rows above,
@@ -52,7 +52,7 @@ def factor_rows(K: np.ndarray, step: int = STEP) -> int:
 
 
 @savable
-class CholeskySystem(BaseEstimator):
+class CholeskySystem(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     r"""Solves :math:`(K + c I) A = B`, or the bordered system of a model with intercept.
 
     With a border u the solution is the upper block of
@@ -125,11 +125,11 @@ class CholeskySystem(BaseEstimator):
     def _n(self) -> int:
         return len(self.factor_)
 
-    def _plain(self, B: np.ndarray) -> np.ndarray:
+    def _plain(self, B: np.ndarray) -> Any:
         """M^-1 B in place: ``B`` (n, q) has its columns together, and the type of the factor."""
         return routine("potrs", self.factor_)(self.factor_, B, lower=1, overwrite_b=1)[0]
 
-    def _half(self, B: np.ndarray) -> np.ndarray:
+    def _half(self, B: np.ndarray) -> Any:
         """L^-1 B with M = L L'; overwrites ``B``."""
         return solve_triangular(self.factor_, B, lower=True, check_finite=False, overwrite_b=True)
 
@@ -137,7 +137,8 @@ class CholeskySystem(BaseEstimator):
     @cached_property
     def _lifted(self) -> Any:
         """M^-1 u."""
-        return self._plain(self.border_[:, None].copy(order="F"))[:, 0]
+        border = np.asarray(self.border_)
+        return self._plain(border[:, None].copy(order="F"))[:, 0]
 
     def solve(self, B: np.ndarray) -> np.ndarray:
         """A of shape (n, q)."""
@@ -155,7 +156,7 @@ class CholeskySystem(BaseEstimator):
             A = blas.dger(-1.0, self._lifted, share, a=A, overwrite_a=1)
         return A
 
-    def residual_block(self, rows: np.ndarray) -> np.ndarray:
+    def residual_block(self, rows: np.ndarray) -> Any:
         """Block of shift * inverse for some rows; shape (len(rows), len(rows))."""
         half = self._half(unit_columns(self._n, rows))
         block = half.T @ half
@@ -292,11 +293,11 @@ class PackedCholeskySystem(CholeskySystem):
     def _n(self) -> int:
         return _order(self.factor_.shape)[0]
 
-    def _plain(self, B: np.ndarray) -> np.ndarray:
+    def _plain(self, B: np.ndarray) -> Any:
         flat = self.factor_.reshape(-1)
         return routine("pftrs", flat)(self._n, flat, B, uplo="L", overwrite_b=1)[0]
 
-    def _half(self, B: np.ndarray) -> np.ndarray:
+    def _half(self, B: np.ndarray) -> Any:
         flat = self.factor_.reshape(-1)
         return routine("tfsm", flat)(1.0, flat, B, uplo="L", overwrite_b=1)
 
@@ -315,7 +316,7 @@ class _Given:
 
 
 @savable
-class SpectralSystem(BaseEstimator):
+class SpectralSystem(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     r"""Solves :math:`(K + c I) A = B` for any c by :math:`K = Q \mathrm{diag}(k) Q'`.
 
     With a border u (see :class:`CholeskySystem`) the solution lives in the complement of
@@ -359,7 +360,7 @@ class SpectralSystem(BaseEstimator):
         self.column_mean_ = sums / (root @ root)
         return self.fit(mirror(K), shift, border)
 
-    def _shares(self, shift: Any) -> np.ndarray:
+    def _shares(self, shift: Any) -> Any:
         """c / (k + c) for one shift (m,) or one per column (m, q)."""
         shift = np.asarray(self.shift_ if shift is None else shift, dtype=np.float64)
         if (self.lowest_ + shift <= 0).any():
@@ -370,21 +371,21 @@ class SpectralSystem(BaseEstimator):
         values = self.values_[:, None] if shift.ndim else self.values_
         return 1.0 / (1.0 + values / shift)
 
-    def rotate(self, B: np.ndarray) -> np.ndarray:
+    def rotate(self, B: np.ndarray) -> Any:
         """Q' B: what every shift starts from; (m, q)."""
         return self.vectors_.T @ B
 
-    def residuals(self, rotated: np.ndarray, shift: Any = None) -> np.ndarray:
+    def residuals(self, rotated: np.ndarray, shift: Any = None) -> Any:
         """shift * A, which is B minus its fit (minus the mean with a border); (n, q)."""
         share = self._shares(shift)
         return self.vectors_ @ (rotated * (share if share.ndim == 2 else share[:, None]))
 
-    def solve(self, B: np.ndarray, shift: np.ndarray | None = None) -> np.ndarray:
+    def solve(self, B: np.ndarray, shift: np.ndarray | None = None) -> Any:
         """A of shape (n, q)."""
         shift = np.asarray(self.shift_ if shift is None else shift, dtype=np.float64)
         return self.residuals(self.rotate(B), shift) / shift
 
-    def residual_block(self, rows: np.ndarray, shift: float | None = None) -> np.ndarray:
+    def residual_block(self, rows: np.ndarray, shift: float | None = None) -> Any:
         """Block of shift * inverse for some rows; shape (len(rows), len(rows))."""
         part = self.vectors_[rows]
         return (part * self._shares(shift)) @ part.T

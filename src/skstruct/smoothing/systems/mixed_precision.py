@@ -76,7 +76,7 @@ class MixedSystem(CholeskySystem):
         if kernel.name == "precomputed":
             raise ValueError(
                 'precision="mixed" computes a kernel anew, and this one is precomputed: use '
-                'precision="double", with system="packed" to save memory.'
+                'precision="double", with solver="packed" to save memory.'
             )
         self._settle(shift, border)
         self.kernel_, self.X_, self.root_ = kernel, X, root
@@ -116,7 +116,7 @@ class MixedSystem(CholeskySystem):
         )
         self.coarse_ = None
         n, p = self.X_.shape
-        check_fits(plan(n, p, 1, system="packed" if self.packed else "cholesky"))
+        check_fits(plan(n, p, 1, solver="packed" if self.packed else "cholesky"))
         self.double_ = self._exact_kind().fit_rows(self.kernel_, self.X_, self.root_, self.shift_)
 
     @property
@@ -124,7 +124,7 @@ class MixedSystem(CholeskySystem):
         return len(self.root_)
 
     # ------------------------------------------------------------------ refining
-    def _plain(self, B: np.ndarray) -> np.ndarray:
+    def _plain(self, B: np.ndarray) -> Any:
         """M^-1 B; shape (n, q)."""
         if self.double_ is None:
             A, self.n_steps_ = self._refined(B)
@@ -132,6 +132,7 @@ class MixedSystem(CholeskySystem):
                 return A
             self._give_up(f"refining did not reach a residual of {SYSTEM_RESIDUAL:g}")
         self.n_steps_ = 0
+        assert self.double_ is not None
         return self.double_._plain(B)
 
     def _refined(self, B: np.ndarray) -> tuple[np.ndarray | None, int]:
@@ -139,7 +140,10 @@ class MixedSystem(CholeskySystem):
         product = self._product()
         target = SYSTEM_RESIDUAL * np.linalg.norm(B, axis=0)
         A, R = np.zeros(B.shape, order="F"), B.copy(order="F")
-        P = MP = length = slope = None
+        P: Any = None
+        MP: Any = None
+        length: Any = None
+        slope: Any = None
         for step in range(MOST_STEPS):
             allowed = np.maximum(target, RESIDUAL_FLOOR * self.size_ * np.linalg.norm(A, axis=0))
             active = np.linalg.norm(R, axis=0) > allowed
@@ -167,7 +171,7 @@ class MixedSystem(CholeskySystem):
         """P -> (D K D + shift I) P."""
         blocks, root = GramBlocks(self.kernel_, self.X_), weighted(self.root_)
 
-        def product(P: np.ndarray) -> np.ndarray:
+        def product(P: np.ndarray) -> Any:
             if root is None:
                 return blocks.product(P) + self.shift_ * P
             scale = root[:, None]
@@ -175,7 +179,7 @@ class MixedSystem(CholeskySystem):
 
         return product
 
-    def _preconditioned(self, R: np.ndarray) -> np.ndarray:
+    def _preconditioned(self, R: np.ndarray) -> Any:
         """M^-1 R by the factor; each column is scaled, so that single precision holds it."""
         size = _nonzero(np.abs(R).max(axis=0, initial=0.0))
         scaled = np.asfortranarray(R / size, dtype=np.float32)
@@ -184,12 +188,12 @@ class MixedSystem(CholeskySystem):
     # ------------------------------------------------------------------ leaving out
     _columns_at_once = 1024  # each pass over the kernel should serve many
 
-    def residual_block(self, rows: np.ndarray) -> np.ndarray:
+    def residual_block(self, rows: np.ndarray) -> Any:
         """Block of shift * inverse for some rows; shape (len(rows), len(rows))."""
         return self.shift_ * self.solve(unit_columns(self._n, rows))[rows]
 
 
-def _dots(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+def _dots(A: np.ndarray, B: np.ndarray) -> Any:
     """Inner products of columns; shape (q,)."""
     return np.einsum("ij,ij->j", A, B)
 

@@ -51,18 +51,18 @@ class NormalEquations:
         # Not below zero but for rounding.
         self.spread = np.maximum(squares - self.total * self.means**2, 0).astype(X.dtype)
 
-    def mean_targets(self, T: np.ndarray) -> np.ndarray:
+    def mean_targets(self, T: np.ndarray) -> Any:
         """What the intercept is at the means of X; shape (q,)."""
         if not self.centred:
             return np.zeros(T.shape[1], T.dtype)
         return (self.weight * T).sum(axis=0) / self.total
 
-    def right_sides(self, T: np.ndarray) -> np.ndarray:
+    def right_sides(self, T: np.ndarray) -> Any:
         """X_c' S T; shape (p, q)."""
         T = np.ascontiguousarray(T, dtype=self.X.dtype)
         return self.XT @ (self.weight * (T - self.mean_targets(T)))
 
-    def centred_product(self, X: Any, V: np.ndarray) -> np.ndarray:
+    def centred_product(self, X: Any, V: np.ndarray) -> Any:
         """(x - means) V for rows of X; shape (n, q)."""
         image = X @ V
         image -= self.means @ V
@@ -109,7 +109,7 @@ class NormalEquations:
         W, R, steps, ended = zip(*solved)
         return Solution(np.hstack(W), np.hstack(R), alpha, max(steps), all(ended))
 
-    def _product(self, W: np.ndarray, alpha: float) -> np.ndarray:
+    def _product(self, W: np.ndarray, alpha: float) -> Any:
         V = self.centred_product(self.X, W)
         V *= self.weight  # columns of V now sum to zero: X' need not be centred
         return self.XT @ V + alpha * W
@@ -120,8 +120,8 @@ class NormalEquations:
         alpha: float,
         tol: float,
         max_iter: int,
-        W: np.ndarray | None,
-        R: np.ndarray | None,
+        W: Any,  # array of shape (p, q) or None
+        R: Any,
     ) -> tuple[np.ndarray, np.ndarray, int, Any]:
         B = np.ascontiguousarray(B)
         diagonal = (self.spread + self.spread.dtype.type(alpha))[:, None]
@@ -150,14 +150,14 @@ def _begun(
     """Solution and residual to begin with: another alpha changes the residual by a multiple."""
     if start is None:
         return None, None
-    W = np.ascontiguousarray(start.W[:, part])
-    return W, start.residual[:, part] + (start.alpha - alpha) * W
+    W, residual = np.ascontiguousarray(start.W[:, part]), np.asarray(start.residual)
+    return W, residual[:, part] + (start.alpha - alpha) * W
 
 
-def _dots(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+def _dots(A: np.ndarray, B: np.ndarray) -> Any:
     """Inner product of each column of A with that of B."""
     return np.einsum("ij,ij->j", A, B)
 
 
-def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _ratio(a: np.ndarray, b: np.ndarray) -> Any:
     return np.divide(a, b, out=np.zeros_like(a), where=b > 0)

@@ -18,7 +18,7 @@ BLOCKS = 16  # of rows: their diagonal blocks, a 32nd of the matrix, are compute
 SPARE = 1.05  # what the factorization itself works in comes on top of the matrix
 
 
-class DeviceSystem(BaseEstimator):
+class DeviceSystem(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     r"""Solves :math:`(D K D + c I) A = B` on a device, or the bordered system.
 
     The lower half of :math:`D K D` is written straight to where it is factored. Everything else
@@ -132,7 +132,7 @@ class DeviceSystem(BaseEstimator):
     @cached_property
     def _lifted(self) -> Any:
         """M^-1 u, on the device."""
-        return self._plain(self._tensor(self.border_)[:, None])[:, 0]
+        return self._plain(self._tensor(np.asarray(self.border_))[:, None])[:, 0]
 
     def _plain(self, B: Any) -> Any:
         half = self.backend_.solve_lower(self.factor_, B)
@@ -163,11 +163,11 @@ class DeviceSystem(BaseEstimator):
 
     def residual_block(self, rows: np.ndarray) -> np.ndarray:
         """Block of shift * inverse for some rows; shape (len(rows), len(rows))."""
-        rows = torch.as_tensor(np.asarray(rows), device=self._place)
+        there = torch.as_tensor(np.asarray(rows), device=self._place)
         unit = self.factor_.new_zeros((len(rows), len(self.factor_)))
-        unit[torch.arange(len(rows), device=self._place), rows] = 1.0
+        unit[torch.arange(len(rows), device=self._place), there] = 1.0
         step = self._triangle.blocks[0].stop
-        half = self._triangle.whiten(unit, first=int(rows.min()) // step)
+        half = self._triangle.whiten(unit, first=int(np.min(rows)) // step)
         block = half @ half.T
         if self.border_ is not None:
             lifted = self._lifted[rows]
