@@ -34,6 +34,16 @@ class LeaveOutSearch:
     best: dict[str, Any] | None = None
     loss: Any = None
 
+    @classmethod
+    def of_trials(cls, trials: list[dict[str, Any]] | None) -> "LeaveOutSearch | None":
+        """A search from its trials, or None where there was none."""
+        if trials is None:
+            return None
+        search = cls()
+        for trial in trials:
+            search.add(trial)
+        return search
+
     def add(self, trial: dict[str, Any]) -> bool:
         """Keep a trial; True when it is the best so far: by risk, then by squared error."""
         self.trials.append(trial)

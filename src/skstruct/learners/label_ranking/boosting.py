@@ -104,17 +104,17 @@ class LabelRankingBoosting(LabelRanker):
 
     Parameters
     ----------
+    space : Rankings, default=None
+    estimator : regressor, default=None
+        With several outputs. A tree of depth 4 when None.
     n_estimators : int, default=200
         Rounds at most; fewer when no step lowers the loss.
     learning_rate : float, default=0.1
         Part of every step that is gone.
-    base : regressor, default=None
-        With several outputs. A tree of depth 4 when None.
     decomposition : "pairs" or "items", default="pairs"
         What is right or wrong as a whole.
-    space : Rankings, default=None
     random_state : int or RandomState, default=None
-        Passed to a base that takes one and has none.
+        Passed to an estimator that takes one and has none.
     verbose : int, default=0
         Progress on stderr, of what takes longer than two seconds.
 
@@ -141,22 +141,22 @@ class LabelRankingBoosting(LabelRanker):
 
     def __init__(
         self,
-        n_estimators: int = 200,
-        *,
-        learning_rate: float = 0.1,
-        base: Any = None,
-        decomposition: str = "pairs",
         space: Any = None,
-        random_state: Any = None,
+        *,
+        estimator: Any = None,
+        n_estimators: int = 200,
+        learning_rate: float = 0.1,
+        decomposition: str = "pairs",
         verbose: int = 0,
+        random_state: Any = None,
     ) -> None:
+        self.space = space
+        self.estimator = estimator
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
-        self.base = base
         self.decomposition = decomposition
-        self.space = space
-        self.random_state = random_state
         self.verbose = verbose
+        self.random_state = random_state
 
     def _reduction(self, space: Any) -> Any:
         if self.decomposition not in ("pairs", "items"):
@@ -195,8 +195,8 @@ class LabelRankingBoosting(LabelRanker):
         check_trees(self)
 
     def _base(self) -> Any:
-        if self.base is not None:
-            return self.base
+        if self.estimator is not None:
+            return self.estimator
         from sklearn.tree import DecisionTreeRegressor  # slow to import
 
         return DecisionTreeRegressor(max_depth=4)

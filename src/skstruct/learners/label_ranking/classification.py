@@ -32,13 +32,13 @@ class PairwiseComparison(LabelRanker):
 
     Parameters
     ----------
+    space : Rankings, default=None
     estimator : classifier, default=None
         Logistic regression when None. Without ``predict_proba`` its decisions, 0 or 1,
         stand for probabilities.
     aggregate : "votes" or "kendall", default="votes"
     n_jobs : int, default=None
         Processes that fit the classifiers.
-    space : Rankings, default=None
     verbose : int, default=0
         Progress on stderr, of what takes longer than two seconds.
 
@@ -71,17 +71,17 @@ class PairwiseComparison(LabelRanker):
 
     def __init__(
         self,
-        estimator: Any = None,
+        space: Any = None,
         *,
+        estimator: Any = None,
         aggregate: str = "votes",
         n_jobs: int | None = None,
-        space: Any = None,
         verbose: int = 0,
     ) -> None:
+        self.space = space
         self.estimator = estimator
         self.aggregate = aggregate
         self.n_jobs = n_jobs
-        self.space = space
         self.verbose = verbose
 
     def _reduction(self, space: Any) -> Any:
@@ -145,6 +145,7 @@ class ConstraintClassification(LinearLabelRanker):
 
     Parameters
     ----------
+    space : Rankings, default=None
     estimator : linear classifier, default=None
         With ``coef_`` after fitting, and for sparse inputs. Logistic regression when None.
         Its own intercept is zero by symmetry, and is turned off where it can be.
@@ -155,7 +156,6 @@ class ConstraintClassification(LinearLabelRanker):
         Of more preferences than that in all rows together, so many are drawn. n total
         orders of d items have n d (d - 1) / 2; each takes two rows of the expanded matrix
         and 4 (p + 1) numbers there.
-    space : Rankings, default=None
     random_state : int or RandomState, default=None
         Draws the pairs.
     verbose : int, default=0
@@ -187,24 +187,22 @@ class ConstraintClassification(LinearLabelRanker):
     24
     """
 
-    verbose = 0  # of models that were saved before there was a choice
-
     def __init__(
         self,
-        estimator: Any = None,
-        *,
-        fit_intercept: bool = True,
-        max_pairs: int | None = None,
         space: Any = None,
-        random_state: Any = None,
+        *,
+        estimator: Any = None,
+        max_pairs: int | None = None,
+        fit_intercept: bool = True,
         verbose: int = 0,
+        random_state: Any = None,
     ) -> None:
-        self.estimator = estimator
-        self.fit_intercept = fit_intercept
-        self.max_pairs = max_pairs
         self.space = space
-        self.random_state = random_state
+        self.estimator = estimator
+        self.max_pairs = max_pairs
+        self.fit_intercept = fit_intercept
         self.verbose = verbose
+        self.random_state = random_state
 
     def _reduction(self, space: Any) -> Any:
         if self.max_pairs is not None and not (

@@ -34,16 +34,16 @@ class NeighborLabelRanker(LabelRanker):
 
     Parameters
     ----------
+    space : Rankings, default=None
+    loss : str or loss, default="kendall"
+        Any loss of rankings.
     n_neighbors : int, several, or "auto", default="auto"
         Several are compared by the loss itself, each row left out in turn; "auto" tries
         the powers of two up to 64.
-    loss : str or loss, default="kendall"
-        Any loss of rankings.
     weights : "uniform" or "distance", default="distance"
     metric : str or callable, default="minkowski"
         As in :class:`sklearn.neighbors.NearestNeighbors`, also "precomputed".
     n_jobs : int, default=None
-    space : Rankings, default=None
     verbose : int, default=0
         Progress on stderr, of what takes longer than two seconds.
 
@@ -68,25 +68,23 @@ class NeighborLabelRanker(LabelRanker):
     ['tea', 'rum']
     """
 
-    verbose = 0  # of models that were saved before there was a choice
-
     def __init__(
         self,
-        n_neighbors: Any = "auto",
-        *,
-        loss: str = "kendall",
-        weights: str = "distance",
-        metric: str = "minkowski",
-        n_jobs: int | None = None,
         space: Any = None,
+        loss: Any = "kendall",
+        *,
+        n_neighbors: Any = "auto",
+        weights: str = "distance",
+        metric: Any = "minkowski",
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_neighbors = n_neighbors
+        self.space = space
         self.loss = loss
+        self.n_neighbors = n_neighbors
         self.weights = weights
         self.metric = metric
         self.n_jobs = n_jobs
-        self.space = space
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:

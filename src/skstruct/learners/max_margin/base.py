@@ -21,12 +21,23 @@ from skstruct._arrays.progress import reported, track
 from skstruct.learners.base import ScoreLearner
 from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.learners.inputs import plain_kernel
-from skstruct.learners.max_margin.dual import HingeDual
+from skstruct.learners.leave_out import LeaveOutSearch
+from skstruct.learners.max_margin.dual import MOST_BATCH, HingeDual, Vertices
 from skstruct.learners.max_margin.problem import MarginProblem
 from skstruct.learners.max_margin.scores import Scores
+from skstruct.learners.penalty_path import (
+    LOOSER,
+    N_FOLDS,
+    check_alpha,
+    choose_alpha,
+    split_rows,
+)
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses.base import same_width
 from skstruct.spaces.constraints import differs_by_row
+
+MOST_PASSES = 100  # of one training along a path of penalties
+LOOSEST = 0.1  # gap of such a training, as a share of the objective
 
 
 class MarginLearner(ScoreLearner):
@@ -60,8 +71,7 @@ class MarginLearner(ScoreLearner):
     def _rows(self, X: Any, weight: np.ndarray | None = None) -> tuple[Scores, Any]:
         """New scores, and the training rows as the optimiser reads them."""
         scores = Scores(
-            plain_kernel(self, self.kernel), gamma=self.gamma, degree=self.degree,
-            coef0=self.coef0, n_components=self.n_components,
+            plain_kernel(self, self.kernel), n_landmarks=self.n_landmarks,
             fit_intercept=self.fit_intercept, random_state=self.random_state,
         )  # fmt: skip
         tokens, starts = X, np.arange(X.shape[0] + 1)
@@ -90,16 +100,14 @@ class Past:
 class HingeLearner(MarginLearner):
     """Minimizes a structured hinge to a given duality gap.
 
-    A child has ``lam``, ``tol``, ``max_iter`` and ``warm_start`` besides.
-
-    With ``warm_start``, another ``fit`` to the same rows goes on from the dual variables of
-    the last one, also with other penalties.
+    A child has ``alpha``, ``tol`` and ``max_iter`` besides.
     """
+
+    alpha: Any
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not (np.isfinite(self.lam) and self.lam > 0):
-            raise ValueError(f"lam must be positive and finite; got {self.lam!r}.")
+        check_alpha(self.alpha)
         if not self.tol > 0:
             raise ValueError(f"tol is a share of the objective, positive; got {self.tol!r}.")
         if not is_count(self.max_iter):
@@ -113,7 +121,7 @@ class HingeLearner(MarginLearner):
         All rows are kept, those of ``fit`` too (the array itself: do not change it in between),
         and all are trained on: until the gap is at most ``tol``, or for ``max_iter`` more
         passes. The space, the loss and what the first call learned of them (labels, ranges,
-        n-grams) stay as they are.
+        n-grams) stay as they are, and so does the penalty that the first call has chosen.
         """
         if self._precomputed:
             raise ValueError("partial_fit needs the inputs themselves, not a precomputed kernel.")
@@ -134,15 +142,8 @@ class HingeLearner(MarginLearner):
         self.past_ = self._learned(X, weight, past, keep=True)
         return self
 
-    def _goes_on_from(self) -> dict[str, Any] | None:
-        past = getattr(self, "past_", None) if self.warm_start else None
-        return None if past is None or past.dual is None else past.dual.state()
-
     def _learn(self, X: Any, weight: np.ndarray, level: Any) -> None:
-        past = self.__dict__.pop("past_", None)
-        same = past is not None and np.array_equal(past.outputs, self.outputs_)
-        past = past if self.warm_start and same else None
-        self.past_ = self._learned(X, weight, past, self.warm_start, level)
+        self.past_ = self._learned(X, weight, None, False, level)
 
     def _learned(
         self, X: Any, weight: np.ndarray, past: Past | None, keep: bool, level: Any = NOWHERE
@@ -150,7 +151,10 @@ class HingeLearner(MarginLearner):
         """Solve the dual, begun where one of the same objective stopped; what to go on from."""
         self._warn_if_approximate()
         self.scores_, rows = self._rows(X, weight)
-        dual = self._new_dual(rows, weight / weight.sum())
+        if past is None:
+            self.alpha_, self.search_ = self._chosen(X, rows, weight, level)
+        memory = parse_memory(self.memory)
+        dual = self._new_dual(rows, weight / weight.sum(), self.alpha_, memory)
         key = self._objective_key() if keep else None
         if key is not None and past is not None and past.key == key:
             dual.take_over(past.dual)
@@ -165,9 +169,33 @@ class HingeLearner(MarginLearner):
         state.pop("past_", None)
         return state
 
-    def _new_dual(self, rows: Any, share: np.ndarray) -> HingeDual:
-        problem, memory = self.problem_, parse_memory(self.memory)
-        return HingeDual(rows, problem.n_seeing, problem.n_constants, self.lam, share, memory)
+    def _new_dual(self, rows: Any, share: np.ndarray, alpha: float, memory: int) -> HingeDual:
+        problem = self.problem_
+        return HingeDual(rows, problem.n_seeing, problem.n_constants, alpha, share, memory)
+
+    def _chosen(
+        self, X: Any, rows: Any, weight: np.ndarray, level: Any
+    ) -> tuple[float, LeaveOutSearch | None]:
+        """The penalty, and how it was found; a fit that goes on has found it before."""
+        if found := level.found.get("alpha"):
+            return found, LeaveOutSearch.of_trials(level.found["trials"])
+        path = HingePath(self, rows, weight)
+        alpha, search = choose_alpha(
+            self.alpha,
+            lambda: split_rows(
+                self.outputs_, weight, self.random_state, None if self._precomputed else X
+            ),
+            path.scale,
+            lambda: path,
+            weight,
+            self.verbose,
+        )
+        level.keep(alpha=alpha, trials=None if search is None else search.trials)
+        return alpha, search
+
+    def _fold_dual(self, rows: Any, share: np.ndarray, alpha: float, learned: np.ndarray) -> Any:
+        """A dual of some of the examples, by which a penalty is judged."""
+        return self._new_dual(rows, share, alpha, parse_memory(self.memory) // N_FOLDS)
 
     def _objective_key(self) -> Any:
         """What dual variables belong to, true outputs apart; None where nobody knows."""
@@ -202,10 +230,91 @@ class HingeLearner(MarginLearner):
             warnings.warn(
                 f"{type(self).__name__}: after {dual.n_iter} passes the gap is {dual.gap:.3g}, "
                 f"{dual.gap / max(dual.objective, 1e-300):.2%} of the objective and above "
-                f"tol={self.tol}. Raise max_iter or lam, or scale the features.",
+                f"tol={self.tol}. Raise max_iter or alpha, or scale the features.",
                 ConvergenceWarning,
                 stacklevel=7,
             )
+
+
+class HingePath:
+    """How the learners of a hinge are trained along a path of penalties; rows are examples.
+
+    Parameters
+    ----------
+    learner : HingeLearner, with a problem
+    rows : LinearRows or KernelRows, of all examples
+    weight : array of shape (n,)
+    """
+
+    def __init__(self, learner: HingeLearner, rows: Any, weight: np.ndarray) -> None:
+        self.learner, self.rows, self.weight = learner, rows, weight
+        self.problem = learner.problem_
+
+    def scale(self) -> tuple[float, float]:
+        r"""The penalty at which weights vanish, and the spread of inputs.
+
+        With the vertices that are best without weights, :math:`(u_m, \ell_m)`, weights are of no
+        account where the penalty is above the mean of :math:`|x_m u_m'|^2` over that of the losses.
+        """
+        oracle, examples = self.learner._oracle(), np.flatnonzero(self.weight)
+        constants, loss, square = np.zeros(self.problem.n_constants), 0.0, 0.0
+        norms = _square_norms(self.rows)
+        for first in range(0, len(examples), MOST_BATCH):
+            part = examples[first : first + MOST_BATCH]
+            rows = self.rows.of(part)
+            found = oracle(np.zeros((len(rows), self.problem.n_seeing)), constants, part)
+            seen = norms[rows] @ (
+                np.repeat(self.weight[part], self.rows.lengths[part])[:, None] * found.directions**2
+            )
+            square += float(seen.sum()) + float(self.weight[part] @ (found.constants**2).sum(1))
+            loss += float(self.weight[part] @ found.losses)
+        return square / loss if loss > 0 else 0.0, self.rows.mean_square(self.weight)[1]
+
+    def fit_at(self, alpha: float, rows: np.ndarray, start: Any) -> tuple[Any, Any]:
+        """A dual of these examples, solved, and what the next one begins with."""
+        learner = self.learner
+        if start is None:
+            share = self.weight[rows] / self.weight[rows].sum()
+            dual = learner._fold_dual(self.rows.subset(rows), share, alpha, rows)
+            rng = np.random.default_rng(len(rows))
+            start = dual, OracleOf(learner._oracle(), rows), rng
+        else:
+            start[0].shrink(alpha)
+        dual, oracle, rng = start
+        passes = range(min(learner.max_iter, MOST_PASSES))
+        dual.solve(oracle, min(LOOSER * learner.tol, LOOSEST), passes, rng)
+        return (dual, rows), start
+
+    def left_out_losses(self, fitted: Any, rows: np.ndarray) -> np.ndarray:
+        """Losses of the outputs of largest score."""
+        dual, learned = fitted
+        losses = np.empty(len(rows))
+        for first in range(0, len(rows), MOST_BATCH):
+            part = rows[first : first + MOST_BATCH]
+            scores = self.rows.left_out_scores(dual, learned, part)
+            outputs = self.problem.outputs_of(scores, dual.constants, part)
+            truth = self.problem.outputs[part]
+            losses[first : first + MOST_BATCH] = self.problem.loss(outputs, truth)
+        return losses
+
+
+class OracleOf:
+    """An oracle for some of the examples of another, by their numbers there."""
+
+    def __init__(self, oracle: Any, examples: np.ndarray) -> None:
+        self.oracle, self.examples = oracle, examples
+        self.remembered = getattr(oracle, "remembered", ())
+
+    def __call__(self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray) -> Vertices:
+        return self.oracle(scores, constants, self.examples[examples])
+
+
+def _square_norms(rows: Any) -> np.ndarray:
+    """Squared norms of all rows; shape (N,)."""
+    if rows.kernelised:
+        return rows.X.diagonal()
+    squares = rows.X.multiply(rows.X) if sparse.issparse(rows.X) else np.square(rows.X)
+    return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
 
 
 def _stacked(above: np.ndarray, below: np.ndarray) -> Any:

@@ -6,14 +6,51 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator
 
+from skstruct._arrays.checks import is_count, is_number
 from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.learners.max_margin.chow_liu import n_nodes, spanning_forest
 from skstruct.learners.max_margin.tree_search import train_on
+from skstruct.saving import savable
 from skstruct.solvers.pairwise.forests import is_forest, random_tree_edges
 
 ROUNDS = 3  # of linearising, before the cost goes up
 FIRST, LAST = 16.0, 4.0  # random starts begin between these shares of the highest cost
+
+
+@savable
+class CircuitRank(BaseEstimator):
+    r"""How :class:`~skstruct.learners.MaxMarginTree` finds a forest: by a cost on circles.
+
+    Parameters
+    ----------
+    beta : float, default=None
+        Largest cost :math:`\beta` of the path; None is the value at which a forest is certain.
+        Circles that are left are cut at their weakest edges.
+    n_restarts : int, default=10
+        Starting points; the forest of least objective is taken.
+
+    Examples
+    --------
+    >>> from skstruct.learners import MaxMarginTree
+    >>> X = [[0.0], [0.2], [1.0], [1.2], [2.0], [2.2]]
+    >>> Y = [{"sun"}, {"sun"}, {"sun", "sea"}, {"sun", "sea"}, {"rain"}, {"rain"}]
+    >>> tree = MaxMarginTree(method=CircuitRank(n_restarts=2), alpha=0.001, random_state=0)
+    >>> tree.fit(X, Y).tree_.number_of_edges() <= 2
+    True
+    """
+
+    def __init__(self, beta: float | None = None, n_restarts: int = 10) -> None:
+        self.beta = beta
+        self.n_restarts = n_restarts
+
+    def check(self) -> None:
+        """Raise where a parameter is not what it should be."""
+        if self.beta is not None and not (is_number(self.beta) and 0 < self.beta < np.inf):
+            raise ValueError(f"beta is positive and finite, or None; got {self.beta!r}.")
+        if not is_count(self.n_restarts):
+            raise ValueError(f"n_restarts is a whole number from 1; got {self.n_restarts!r}.")
 
 
 def circuit_cost(edges: np.ndarray, weights: np.ndarray) -> float:

@@ -45,14 +45,14 @@ Oracle = Callable[[np.ndarray, np.ndarray, np.ndarray], Vertices]  # of scores, 
 class HingeDual:
     r"""Weights that minimize a regularised structured hinge, by block-coordinate Frank-Wolfe.
 
-    .. math:: P(W, w) = \tfrac\lambda2 (\|W\|^2 + \|w\|^2) + \sum_e (l_e |w_e| - s_e w_e)
+    .. math:: P(W, w) = \tfrac\alpha2 (\|W\|^2 + \|w\|^2) + \sum_e (l_e |w_e| - s_e w_e)
               + \sum_m h_m \max_{(u, \ell)} \bigl(\ell + \langle W' x_m, u \rangle
               + \langle w, u \rangle \bigr)
 
     over vertices :math:`(u, \ell)` that an oracle finds. Every example keeps a mean of vertices;
-    with :math:`z = -\sum_m h_m \bar u_m` the weights are :math:`W = Z / \lambda` and
-    :math:`w = \mathrm{soft}(z + s, l) / \lambda`, and the dual is
-    :math:`D = \sum_m h_m \bar\ell_m - \tfrac\lambda2 (\|W\|^2 + \|w\|^2)` [1]_. Means stay
+    with :math:`z = -\sum_m h_m \bar u_m` the weights are :math:`W = Z / \alpha` and
+    :math:`w = \mathrm{soft}(z + s, l) / \alpha`, and the dual is
+    :math:`D = \sum_m h_m \bar\ell_m - \tfrac\alpha2 (\|W\|^2 + \|w\|^2)` [1]_. Means stay
     feasible when penalties change, which is what warm starts live on. New vertices are asked
     for in batches; between these, steps go to the best of those known [2]_.
 
@@ -168,6 +168,24 @@ class HingeDual:
         self._multiply()
         self._settle()
         return self
+
+    def shrink(self, lam: float) -> Self:
+        r"""Another penalty, with the means drawn towards the truth as far as the dual likes it.
+
+        Means that were right for a stronger penalty give weights that are too long for a weaker
+        one; scaled by :math:`t = \alpha' \sum_m h_m \bar\ell_m / |Z|^2` they are best.
+        """
+        loss = float(self.share @ self.means(self.point_losses))
+        square = self.lam**2 * self._square_norm()
+        t = min(1.0, float(lam) * loss / square) if square > 0.0 else 1.0
+        rest = t * self.dual_weights[:, 0] + (1.0 - t)
+        part = np.divide(t * self.dual_weights[:, 0], rest, out=np.ones(len(rest)), where=rest > 0)
+        self.dual_weights[:, 1:] *= t
+        self.dual_weights[:, 0] = rest
+        self.point_losses[:, 0] *= part
+        self.point_constants[:, 0] *= part[:, None]
+        self.points[:, 0] *= np.repeat(part, self.rows.lengths)[:, None]
+        return self.penalise(lam=lam)
 
     @property
     def _free(self) -> np.ndarray:

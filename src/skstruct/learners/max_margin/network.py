@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct.learners.max_margin.base import HingeLearner
 from skstruct.learners.max_margin.problem import MarginProblem, MostViolating
 from skstruct.learners.tokens import TokenBatch
 from skstruct.saving import savable
+from skstruct.spaces.base import BaseSpace
+from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.pairwise.labels import PairwiseLabels
 
 if TYPE_CHECKING:
@@ -61,6 +64,11 @@ class NetworkMargins(MarginProblem):
         losses = (psi[:, :n] * loss_costs).sum(axis=1) + offset
         return MostViolating(psi[:, :n], psi[:, n:], losses, offset - found.bounds)
 
+    def outputs_of(
+        self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray
+    ) -> np.ndarray:
+        return self.decode(NetworkScores(scores, constants), examples).outputs
+
     # ------------------------------------------------------------------ predicting
     def smooth(self, smoother: Any, X: Any) -> Any:
         return NetworkScores(smoother.predict(X), smoother.constants_)
@@ -79,9 +87,6 @@ class NetworkMargins(MarginProblem):
 
 class NetworkLearner(HingeLearner):
     """What networks and trees share: label sets, a graph over them, and weights of its edges."""
-
-    def _new_space(self, y: Any) -> Any:
-        return PairwiseLabels("full")
 
     @staticmethod
     def _additive(problem: NetworkMargins, space: PairwiseLabels, X: Any) -> NetworkMargins:
@@ -120,40 +125,37 @@ class MaxMarginNetwork(NetworkLearner):
 
     is learned by minimizing [1]_ [2]_
 
-    .. math:: \tfrac\lambda2 \|w\|^2 + \beta \sum_{ij} |w_{ij}|
+    .. math:: \tfrac\alpha2 \|w\|^2 + \beta \sum_{ij} |w_{ij}|
               + \frac1n \sum_m \max_y \bigl(\ell(y, y_m) + f(x_m, y) - f(x_m, y_m)\bigr).
 
     Where the graph has cycles, the maximum is over the local polytope, an upper bound of the
-    hinge that is attained by one min-cut (roof duality), unless ``inference="exact"``.
+    hinge that is attained by one min-cut (roof duality), unless the space is exact.
 
     Edges and the constant feature are penalised like the features, so that the scale of the
     inputs matters: rows of about unit length are a good start, and training is quick there.
 
     Parameters
     ----------
-    graph : "full", "empty", edges or networkx.Graph, default="full"
-        Which pairs of labels have a weight; edges are pairs of label names.
-    loss : str or loss, default="hamming"
-        A loss that adds up over labels.
-    lam : float, default=0.01
-        Weight of the square penalty.
+    space : PairwiseLabels, "full", "empty", edges or networkx.Graph, default=None
+        Which pairs of labels have a weight, and whether most violating outputs are found exactly
+        in training where the graph has cycles (``PairwiseLabels(graph, exact=True)``, which may
+        take exponential time beyond a few labels). A graph stands for ``PairwiseLabels(graph)``,
+        and None for all pairs. For edges that see the inputs too, with
+        :math:`\langle w_{ij}, x \rangle` in place of :math:`w_{ij}`, give the space to
+        :class:`~skstruct.learners.StructuredSVM`.
+    loss : str or loss, default=None
+        A loss that adds up over labels; "hamming" when None.
+    alpha : float, several, or "auto", default="auto"
+        Weight of the square penalty; chosen as in :class:`~skstruct.learners.StructuredSVM`.
     l1 : float, default=0.0
         Weight :math:`\beta` of the absolute penalty of the edges.
-    edge_features : bool, default=False
-        Whether edges see the inputs too: :math:`\langle w_{ij}, x \rangle` in place of
-        :math:`w_{ij}`.
-    inference : "relaxed" or "exact", default="relaxed"
-        How most violating outputs are found in training where the graph has cycles. Exact search
-        may take exponential time beyond a few labels.
-    kernel, gamma, degree, coef0, n_components, fit_intercept
-        As in :class:`~skstruct.learners.StructuredSVM`.
-    tol, max_iter, warm_start, memory, n_jobs, verbose, random_state
+    kernel, n_landmarks, fit_intercept, tol, max_iter, n_jobs, verbose, random_state
         As in :class:`~skstruct.learners.StructuredSVM`.
 
     Attributes
     ----------
+    alpha_, search_ : the penalty, and how it was chosen; see StructuredSVM
     coef_, intercept_ : arrays of shape (n_labels, p) and (n_labels,)
-        Those of edges that see the inputs come below.
     edge_coef_ : array of shape (n_edges,), weights of ``space_.edges_``
     graph_ : networkx.Graph over the label names, with the weights
     gap_, objective_, dual_objective_, n_iter_, history_ : see StructuredSVM
@@ -168,7 +170,7 @@ class MaxMarginNetwork(NetworkLearner):
     --------
     >>> X = [[0.0], [0.2], [1.0], [1.2], [2.0], [2.2]]
     >>> Y = [{"sun"}, {"sun"}, {"sun", "sea"}, {"sun", "sea"}, {"rain"}, {"rain"}]
-    >>> model = MaxMarginNetwork(lam=0.001, random_state=0).fit(X, Y)
+    >>> model = MaxMarginNetwork(alpha=0.001, random_state=0).fit(X, Y)
     >>> [sorted(labels) for labels in model.predict([[0.1], [1.1], [2.1]])]
     [['sun'], ['sea', 'sun'], ['rain']]
     >>> model.graph_["rain"]["sun"]["weight"] < 0
@@ -177,43 +179,29 @@ class MaxMarginNetwork(NetworkLearner):
 
     def __init__(
         self,
-        graph: Any = "full",
+        space: Any = None,
+        loss: Any = None,
         *,
-        loss: Any = "hamming",
-        lam: float = 0.01,
+        alpha: Any = "auto",
         l1: float = 0.0,
-        edge_features: bool = False,
-        inference: str = "relaxed",
-        kernel: str = "linear",
-        gamma: Any = None,
-        degree: int = 3,
-        coef0: int = 1,
-        n_components: Any = None,
+        kernel: Any = "linear",
+        n_landmarks: int | None = None,
         fit_intercept: bool = True,
         tol: float = 0.01,
         max_iter: int = 1000,
-        warm_start: bool = False,
-        memory: str = "1GB",
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
-        self.graph = graph
+        self.space = space
         self.loss = loss
-        self.lam = lam
+        self.alpha = alpha
         self.l1 = l1
-        self.edge_features = edge_features
-        self.inference = inference
         self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_components = n_components
+        self.n_landmarks = n_landmarks
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.memory = memory
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
@@ -222,22 +210,26 @@ class MaxMarginNetwork(NetworkLearner):
         super()._check_parameters()
         if not (np.isfinite(self.l1) and self.l1 >= 0):
             raise ValueError(f"l1 is finite and at least zero; got {self.l1!r}.")
-        if self.l1 and self.edge_features:
-            raise ValueError("l1 is a penalty of single edge weights: give edge_features=False.")
-        if self.inference not in ("relaxed", "exact"):
-            raise ValueError(f'inference is "relaxed" or "exact"; got {self.inference!r}.')
 
     def _new_space(self, y: Any) -> Any:
-        return PairwiseLabels(self.graph, exact=self.inference == "exact")
+        if self.space is None:
+            return PairwiseLabels("full")
+        if isinstance(self.space, PairwiseLabels):
+            return clone(self.space)
+        if isinstance(self.space, BaseSpace):
+            raise ValueError(
+                "space is a PairwiseLabels, or a graph over the labels; got "
+                f"{type(self.space).__name__}."
+            )
+        return PairwiseLabels(self.space)
 
     def _problem(self, X: Any) -> Any:
-        kind = MarginProblem if self.edge_features else NetworkMargins
-        relaxed = self.inference == "relaxed"
-        problem = kind(self.space_, self.loss_, self.outputs_, relaxed=relaxed)
+        relaxed = not self.space_.exact
+        problem = NetworkMargins(self.space_, self.loss_, self.outputs_, relaxed=relaxed)
         return self._additive(problem, self.space_, X)
 
-    def _new_dual(self, rows: Any, share: np.ndarray) -> Any:
-        dual = super()._new_dual(rows, share)
+    def _new_dual(self, rows: Any, share: np.ndarray, alpha: float, memory: int) -> Any:
+        dual = super()._new_dual(rows, share, alpha, memory)
         return dual.penalise(l1=self.l1) if self.l1 else dual
 
     def _oracle(self) -> Any:
@@ -245,8 +237,6 @@ class MaxMarginNetwork(NetworkLearner):
 
     @property
     def graph_(self) -> Any:
-        """The graph over the labels' names, with weights where edges see no input."""
+        """The graph over the labels' names, edges with their weights."""
         check_is_fitted(self)
-        if isinstance(self.problem_, NetworkMargins):
-            return self._weighted_graph()
-        return self.space_.graph_
+        return self._weighted_graph()

@@ -44,13 +44,14 @@ class StructuredPerceptron(MarginLearner):
     loss : str, loss or callable, default=None
         What ``score`` reports; the usual loss of the space when None. Learning does not see
         it, but for the coordinates that are scored where it needs other ones than the space's.
-    kernel, gamma, degree, coef0
-        Kernel between inputs, by scikit-learn's names, a callable or ``"precomputed"``.
-    n_components : int, default=None
+    kernel : str, kernel or callable, default="linear"
+        Kernel between inputs: a name, an object of :mod:`skstruct.kernels` with parameters of
+        its own, a callable, or ``"precomputed"``.
+    n_landmarks : int, default=None
         Stand in for the kernel by so many Nyström features.
     fit_intercept : bool, default=True
         A constant feature.
-    n_epochs : int, default=10
+    max_iter : int, default=10
         Passes of ``fit`` over the rows; ``partial_fit`` makes one.
     average : bool, default=True
         Predict with the mean of the weights after all visits so far, not with the last.
@@ -58,8 +59,6 @@ class StructuredPerceptron(MarginLearner):
         Outputs decoded at once; 1 is the classic perceptron.
     shuffle : bool, default=True
         Let ``fit`` visit the rows in random order.
-    memory : str or int, default="1GB"
-        Budget for a block of rows at prediction.
     n_jobs : int, default=None
         Threads that predict blocks of rows.
     verbose : int, default=0
@@ -96,17 +95,13 @@ class StructuredPerceptron(MarginLearner):
         space: Any = None,
         loss: Any = None,
         *,
-        kernel: str = "linear",
-        gamma: Any = None,
-        degree: int = 3,
-        coef0: int = 1,
-        n_components: Any = None,
+        kernel: Any = "linear",
+        n_landmarks: int | None = None,
         fit_intercept: bool = True,
-        n_epochs: int = 10,
+        max_iter: int = 10,
         average: bool = True,
         batch_size: int = 16,
         shuffle: bool = True,
-        memory: str = "1GB",
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -114,23 +109,19 @@ class StructuredPerceptron(MarginLearner):
         self.space = space
         self.loss = loss
         self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_components = n_components
+        self.n_landmarks = n_landmarks
         self.fit_intercept = fit_intercept
-        self.n_epochs = n_epochs
+        self.max_iter = max_iter
         self.average = average
         self.batch_size = batch_size
         self.shuffle = shuffle
-        self.memory = memory
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        for name in ("n_epochs", "batch_size"):
+        for name in ("max_iter", "batch_size"):
             if not is_count(getattr(self, name)):
                 raise ValueError(f"{name} is a whole number from 1; got {getattr(self, name)!r}.")
 
@@ -161,7 +152,7 @@ class StructuredPerceptron(MarginLearner):
         visited, rng = np.flatnonzero(weight), check_random_state(self.random_state)
         if stopped := level.found:
             set_stream(rng, stopped["rng"])
-        for epoch in track(range(self.n_epochs), "training", self.verbose):
+        for epoch in track(range(self.max_iter), "training", self.verbose):
             if epoch < stopped.get("epoch", 0):
                 continue
             if epoch == stopped.get("epoch"):
@@ -171,7 +162,7 @@ class StructuredPerceptron(MarginLearner):
             level.keep(epoch=epoch, order=order, rng=rng)
             if not self._visit(rows, order, weight, level.below("visits")):
                 # No update: the weights stay as they are, however often the rows come again.
-                self.n_seen_ += len(visited) * (self.n_epochs - 1 - epoch)
+                self.n_seen_ += len(visited) * (self.max_iter - 1 - epoch)
                 break
         self._keep(rows)
         self.problem_ = self.problem_.trained()
@@ -202,10 +193,10 @@ class StructuredPerceptron(MarginLearner):
 
     def _check_linear(self) -> None:
         linear = self.kernel == "linear" if isinstance(self.kernel, str) else False
-        if self.n_components or not (linear or has_features(self.kernel)):
+        if self.n_landmarks or not (linear or has_features(self.kernel)):
             raise ValueError(
                 "partial_fit keeps weights of features, and no rows: give kernel='linear' and "
-                "n_components=None, or call fit with all rows."
+                "n_landmarks=None, or call fit with all rows."
             )
 
     def _start(self, rows: Any) -> None:

@@ -154,12 +154,18 @@ class MarginProblem(RiskProblem):
         bounds = np.maximum(found.bounds - own, 0.0)  # the truth itself is always a vertex
         return Vertices(found.seeing - seeing, found.constants - fixed, found.losses, bounds)
 
+    def outputs_of(
+        self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray
+    ) -> np.ndarray:
+        """Outputs of the largest score, for some of the examples."""
+        return self.decode(scores, examples).outputs
+
     def predicted(
         self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """psi of the outputs of the largest score, in the two parts of ``truth``."""
-        found = self.decode(scores, examples)
-        return dense(self.scored.embed(found.outputs), np.float64), np.zeros((len(examples), 0))
+        outputs = self.outputs_of(scores, constants, examples)
+        return dense(self.scored.embed(outputs), np.float64), np.zeros((len(examples), 0))
 
     def totals(self, values: np.ndarray, examples: np.ndarray) -> np.ndarray:
         """Sums over the rows of each example; here every example is one row."""
@@ -259,10 +265,15 @@ class ChainMargins(WithChainScores, MarginProblem):
     def predicted(
         self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
+        outputs = self.outputs_of(scores, constants, examples)
+        return self._psi(outputs[outputs >= 0], self._tokens(examples)[1])
+
+    def outputs_of(
+        self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray
+    ) -> np.ndarray:
         _, starts = self._tokens(examples)
         transitions = constants.reshape(1, self.n_seeing, self.n_seeing)
-        found = self.decode(ChainScores(scores, starts, transitions), examples)
-        return self._psi(found.outputs[found.outputs >= 0], starts)
+        return self.decode(ChainScores(scores, starts, transitions), examples).outputs
 
     def totals(self, values: np.ndarray, examples: np.ndarray) -> np.ndarray:
         return sums_of_sequences(values, self._tokens(examples)[1])

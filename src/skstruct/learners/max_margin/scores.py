@@ -9,6 +9,7 @@ from scipy import sparse
 
 from skstruct._arrays.rows import dense
 from skstruct.learners.features import KernelSettings
+from skstruct.learners.penalty_path import mean_square
 from skstruct.saving import check_floats, savable
 
 NOTHING, EMPTY = np.zeros((0, 0)), np.zeros(0, np.int64)
@@ -93,6 +94,22 @@ class LinearRows:
         """Scores of some rows; shape (len(rows), q)."""
         return np.asarray(self.X[rows] @ W)
 
+    def starts_of(self, examples: np.ndarray) -> np.ndarray:
+        """Where each of some examples begins, one after the other."""
+        return np.concatenate([[0], np.cumsum(self.lengths[examples])])
+
+    def subset(self, examples: np.ndarray) -> "LinearRows":
+        """Some of the examples, as rows of their own."""
+        return LinearRows(self.X[self.of(examples)], self.starts_of(examples))
+
+    def left_out_scores(self, dual: Any, learned: np.ndarray, examples: np.ndarray) -> np.ndarray:
+        """Scores of some examples by a dual of ``subset(learned)``; shape (R, q)."""
+        return np.asarray(self.X[self.of(examples)] @ dual.weights)
+
+    def mean_square(self, share: np.ndarray) -> tuple[float, float]:
+        """Mean square of the rows, and the share of it that varies; examples have weights."""
+        return mean_square(self.X, np.repeat(share, self.lengths))
+
     def weights(self, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """W = X' A for coefficients A (N, q), and no scores kept."""
         weights = self.X.T @ coefficients
@@ -129,6 +146,19 @@ class KernelRows(LinearRows):
         """No weights, but the scores K A of all rows."""
         return NOTHING, self.X @ coefficients
 
+    def subset(self, examples: np.ndarray) -> "KernelRows":
+        rows = self.of(examples)
+        return KernelRows(self.X[np.ix_(rows, rows)], self.starts_of(examples))
+
+    def left_out_scores(self, dual: Any, learned: np.ndarray, examples: np.ndarray) -> np.ndarray:
+        return self.X[np.ix_(self.of(examples), self.of(learned))] @ dual.coefficients
+
+    def mean_square(self, share: np.ndarray) -> tuple[float, float]:
+        weight = np.repeat(share, self.lengths)
+        weight = weight / weight.sum()
+        total = float(weight @ self.X.diagonal())
+        return total, 1.0 - float(weight @ self.X @ weight) / total if total > 0 else 1.0
+
 
 @savable
 class Scores(KernelSettings):
@@ -150,7 +180,7 @@ class Scores(KernelSettings):
         if self.is_linear:
             return LinearRows(self._with_one(X), starts)
         self.kernel_ = self._fitted_kernel(X, weight)
-        if self.n_components:
+        if self.n_landmarks:
             self.features_ = self._nystroem(self.kernel_, X)
             return LinearRows(self._with_one(self.features_.transform(X)), starts)
         # New rows of a precomputed kernel bring their values: there is nothing to keep.

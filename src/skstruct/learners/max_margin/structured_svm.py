@@ -14,7 +14,7 @@ RESCALINGS = ("margin", "slack")
 class StructuredSVM(HingeLearner):
     r"""Scores that keep the truth ahead of every other output by its loss.
 
-    .. math:: \min_W \tfrac\lambda2 \|W\|^2 + \frac1n \sum_i \max_z \bigl(\ell(z, y_i)
+    .. math:: \min_W \tfrac\alpha2 \|W\|^2 + \frac1n \sum_i \max_z \bigl(\ell(z, y_i)
               + \langle W' x_i, \psi(z) - \psi(y_i) \rangle\bigr)
 
     for margin rescaling [1]_ [2]_; for slack rescaling the maximum is over
@@ -37,11 +37,17 @@ class StructuredSVM(HingeLearner):
         What the loss scales. Slack rescaling searches a product of two linear functions:
         exact over spaces small enough to list, else up to a bound that the gap includes and
         that may keep it above ``tol``.
-    lam : float, default=0.01
-        Weight of the penalty.
-    kernel, gamma, degree, coef0
-        Kernel between inputs, by scikit-learn's names, a callable or ``"precomputed"``.
-    n_components : int, default=None
+    alpha : float, several, or "auto", default="auto"
+        Weight of the penalty. Several are compared by the loss of left-out rows, of whole
+        sequences where rows are such: five folds, or a fifth of more than a thousand rows once,
+        from strong to weak penalties, until the loss rises. "auto" tries half decades over five
+        decades, from a penalty at which weights hardly differ from zero, by the scale of the
+        data. Where fewer than five rows, or only one output, leave nothing to compare by, it is a
+        hundredth of that one.
+    kernel : str, kernel or callable, default="linear"
+        Kernel between inputs: a name, an object of :mod:`skstruct.kernels` with parameters of
+        its own, a callable, or ``"precomputed"``.
+    n_landmarks : int, default=None
         Stand in for the kernel by so many Nyström features.
     fit_intercept : bool, default=True
         A constant feature, penalised like all others.
@@ -49,19 +55,20 @@ class StructuredSVM(HingeLearner):
         Stop when the duality gap is at most this share of the objective.
     max_iter : int, default=1000
         Passes over the data at most.
-    warm_start : bool, default=False
-        Go on from the last ``fit`` if the rows are the same.
-    memory : str or int, default="1GB"
-        Budget for outputs that are kept in training, and for a block of rows at prediction.
     n_jobs : int, default=None
         Threads that predict blocks of rows.
     verbose : int, default=0
         Progress on stderr.
     random_state : int or RandomState, default=None
-        Order of the examples.
+        Order of the examples, and which of them are left out together. That choice is the same
+        every time where it is None.
 
     Attributes
     ----------
+    alpha_ : float, the penalty
+    search_ : LeaveOutSearch or None
+        The penalties tried, with the mean left-out loss of each and its standard error;
+        :class:`~skstruct.inspection.AlphaPathDisplay` draws them.
     gap_, objective_, dual_objective_ : float
         The optimum is between the last and the second; the first is their difference.
     n_iter_ : int
@@ -78,11 +85,12 @@ class StructuredSVM(HingeLearner):
 
     Examples
     --------
+    >>> from skstruct.kernels import RBF
     >>> from skstruct.spaces import Hierarchy
     >>> X = [[0.0], [0.1], [1.0], [1.1], [3.0]]
     >>> Y = [{"animal", "cat"}, {"animal", "cat"}, {"animal", "dog"}, {"animal", "dog"}, set()]
     >>> space = Hierarchy([("animal", "cat"), ("animal", "dog")])
-    >>> model = StructuredSVM(space, "hamming", kernel="rbf", gamma=2.0, random_state=0)
+    >>> model = StructuredSVM(space, "hamming", alpha=0.01, kernel=RBF(2.0), random_state=0)
     >>> [sorted(labels) for labels in model.fit(X, Y).predict([[0.05], [3.0]])]
     [['animal', 'cat'], []]
     >>> bool(model.gap_ <= 0.01 * model.objective_)
@@ -93,19 +101,14 @@ class StructuredSVM(HingeLearner):
         self,
         space: Any = None,
         loss: Any = None,
-        rescaling: str = "margin",
         *,
-        lam: float = 0.01,
-        kernel: str = "linear",
-        gamma: Any = None,
-        degree: int = 3,
-        coef0: int = 1,
-        n_components: int | None = None,
+        rescaling: str = "margin",
+        alpha: Any = "auto",
+        kernel: Any = "linear",
+        n_landmarks: int | None = None,
         fit_intercept: bool = True,
         tol: float = 0.01,
         max_iter: int = 1000,
-        warm_start: bool = False,
-        memory: str = "1GB",
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -113,17 +116,12 @@ class StructuredSVM(HingeLearner):
         self.space = space
         self.loss = loss
         self.rescaling = rescaling
-        self.lam = lam
+        self.alpha = alpha
         self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_components = n_components
+        self.n_landmarks = n_landmarks
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.memory = memory
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state

@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from skstruct._arrays.checks import is_count
 from skstruct._arrays.progress import ticker
 from skstruct.learners.max_margin.chow_liu import chow_liu
-from skstruct.learners.max_margin.circuit_rank import crank, sufficient_cost
+from skstruct.learners.max_margin.circuit_rank import CircuitRank, crank, sufficient_cost
 from skstruct.learners.max_margin.network import NetworkLearner, NetworkMargins
 from skstruct.learners.max_margin.tree_search import greedy, mst, project, train_on
 from skstruct.saving import savable
 from skstruct.spaces.pairwise.labels import PairwiseLabels
 
-METHODS = ("crank", "greedy", "project", "mst", "chow-liu", "empty", "full")
+FIXED = ("empty", "full")
+METHODS = ("crank", "greedy", "project", "mst", "chow-liu", *FIXED)
 
 
 @savable
@@ -37,30 +37,26 @@ class MaxMarginTree(NetworkLearner):
 
     Parameters
     ----------
-    method : str, default="crank"
-        "crank"; "greedy" adds the edge of largest gain, time after time; "mst" takes the
-        maximum spanning forest of the gains of single edges; "project" that of the weights of
-        the full network; "chow-liu" that of the mutual information of the labels [2]_. "empty"
-        and "full" are the networks without edges and with all: full is no forest, and is here
-        to be compared with.
     loss : str or loss, default="hamming"
         A loss that adds up over labels.
-    lam : float, default=0.01
-        Weight of the square penalty.
-    beta : float, default=None
-        Largest :math:`\beta` of the path; None is the value at which a forest is certain.
-        Circles that are left are cut at their weakest edges.
-    n_restarts : int, default=10
-        Starting points of CRANK; the forest of least objective is taken.
-    kernel, gamma, degree, coef0, n_components, fit_intercept
-        As in :class:`~skstruct.learners.StructuredSVM`.
-    tol, max_iter, warm_start, memory, verbose, random_state
+    method : str or CircuitRank, default="crank"
+        "crank", which stands for :class:`CircuitRank`; "greedy" adds the edge of largest gain,
+        time after time; "mst" takes the maximum spanning forest of the gains of single edges;
+        "project" that of the weights of the full network; "chow-liu" that of the mutual
+        information of the labels [2]_. "empty" and "full" are the networks without edges and with
+        all: full is no forest, and is here to be compared with.
+    alpha : float, several, or "auto", default="auto"
+        Weight of the square penalty; chosen as in :class:`~skstruct.learners.StructuredSVM`. Where
+        the forest is searched by training, penalties are compared on the Chow-Liu forest of the
+        rows that are not left out: one training for each, in place of a search.
+    kernel, n_landmarks, fit_intercept, tol, max_iter, verbose, random_state
         As in :class:`~skstruct.learners.StructuredSVM`.
     n_jobs : int, default=None
         Threads for restarts, and for blocks of rows at prediction.
 
     Attributes
     ----------
+    alpha_, search_ : the penalty, and how it was chosen; see StructuredSVM
     tree_ : networkx.Graph over the label names, edges with their weights
     coef_, intercept_ : arrays of shape (n_labels, p) and (n_labels,)
     edge_coef_ : array of shape (n_edges,), weights of ``space_.edges_``
@@ -78,7 +74,7 @@ class MaxMarginTree(NetworkLearner):
     --------
     >>> X = [[0.0], [0.2], [1.0], [1.2], [2.0], [2.2]]
     >>> Y = [{"sun"}, {"sun"}, {"sun", "sea"}, {"sun", "sea"}, {"rain"}, {"rain"}]
-    >>> model = MaxMarginTree(lam=0.001, n_restarts=2, random_state=0).fit(X, Y)
+    >>> model = MaxMarginTree(alpha=0.001, random_state=0).fit(X, Y)
     >>> [sorted(labels) for labels in model.predict([[0.1], [1.1], [2.1]])]
     [['sun'], ['sea', 'sun'], ['rain']]
     >>> model.tree_.number_of_edges() <= 2
@@ -87,53 +83,42 @@ class MaxMarginTree(NetworkLearner):
 
     def __init__(
         self,
-        method: str = "crank",
+        loss: Any = "hamming",
         *,
-        loss: str = "hamming",
-        lam: float = 0.01,
-        beta: float | None = None,
-        n_restarts: int = 10,
-        kernel: str = "linear",
-        gamma: Any = None,
-        degree: int = 3,
-        coef0: int = 1,
-        n_components: Any = None,
+        method: Any = "crank",
+        alpha: Any = "auto",
+        kernel: Any = "linear",
+        n_landmarks: int | None = None,
         fit_intercept: bool = True,
         tol: float = 0.01,
         max_iter: int = 1000,
-        warm_start: bool = False,
-        memory: str = "1GB",
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
-        self.method = method
         self.loss = loss
-        self.lam = lam
-        self.beta = beta
-        self.n_restarts = n_restarts
+        self.method = method
+        self.alpha = alpha
         self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_components = n_components
+        self.n_landmarks = n_landmarks
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.memory = memory
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.method not in METHODS:
-            raise ValueError(f"method is one of {', '.join(METHODS)}; got {self.method!r}.")
-        if self.beta is not None and not (np.isfinite(self.beta) and self.beta > 0):
-            raise ValueError(f"beta is positive and finite, or None; got {self.beta!r}.")
-        if not is_count(self.n_restarts):
-            raise ValueError(f"n_restarts is a whole number from 1; got {self.n_restarts!r}.")
+        if isinstance(self.method, CircuitRank):
+            self.method.check()
+        elif not isinstance(self.method, str) or self.method not in METHODS:
+            raise ValueError(
+                f"method is one of {', '.join(METHODS)}, or CircuitRank; got {self.method!r}."
+            )
+
+    def _new_space(self, y: Any) -> Any:
+        return PairwiseLabels("full")
 
     def _problem(self, X: Any) -> Any:
         """Of all pairs of labels: which of them matter is to be found."""
@@ -168,20 +153,40 @@ class MaxMarginTree(NetworkLearner):
         """Which edges are kept, and the dual trained on these."""
         settings = {"tol": self.tol, "max_iter": self.max_iter, "rng": rng, "level": level}
         oracle, Y = self.problem_.vertices, self.outputs_
-        if self.method in ("empty", "full", "chow-liu"):
-            mask = np.full(len(edges), self.method == "full")
-            if self.method == "chow-liu":
-                mask = chow_liu(Y, edges, dual.share)
+        mask = self._known_structure(edges, Y, dual.share)
+        if mask is not None:
             return mask, train_on(dual, oracle, mask, **settings)
-        if self.method == "crank":
-            beta = sufficient_cost(Y, edges, dual.share) if self.beta is None else self.beta
-            with ticker(self.n_restarts, "starts", self.verbose) as tick:
-                return crank(
-                    dual, oracle, edges, beta_max=beta, n_restarts=self.n_restarts,
-                    n_jobs=self.n_jobs, progress=tick, **settings,
-                )  # fmt: skip
         if self.method == "greedy":
             with ticker(len(self.space_.labels_) - 1, "edges", self.verbose) as tick:
                 return greedy(dual, oracle, edges, progress=tick, **settings)
-        method = {"mst": mst, "project": project}[self.method]
-        return method(dual, oracle, edges, **settings)
+        if self.method in ("mst", "project"):
+            method = {"mst": mst, "project": project}[self.method]
+            return method(dual, oracle, edges, **settings)
+        chosen = CircuitRank() if isinstance(self.method, str) else self.method
+        beta = sufficient_cost(Y, edges, dual.share) if chosen.beta is None else chosen.beta
+        with ticker(chosen.n_restarts, "starts", self.verbose) as tick:
+            return crank(
+                dual, oracle, edges, beta_max=beta, n_restarts=chosen.n_restarts,
+                n_jobs=self.n_jobs, progress=tick, **settings,
+            )  # fmt: skip
+
+    def _known_structure(
+        self, edges: np.ndarray, Y: np.ndarray, share: np.ndarray
+    ) -> np.ndarray | None:
+        """The edges by mask, where no weights need to be trained to find them."""
+        if not isinstance(self.method, str):
+            return None
+        if self.method == "chow-liu":
+            return chow_liu(Y, edges, share)
+        return np.full(len(edges), self.method == "full") if self.method in FIXED else None
+
+    def _fold_dual(self, rows: Any, share: np.ndarray, alpha: float, learned: np.ndarray) -> Any:
+        """With the edges of the method where they are known at once, else those of Chow and Liu.
+
+        A search for the forest is many trainings, for each penalty and each fold.
+        """
+        dual = super()._fold_dual(rows, share, alpha, learned)
+        edges, Y = self.problem_.space.edges_, self.outputs_[learned]
+        mask = self._known_structure(edges, Y, share)
+        mask = chow_liu(Y, edges, share) if mask is None else mask
+        return dual.penalise(l1=np.where(mask, 0.0, np.inf), shift=0.0)

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Penalties chosen on left-out rows, along a path from strong to weak.
+
+A learner brings a :class:`PenaltyPath`: how it is trained on some rows at one penalty, begun
+where training at the penalty before has ended, and the losses of other rows. What is shared is
+here: which penalties are tried, which rows are left out, when a path ends, which penalty is
+taken.
+
+* Penalties go by half decades from one at which weights hardly differ from zero, told by the
+  scale of the data, so that inputs in other units are no other problem.
+* Up to a thousand rows are left out in five folds, of more a fifth is left out once. Copies of
+  a row are left out together.
+* A path ends when two penalties in a row were worse than the best by more than the standard
+  error of the difference, row by row.
+* The least mean left-out loss wins, and of equal ones the strongest penalty.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from skstruct._arrays.checks import is_number
+from skstruct._arrays.progress import announce, track
+from skstruct.learners.leave_out import LeaveOutSearch, twins
+from skstruct.learners.tokens import TokenBatch
+
+N_FOLDS, MANY_ROWS = 5, 1000  # of more rows than these a fifth is left out, and once only
+DECADES, PER_DECADE = 5, 2
+LEAST_SPREAD = 1e-4  # share of inputs that vary: with less, the path is no longer
+WITHOUT_SEARCH = 0.01  # of the strongest penalty, where no rows can be left out
+LOOSER = 5.0  # times the tolerance of training, along the path
+WORSE_IN_A_ROW = 2
+
+Fold = tuple[np.ndarray, np.ndarray]  # rows to train on, rows to judge by
+
+
+class PenaltyPath(Protocol):
+    """What the choice of a penalty needs to know of a learner."""
+
+    def fit_at(self, alpha: float, rows: np.ndarray, start: Any) -> tuple[Any, Any]:
+        """What was learned of some rows, and what the next weaker penalty begins with."""
+
+    def left_out_losses(self, fitted: Any, rows: np.ndarray) -> np.ndarray:
+        """Losses of other rows (n,); NaN for a row that says nothing."""
+
+
+def check_alpha(alpha: Any) -> None:
+    """Raise unless alpha is "auto", a positive number, or several."""
+    if isinstance(alpha, str):
+        if alpha != "auto":
+            raise ValueError(f'alpha is a positive number, several, or "auto"; got {alpha!r}.')
+        return
+    values = np.asarray(alpha)
+    numbers = values.dtype.kind in "fiu" and values.size > 0 and values.ndim <= 1
+    if not numbers or not (np.isfinite(values) & (values > 0)).all():
+        raise ValueError(
+            f'alpha is a positive and finite number, several, or "auto"; got {alpha!r}.'
+        )
+
+
+def is_given(alpha: Any) -> bool:
+    """Whether alpha is one number, so that there is nothing to choose."""
+    return is_number(alpha) or (not isinstance(alpha, str) and np.ndim(alpha) == 0)
+
+
+def penalty_grid(alpha: Any, top: float, spread: float = 1.0) -> np.ndarray:
+    """The penalties to try, strongest first.
+
+    Parameters
+    ----------
+    alpha : "auto" or several numbers
+    top : float
+        At which weights hardly differ from zero.
+    spread : float
+        Share of the inputs' mean square that is not the same in all rows: where it is small, what
+        matters comes at weaker penalties.
+
+    >>> penalty_grid([0.1, 10.0, 1.0], 5.0)
+    array([10. ,  1. ,  0.1])
+    >>> penalty_grid("auto", 1.0)[[0, 1, 2, -1]].round(5)
+    array([1.0000e+00, 3.1623e-01, 1.0000e-01, 1.0000e-05])
+    """
+    if not isinstance(alpha, str):
+        return np.unique(np.asarray(alpha, dtype=np.float64))[::-1]
+    more = -np.log10(np.clip(spread, LEAST_SPREAD, 1.0))
+    n_steps = int(np.ceil(PER_DECADE * (DECADES + more)))
+    return strongest(top) * 10.0 ** (-np.arange(n_steps + 1) / PER_DECADE)
+
+
+def strongest(top: float) -> float:
+    """The strongest penalty, where the data tell one."""
+    return float(top) if np.isfinite(top) and top > 0 else 1.0
+
+
+def mean_square(X: Any, weight: np.ndarray) -> tuple[float, float]:
+    """Mean of :math:`|x|^2` over rows, and which share of it is not that of their mean.
+
+    >>> mean_square(np.array([[3.0, 0.0], [3.0, 4.0]]), np.ones(2))
+    (17.0, 0.23529411764705882)
+    """
+    share = weight / weight.sum()
+    squares = X.multiply(X) if sparse.issparse(X) else np.square(X)
+    total = float((share @ squares).sum())
+    mean = np.asarray(share @ X).ravel()
+    return total, 1.0 - float((mean**2).sum()) / total if total > 0 else 1.0
+
+
+def split_rows(
+    outputs: np.ndarray, weight: np.ndarray, random_state: Any, X: Any = None
+) -> list[Fold]:
+    """Folds of the rows that have weight, copies together; none where there are too few.
+
+    Rows are shuffled by ``random_state``, and always in the same way where that is None.
+
+    Parameters
+    ----------
+    X : array, sparse array or TokenBatch, default=None
+        Tells copies apart; None where every row is on its own.
+    """
+    rows = np.flatnonzero(weight)
+    if len(rows) < N_FOLDS or _all_equal(outputs[rows]):
+        return []
+    group = np.arange(len(rows))
+    if X is not None:
+        same = twins(rows_of(X, rows), outputs[rows])
+        group = group if same is None else same
+    n_groups = int(group.max()) + 1
+    if n_groups < N_FOLDS:
+        return []
+    seed = 0 if random_state is None else random_state
+    fold = (np.random.default_rng(seed).permutation(n_groups) % N_FOLDS)[group]
+    judged = range(1 if len(rows) > MANY_ROWS else N_FOLDS)
+    return [(rows[fold != k], rows[fold == k]) for k in judged]
+
+
+def rows_of(X: Any, rows: np.ndarray) -> Any:
+    """Some rows, which are sequences where X is a TokenBatch."""
+    if not isinstance(X, TokenBatch):
+        return X[rows]
+    lengths = np.diff(X.starts)[rows]
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    shift = np.repeat(X.starts[:-1][rows] - starts[:-1], lengths)
+    return TokenBatch(X.tokens[np.arange(starts[-1]) + shift], starts)
+
+
+def _all_equal(outputs: np.ndarray) -> bool:
+    same = (outputs == outputs[:1]) | ((outputs != outputs) & (outputs[:1] != outputs[:1]))
+    return bool(np.all(same))
+
+
+def follow_path(
+    path: PenaltyPath, alphas: np.ndarray, folds: list[Fold], weight: np.ndarray, verbose: int = 0
+) -> LeaveOutSearch:
+    """Train along the path on every fold, until left-out losses rise."""
+    search, starts = LeaveOutSearch(), [None] * len(folds)
+    judged = np.concatenate([left for _, left in folds])
+    share, best, n_worse = weight[judged], np.zeros(0), 0
+    for alpha in track(alphas.tolist(), "alphas", verbose):
+        losses = []
+        for number, (rows, left) in enumerate(folds):
+            fitted, starts[number] = path.fit_at(alpha, rows, starts[number])
+            losses.append(path.left_out_losses(fitted, left))
+        here = np.concatenate(losses)
+        risk, error = weighted_mean(here, share)
+        if search.add({"alpha": alpha, "risk": risk, "standard error": error}):
+            best, n_worse = here, 0
+            continue
+        behind, error = weighted_mean(here - best, share)
+        n_worse = n_worse + 1 if behind > error else 0
+        if n_worse == WORSE_IN_A_ROW:
+            break
+    return search
+
+
+def weighted_mean(losses: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    """Mean and standard error over the rows that say something.
+
+    >>> weighted_mean(np.array([0.0, 1.0, np.nan, 1.0]), np.array([2.0, 1.0, 5.0, 1.0]))
+    (0.5, 0.3061862178478973)
+    """
+    told = ~np.isnan(losses)
+    values, weight = losses[told], weight[told]
+    total = weight.sum()
+    if not total > 0:
+        return 0.0, 0.0
+    mean = float(weight @ values / total)
+    return mean, float(np.sqrt((weight**2) @ (values - mean) ** 2) / total)
+
+
+def choose_alpha(
+    alpha: Any,
+    folds: Callable[[], list[Fold]],
+    scale: Callable[[], tuple[float, float]],
+    path: Callable[[], PenaltyPath],
+    weight: np.ndarray,
+    verbose: int = 0,
+) -> tuple[float, LeaveOutSearch | None]:
+    """The penalty to train with, and how it was found; None where nothing was searched.
+
+    Parameters
+    ----------
+    alpha : float, several, or "auto"
+    folds : callable -> rows to train on and rows to judge by
+    scale : callable -> the penalty at which weights vanish, and the spread of inputs
+    path : callable -> how the learner is trained along the path
+    weight : array of shape (n,)
+        Of the rows.
+    """
+    if is_given(alpha):
+        return float(alpha), None
+    top, spread = scale()
+    alphas, parts = penalty_grid(alpha, top, spread), folds()
+    if len(alphas) == 1:
+        return float(alphas[0]), None
+    if not parts:
+        fixed = WITHOUT_SEARCH * strongest(top)
+        nearest = alphas[np.argmin(np.abs(np.log(alphas / fixed)))]
+        announce(f"Too few rows, or outputs, to leave any out: alpha is {nearest:.3g}.")
+        return float(nearest), None
+    announce(f"alpha: up to {len(alphas)} penalties on {len(parts)} split(s) of the rows")
+    search = follow_path(path(), alphas, parts, weight, verbose)
+    assert search.best is not None
+    return float(search.best["alpha"]), search
