@@ -212,14 +212,26 @@ def mean_tau(Z_pred: np.ndarray, Z_true: np.ndarray, sample_weight: Any = None) 
     >>> mean_tau(np.array([[1.0, 2, 3], [1, 2, 3]]), np.array([[2.0, 1, 3], [1, 1, 1]]))
     0.3333333333333333
     """
+    wrong = wrong_pairs(Z_pred, Z_true)
+    ordered = ~np.isnan(wrong)
+    if not ordered.any():
+        raise ValueError("Kendall's tau needs a pair of items that y orders; no row has one.")
+    weights = None if sample_weight is None else np.asarray(sample_weight)[ordered]
+    return float(np.average(1.0 - 2.0 * wrong[ordered], weights=weights))
+
+
+def wrong_pairs(Z_pred: np.ndarray, Z_true: np.ndarray) -> np.ndarray:
+    """Share of the pairs that a true row orders which are in the wrong order, ties by half.
+
+    NaN for a row that orders none; shape (n,).
+
+    >>> wrong_pairs(np.array([[1.0, 2, 3], [1, 2, 3]]), np.array([[2.0, 1, 3], [1, 1, 1]]))
+    array([0.33333333,        nan])
+    """
     agreement, n_ordered = np.empty(len(Z_true)), np.empty(len(Z_true))
     for rows in pair_blocks(*Z_true.shape):
         true = pair_signs(Z_true[rows])
         agreement[rows] = (pair_signs(Z_pred[rows]) * true).sum(axis=1)
         n_ordered[rows] = np.abs(true).sum(axis=1)
-    ordered = n_ordered > 0
-    if not ordered.any():
-        raise ValueError("Kendall's tau needs a pair of items that y orders; no row has one.")
-    tau = agreement[ordered] / n_ordered[ordered]
-    weights = None if sample_weight is None else np.asarray(sample_weight)[ordered]
-    return float(np.average(tau, weights=weights))
+    n_ordered[n_ordered == 0] = np.nan
+    return (1.0 - agreement / n_ordered) / 2.0

@@ -10,13 +10,22 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.extmath import row_norms
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from skstruct._arrays.progress import track
-from skstruct.kernels import InputKernel
-from skstruct.learners.label_ranking.base import LinearLabelRanker
+from skstruct.learners.features import KernelSettings
+from skstruct.learners.label_ranking.base import LinearLabelRanker, wrong_pairs
+from skstruct.learners.leave_out import LeaveOutSearch
+from skstruct.learners.penalty_path import (
+    LOOSER,
+    check_alpha,
+    choose_alpha,
+    mean_square,
+    split_rows,
+)
 from skstruct.saving import savable
 
+MOST_PASSES = 100  # of one training along a path of penalties
 SWEEPS = 1  # over the pairs of a row per visit: more gained nothing on real data
 
 
@@ -24,23 +33,26 @@ SWEEPS = 1  # over the pairs of a row per visit: more gained nothing on real dat
 class LabelRankingSVM(LinearLabelRanker):
     r"""Rank items by scores with a margin between every pair that a row orders.
 
-    .. math:: \min_w \tfrac12 \sum_j \|w_j\|^2 + C \sum_i \frac{1}{|E_i|}
+    .. math:: \min_w \tfrac\alpha2 \sum_j \|w_j\|^2 + \frac1n \sum_i \frac{1}{|E_i|}
               \sum_{(p, q) \in E_i} \max(0, 1 - \langle w_p - w_q, x_i \rangle)
 
     with :math:`E_i` the pairs of row i, p before q [1]_ [2]_. Solved in the dual,
-    :math:`\max \sum_e \alpha_e - \tfrac12 \|w(\alpha)\|^2` with :math:`0 \le \alpha_e \le
-    C / |E_i|`, by coordinate ascent over the pairs of one row at a time, until the gap
+    :math:`\max \alpha\, (\sum_e a_e - \tfrac12 \|w(a)\|^2)` with :math:`0 \le a_e \le
+    1 / (\alpha n |E_i|)`, by coordinate ascent over the pairs of one row at a time, until the gap
     between both values says that it is solved.
 
     Parameters
     ----------
-    C : float, default=1.0
-        What violated margins cost.
-    kernel : str or callable, default="linear"
-        As in :class:`~skstruct.kernels.InputKernel`, positive semidefinite. All but
-        "linear" keep the Gram matrix of the training rows.
-    gamma, degree, coef0 : float
-        Kernel parameters.
+    space : Rankings, default=None
+    alpha : float, several, or "auto", default="auto"
+        Weight of the penalty. Several are compared by the share of pairs in the wrong order of
+        left-out rows (Kendall's loss): five folds, or a fifth of more than a thousand rows once,
+        from strong to weak, until the loss rises. "auto" tries half decades over five decades,
+        from twice the mean square of the inputs. Where fewer than five rows leave nothing to
+        compare by, it is a hundredth of that.
+    kernel : str, kernel or callable, default="linear"
+        A name, an object of :mod:`skstruct.kernels`, or a callable; positive semidefinite. All
+        but "linear" keep the Gram matrix of the training rows.
     fit_intercept : bool, default=True
         One is added to the kernel; with "linear" this is a constant feature. The
         intercepts are penalized like the weights.
@@ -48,14 +60,15 @@ class LabelRankingSVM(LinearLabelRanker):
         Duality gap to reach, as a share of the objective.
     max_iter : int, default=1000
         Passes over the rows.
-    space : Rankings, default=None
-    random_state : int or RandomState, default=None
-        Order in which rows are visited.
     verbose : int, default=0
         Progress on stderr, of what takes longer than two seconds.
+    random_state : int or RandomState, default=None
+        Order in which rows are visited, and which of them are left out together.
 
     Attributes
     ----------
+    alpha_ : float, the penalty
+    search_ : LeaveOutSearch or None, the penalties tried with their left-out losses
     coef_, intercept_ : arrays of shape (d, p) and (d,), with the linear kernel
     dual_coef_ : array of shape (n, d), with the other kernels
     objective_, duality_gap_ : float, at the end
@@ -67,45 +80,37 @@ class LabelRankingSVM(LinearLabelRanker):
     .. [1] A. Elisseeff, J. Weston, "A kernel method for multi-labelled classification",
        NIPS 2001.
     .. [2] S. Vembu, "Learning to predict combinatorial structures", 2010, section 3.4, with
-       C for its lambda and half of its norm.
+       :math:`1 / (n \alpha)` for its lambda and half of its norm.
 
     Examples
     --------
     >>> X = [[0.0], [1.0], [2.0], [3.0]]
     >>> y = [[1, 2, 3], [1, 2, 3], [3, 2, 1], [3, 2, 1]]
-    >>> LabelRankingSVM(C=10.0).fit(X, y).predict([[0.0], [3.0]])
+    >>> LabelRankingSVM(alpha=0.025).fit(X, y).predict([[0.0], [3.0]])
     array([[1, 2, 3],
            [3, 2, 1]])
     """
 
-    verbose = 0  # of models that were saved before there was a choice
-
     def __init__(
         self,
-        C: float = 1.0,
+        space: Any = None,
         *,
-        kernel: str = "linear",
-        gamma: Any = None,
-        degree: int = 3,
-        coef0: int = 1,
+        alpha: Any = "auto",
+        kernel: Any = "linear",
         fit_intercept: bool = True,
         tol: float = 1e-3,
         max_iter: int = 1000,
-        space: Any = None,
-        random_state: Any = None,
         verbose: int = 0,
+        random_state: Any = None,
     ) -> None:
-        self.C = C
+        self.space = space
+        self.alpha = alpha
         self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
-        self.space = space
-        self.random_state = random_state
         self.verbose = verbose
+        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -126,42 +131,44 @@ class LabelRankingSVM(LinearLabelRanker):
         return np.arange(n), whole
 
     def _learn(self, reduced: Any, weight: np.ndarray) -> None:
-        if not (np.isfinite(self.C) and self.C > 0):
-            raise ValueError(f"C must be positive; got {self.C!r}.")
+        check_alpha(self.alpha)
         if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
             raise ValueError(f"max_iter is a whole number from 1; got {self.max_iter!r}.")
-        dual = DualProblem(reduced, self.C * weight)
-        if self._kernel_is("linear"):
-            self._solve(dual, *_linear_steps(dual))
+        linear, K = self._kernel_is("linear"), None
+        if not linear:
+            self.kernel_ = KernelSettings(self.kernel)._fitted_kernel(reduced.X, weight)
+            K = self.kernel_.gram(reduced.X)
+            K += float(self.fit_intercept)
+        self.alpha_, self.search_ = self._chosen(reduced, K, weight)
+        dual = DualProblem(reduced, weight, K)
+        rng = check_random_state(self.random_state)
+        passes = track(range(1, self.max_iter + 1), "passes", self.verbose)
+        if not dual.solve(self.alpha_, self.tol, passes, rng):
+            warnings.warn(
+                f"LabelRankingSVM stopped after {self.max_iter} passes with a duality gap of "
+                f"{dual.gap:.2g} at the objective {dual.objective:.6g}: raise max_iter or "
+                "tol, scale the inputs, or raise alpha.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        self.n_iter_, self.objective_, self.duality_gap_ = dual.n_iter, dual.objective, dual.gap
+        if linear:
             self._keep(np.ascontiguousarray(dual.weights.T))
-            return
-        self.kernel_ = InputKernel(
-            self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0
-        ).fit(reduced.X, weight)
-        K = self.kernel_.gram(reduced.X)
-        K += float(self.fit_intercept)
-        self._solve(dual, *_kernel_steps(dual, K))
-        self.X_fit_, self.dual_coef_ = reduced.X, dual.weights
+        else:
+            self.X_fit_, self.dual_coef_ = reduced.X, dual.weights
 
-    def _solve(
-        self, dual: "DualProblem", epoch: Callable[..., Any], evaluate: Callable[..., Any]
-    ) -> None:
-        """Passes over the rows, in random order, until the gap is small."""
-        rng, visited = check_random_state(self.random_state), np.flatnonzero(dual.upper)
-        for n_iter in track(range(1, self.max_iter + 1), "passes", self.verbose):
-            self.n_iter_ = n_iter
-            epoch(rng.permutation(visited))
-            scores, square = evaluate()
-            self.objective_, value = dual.values(scores, square)
-            self.duality_gap_ = max(0.0, self.objective_ - value)  # below zero by rounding only
-            if self.duality_gap_ <= self.tol * self.objective_:
-                return
-        warnings.warn(
-            f"LabelRankingSVM stopped after {self.max_iter} passes with a duality gap of "
-            f"{self.duality_gap_:.2g} at the objective {self.objective_:.6g}: raise max_iter or "
-            "tol, scale the inputs, or lower C.",
-            ConvergenceWarning,
-            stacklevel=4,
+    def _chosen(
+        self, reduced: Any, K: np.ndarray | None, weight: np.ndarray
+    ) -> tuple[float, LeaveOutSearch | None]:
+        path = RankingPath(self, reduced, K, weight)
+        X = None if self._kernel_is("precomputed") else reduced.X
+        return choose_alpha(
+            self.alpha,
+            lambda: split_rows(self.outputs_, weight, self.random_state, X),
+            path.scale,
+            lambda: path,
+            weight,
+            self.verbose,
         )
 
     def _scores(self, X: Any) -> Any:
@@ -171,20 +178,51 @@ class LabelRankingSVM(LinearLabelRanker):
 
 
 class DualProblem:
-    """The variables of the dual, one per preference, and the value of both problems."""
+    """The variables of the dual, one per preference, and the value of both problems.
 
-    def __init__(self, preferences: Any, C: np.ndarray) -> None:  # C has shape (n,)
-        self.preferences = preferences
+    Parameters
+    ----------
+    preferences : Preferences
+    weight : array of shape (n,)
+    K : array of shape (n, n), default=None
+        Gram matrix of the rows, where there is a kernel.
+    """
+
+    n_iter, objective, gap = 0, np.inf, np.inf
+
+    def __init__(self, preferences: Any, weight: np.ndarray, K: np.ndarray | None = None) -> None:
+        self.preferences, self.K = preferences, K
+        self.share = weight / weight.sum()
         self.starts = preferences.starts
-        self.upper = C / np.maximum(np.diff(self.starts), 1)  # shape: (n,)
-        self.alpha = np.zeros(len(preferences.rows))
-        self.weights = None
+        self.dual = np.zeros(len(preferences.rows))
+        steps = _linear_steps if K is None else _kernel_steps
+        self._epoch, self._evaluate = steps(self)
+
+    def solve(self, alpha: float, tol: float, passes: Any, rng: Any) -> bool:
+        """Passes over the rows, in random order, until the gap is small; whether it is.
+
+        Variables that are feasible for a stronger penalty are so for a weaker one, with the same
+        weights: another call goes on from where the last one has ended.
+        """
+        self.alpha = alpha
+        self.upper = self.share / (alpha * np.maximum(np.diff(self.starts), 1))  # shape: (n,)
+        visited = np.flatnonzero(self.share)
+        for _ in passes:
+            self.n_iter += 1
+            self._epoch(rng.permutation(visited))
+            scores, square = self._evaluate()
+            self.objective, value = self.values(scores, square)
+            self.gap = max(0.0, self.objective - value)  # below zero by rounding only
+            if self.gap <= tol * self.objective:
+                return True
+        return False
 
     def values(self, scores: np.ndarray, square: float) -> tuple[float, float]:
         """Primal and dual objective from scores (n, d) and the squared norm of w."""
         hinges = np.maximum(0.0, 1.0 - self.preferences.margins(scores))
         loss = float(self.upper[self.preferences.rows] @ hinges)
-        return square / 2 + loss, float(self.alpha.sum()) - square / 2
+        alpha = self.alpha
+        return alpha * (square / 2 + loss), alpha * (float(self.dual.sum()) - square / 2)
 
     @property
     def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -200,23 +238,70 @@ def _linear_steps(dual: DualProblem) -> tuple[Callable[..., Any], Callable[..., 
 
     def epoch(order: np.ndarray) -> None:
         rows = X.data, X.indices, X.indptr, squares
-        linear_epoch(*rows, *dual.pairs, order, dual.alpha, dual.weights, SWEEPS, 0.0)
+        linear_epoch(*rows, *dual.pairs, order, dual.dual, dual.weights, SWEEPS, 0.0)
 
     return epoch, lambda: (dual.preferences.X @ dual.weights, float((dual.weights**2).sum()))
 
 
-def _kernel_steps(
-    dual: DualProblem, K: np.ndarray
-) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _kernel_steps(dual: DualProblem) -> tuple[Callable[..., Any], Callable[..., Any]]:
     from skstruct.learners.label_ranking._numba import kernel_epoch
 
+    K: Any = dual.K
     dual.weights = np.zeros((len(K), dual.preferences.n_items))
 
     def epoch(order: np.ndarray) -> None:
-        kernel_epoch(K, *dual.pairs, order, dual.alpha, dual.weights, SWEEPS, 0.0)
+        kernel_epoch(K, *dual.pairs, order, dual.dual, dual.weights, SWEEPS, 0.0)
 
     def evaluate() -> tuple[np.ndarray, float]:
         scores = K @ dual.weights
         return scores, float((dual.weights * scores).sum())
 
     return epoch, evaluate
+
+
+class RankingPath:
+    """How the machine is trained along a path of penalties.
+
+    Parameters
+    ----------
+    learner : LabelRankingSVM
+    reduced : Preferences, of all rows
+    K : array of shape (n, n), or None
+    weight : array of shape (n,)
+    """
+
+    def __init__(
+        self, learner: LabelRankingSVM, reduced: Any, K: np.ndarray | None, weight: np.ndarray
+    ) -> None:
+        self.learner, self.X, self.K, self.weight = learner, reduced.X, K, weight
+
+    def scale(self) -> tuple[float, float]:
+        """Twice the mean square of inputs, as a pair of items has two weights, and their spread."""
+        if self.K is None:
+            square, spread = mean_square(self.X, self.weight)
+            return 2.0 * square, spread
+        share = self.weight / self.weight.sum()
+        square = float(share @ self.K.diagonal())
+        spread = 1.0 - float(share @ self.K @ share) / square if square > 0 else 1.0
+        return 2.0 * square, spread
+
+    def fit_at(self, alpha: float, rows: np.ndarray, start: Any) -> tuple[Any, Any]:
+        """A dual of these rows, solved: the next weaker penalty goes on from it."""
+        learner = self.learner
+        if start is None:
+            reduced = learner.reduction_.apply(self.X[rows], learner.outputs_[rows])
+            K = None if self.K is None else self.K[np.ix_(rows, rows)]
+            start = DualProblem(reduced, self.weight[rows], K), np.random.RandomState(len(rows))
+        dual, rng = start
+        passes = range(min(learner.max_iter, MOST_PASSES))
+        dual.solve(alpha, LOOSER * learner.tol, passes, rng)
+        return (dual.weights, rows), start
+
+    def left_out_losses(self, fitted: Any, rows: np.ndarray) -> np.ndarray:
+        """Shares of pairs in the wrong order."""
+        weights, learned = fitted
+        if self.K is None:
+            scores = safe_sparse_dot(self.X[rows], weights, dense_output=True)
+        else:
+            scores = self.K[np.ix_(rows, learned)] @ weights
+        return wrong_pairs(self.learner._inverted(scores), self.learner.outputs_[rows])
