@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from skstruct.learners.counting_ridge.learner import CountingRidge
     from skstruct.learners.counting_ridge.objective import NewtonCG
     from skstruct.learners.counting_ridge.online import StochasticGradient
+    from skstruct.learners.exponential_family.chains import AnnealedChains, PersistentChains
     from skstruct.learners.exponential_family.learner import ExponentialFamily
     from skstruct.learners.label_ranking.boosting import LabelRankingBoosting
     from skstruct.learners.label_ranking.classification import (
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from skstruct.learners.label_ranking.reductions import Reduction
     from skstruct.learners.label_ranking.svm import LabelRankingSVM
     from skstruct.learners.max_margin.chow_liu import chow_liu_tree
+    from skstruct.learners.max_margin.circuit_rank import CircuitRank
     from skstruct.learners.max_margin.network import MaxMarginNetwork
     from skstruct.learners.max_margin.perceptron import StructuredPerceptron
     from skstruct.learners.max_margin.structured_svm import StructuredSVM
@@ -32,7 +34,9 @@ if TYPE_CHECKING:
 __getattr__ = lazy_names(
     __name__,
     {
+        "AnnealedChains": "exponential_family.chains",
         "Checkpoint": "checkpoints.saving",
+        "CircuitRank": "max_margin.circuit_rank",
         "ConstraintClassification": "label_ranking.classification",
         "CountingRidge": "counting_ridge.learner",
         "NewtonCG": "counting_ridge.objective",
@@ -46,6 +50,7 @@ __getattr__ = lazy_names(
         "OnlineLabelRanker": "label_ranking.online",
         "OutputKernelRegressor": "output_kernel.learner",
         "PairwiseComparison": "label_ranking.classification",
+        "PersistentChains": "exponential_family.chains",
         "Reduction": "label_ranking.reductions",
         "StructuredPerceptron": "max_margin.perceptron",
         "StructuredSVM": "max_margin.structured_svm",
@@ -54,7 +59,9 @@ __getattr__ = lazy_names(
 )
 
 __all__ = [
+    "AnnealedChains",
     "Checkpoint",
+    "CircuitRank",
     "ConditionalRiskMinimizer",
     "ConstraintClassification",
     "CountingRidge",
@@ -69,6 +76,7 @@ __all__ = [
     "OnlineLabelRanker",
     "OutputKernelRegressor",
     "PairwiseComparison",
+    "PersistentChains",
     "Reduction",
     "StochasticGradient",
     "StructuredPerceptron",

@@ -39,6 +39,9 @@ Fold = tuple[np.ndarray, np.ndarray]  # rows to train on, rows to judge by
 class PenaltyPath(Protocol):
     """What the choice of a penalty needs to know of a learner."""
 
+    def scale(self) -> tuple[float, float]:
+        """The penalty at which weights hardly differ from zero, and the spread of the inputs."""
+
     def fit_at(self, alpha: float, rows: np.ndarray, start: Any) -> tuple[Any, Any]:
         """What was learned of some rows, and what the next weaker penalty begins with."""
 
@@ -191,9 +194,8 @@ def weighted_mean(losses: np.ndarray, weight: np.ndarray) -> tuple[float, float]
 
 def choose_alpha(
     alpha: Any,
+    path: PenaltyPath,
     folds: Callable[[], list[Fold]],
-    scale: Callable[[], tuple[float, float]],
-    path: Callable[[], PenaltyPath],
     weight: np.ndarray,
     verbose: int = 0,
 ) -> tuple[float, LeaveOutSearch | None]:
@@ -202,15 +204,14 @@ def choose_alpha(
     Parameters
     ----------
     alpha : float, several, or "auto"
+    path : PenaltyPath
     folds : callable -> rows to train on and rows to judge by
-    scale : callable -> the penalty at which weights vanish, and the spread of inputs
-    path : callable -> how the learner is trained along the path
     weight : array of shape (n,)
         Of the rows.
     """
     if is_given(alpha):
         return float(alpha), None
-    top, spread = scale()
+    top, spread = path.scale()
     alphas, parts = penalty_grid(alpha, top, spread), folds()
     if len(alphas) == 1:
         return float(alphas[0]), None
@@ -220,6 +221,18 @@ def choose_alpha(
         announce(f"Too few rows, or outputs, to leave any out: alpha is {nearest:.3g}.")
         return float(nearest), None
     announce(f"alpha: up to {len(alphas)} penalties on {len(parts)} split(s) of the rows")
-    search = follow_path(path(), alphas, parts, weight, verbose)
+    search = follow_path(path, alphas, parts, weight, verbose)
     assert search.best is not None
     return float(search.best["alpha"]), search
+
+
+def chosen_once(
+    level: Any, choose: Callable[[], tuple[float, LeaveOutSearch | None]]
+) -> tuple[float, LeaveOutSearch | None]:
+    """What was chosen, also before a fit was stopped that now goes on at ``level``."""
+    if found := level.found.get("alpha"):
+        alpha, search = found, LeaveOutSearch.of_trials(level.found["trials"])
+    else:
+        alpha, search = choose()
+    level.keep(alpha=alpha, trials=None if search is None else search.trials)
+    return alpha, search

@@ -70,9 +70,6 @@ def _linear(distribution: Any, space: Any, view: Any, scores: np.ndarray, width:
 # Distributions of a trained model: exact where they are known, else by Markov chains.
 
 
-PARTITIONS = ("auto", "exact", "annealed", "contrastive")
-
-
 @savable
 @dataclass(frozen=True, eq=False)
 class ModelDistributions:
@@ -80,7 +77,7 @@ class ModelDistributions:
 
     Attributes
     ----------
-    partition : "auto", "exact", "annealed" or "contrastive"
+    solver : "auto", "exact", "annealed" or "contrastive"
         Exact distributions are used by the first two.
     n_draws, n_warmup : int
         Draws of a row for its means, and sweeps of the chains that they are the ends of.
@@ -92,7 +89,7 @@ class ModelDistributions:
     n_jobs : int or None
     """
 
-    partition: str
+    solver: str
     n_draws: int
     n_warmup: int
     eps: float | None
@@ -103,9 +100,9 @@ class ModelDistributions:
 
     def distribution(self, space: Any, scores: np.ndarray) -> Any:
         """The exact distribution, or None."""
-        if self.partition not in ("auto", "exact"):
+        if self.solver not in ("auto", "exact"):
             return None
-        return exact_distribution(space, scores, required=self.partition == "exact")
+        return exact_distribution(space, scores, required=self.solver == "exact")
 
     def draws(
         self, space: Any, scores: np.ndarray, n: int, rng: np.random.Generator | None = None
@@ -143,7 +140,7 @@ class ModelDistributions:
 
     def log_partition(self, space: Any, scores: np.ndarray) -> Any:
         """ln Z of every row with its interval."""
-        method = self.partition if self.partition in ("auto", "exact") else "annealed"
+        method = self.solver if self.solver in ("auto", "exact") else "annealed"
         options = {"delta": self.delta, "return_interval": True, "proposals": self.proposals}
         options |= {"n_jobs": self.n_jobs}
         options |= {"n_draws": self.n_draws} if self.eps is None else {"eps": self.eps}

@@ -7,19 +7,34 @@ import numpy as np
 
 from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.memory import parse_memory
-from skstruct.learners.exponential_family.distribution import PARTITIONS, ModelDistributions
+from skstruct.learners.exponential_family.chains import resolve_solver
+from skstruct.learners.exponential_family.distribution import ModelDistributions
 from skstruct.learners.exponential_family.likelihood import RowModel
 from skstruct.learners.exponential_family.optimization import Solution, lbfgs
+from skstruct.learners.exponential_family.path import (
+    LikelihoodPath,
+    TrainingRows,
+    TrainingSequences,
+)
 from skstruct.learners.exponential_family.prediction import ExponentialPredictor
 from skstruct.learners.exponential_family.problem import ExponentialProblem
 from skstruct.learners.features import InputFeatures
 from skstruct.learners.inputs import plain_kernel
+from skstruct.learners.leave_out import LeaveOutSearch
+from skstruct.learners.penalty_path import (
+    Fold,
+    check_alpha,
+    choose_alpha,
+    chosen_once,
+    split_rows,
+)
 from skstruct.learners.tokens import TokenBatch
-from skstruct.sampling.annealed_estimates import check_accuracy
 from skstruct.sampling.chains import check_samplable
 from skstruct.saving import savable
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.tolerances import GRADIENT_ACCURACY
+
+DESCENT_ACCURACY = 1e-3  # what the objective may still fall by, where gradients are stochastic
 
 
 @savable
@@ -27,7 +42,7 @@ class ExponentialFamily(ExponentialPredictor):
     r"""Probabilities of structured outputs, linear in features of the inputs.
 
     .. math:: p(y \mid x) = \exp\bigl(\langle \psi(y), W x \rangle - \ln Z(W x)\bigr), \qquad
-              \min_W \lambda \|W\|^2 + \frac1n \sum_i \bigl(\ln Z(W x_i)
+              \min_W \alpha \|W\|^2 + \frac1n \sum_i \bigl(\ln Z(W x_i)
               - \langle \psi(y_i), W x_i \rangle\bigr)
 
     The maximum a posteriori of chapter 6 of [1]_. Over classes this is multinomial logistic
@@ -44,44 +59,35 @@ class ExponentialFamily(ExponentialPredictor):
     loss : str, loss or callable, default=None
         What predictions minimise the expected value of. The most probable output when None,
         where ``score`` measures the usual loss of the space.
-    lam : float, default=1e-3
-        Weight :math:`\lambda` of the penalty. The scale of the inputs matters.
-    partition : "auto", "exact", "annealed" or "contrastive", default="auto"
+    alpha : float, several, or "auto", default="auto"
+        Weight of the penalty. Several are compared on left-out rows, whole sequences where rows
+        are such: five folds, or a fifth of more than a thousand rows once (always once where
+        gradients are stochastic), from strong to weak, until it gets worse. What is compared is
+        the loss, if one is given; else the negative log-likelihood, which is what a model of
+        probabilities is for, and which tells penalties apart that predict the same outputs. Where
+        sums are not exact, likelihoods would be estimates of the same size as their differences,
+        and the usual loss of the space is compared. "auto" tries half decades over five decades,
+        from the variance of the inputs times the largest one of psi. Where fewer than five rows,
+        or only one output, leave nothing to compare by, it is a hundredth of that.
+    solver : "auto", "exact", "annealed", "contrastive" or chains, default="auto"
         Exact sums; gradients from chains that are annealed from the uniform distribution for each
-        step; or from chains that go on from step to step (persistent contrastive divergence).
-        ``"auto"`` is exact where possible, else contrastive. Where sums are not exact,
-        partition functions are annealed estimates. Parameters of sampling may be set anew
-        after ``fit``: predictions go by what they are then.
-    kernel, gamma, degree, coef0
-        Kernel between inputs, by scikit-learn's names, a callable or ``"precomputed"``.
-    n_components : int, default=None
+        step (:class:`AnnealedChains`); or from chains that go on from step to step, persistent
+        contrastive divergence (:class:`PersistentChains`). ``"auto"`` is exact where possible,
+        else contrastive. Where sums are not exact, partition functions are annealed estimates.
+        Settings of the chains are parameters of these objects, and may be set anew after
+        ``fit``: predictions go by what they are then.
+    kernel : str, kernel or callable, default="linear"
+        Kernel between inputs: a name, an object of :mod:`skstruct.kernels` with parameters of
+        its own, a callable, or ``"precomputed"``.
+    n_landmarks : int, default=None
         Nyström features that stand for the kernel; None for the kernel itself.
-    fit_intercept : bool, default=False
+    fit_intercept : bool, default=True
         A constant feature, free of the penalty.
     tol : float, default=None
         Where training stops: for exact gradients, the largest entry (1e-5 when None); for
         stochastic ones, what the objective may still fall by, as far as chains mix (1e-3 when
         None).
     max_iter : int, default=1000
-    n_chains : int, default=10
-        Markov chains of every training row, where gradients are stochastic.
-    n_sweeps : int, default=5
-        Sweeps of these between two steps. Distributions of few outputs take more: chains that do
-        not mix bend the gradient, which no stopping rule sees.
-    n_draws : int, default=1000
-        Draws of a row that its marginals are the mean of, where they are not exact, and chains
-        that its partition function is estimated with.
-    n_warmup : int, default=50
-        Sweeps of the chains that these draws are the ends of.
-    eps : float, default=None
-        Annealed partition functions are right up to a factor :math:`1 \pm \epsilon` with
-        probability :math:`1 - \delta`, as far as chains mix, whatever number of draws that takes;
-        None for ``n_draws`` and intervals by their standard error.
-    delta : float, default=0.1
-    proposals : "auto", "local" or "meta", default="auto"
-        Of the chains; see :class:`~skstruct.sampling.Metropolis`.
-    memory : str or int, default="1GB"
-        Budget for blocks of rows.
     n_jobs : int, default=None
         Threads of chains and of predictions.
     verbose : int, default=0
@@ -91,11 +97,14 @@ class ExponentialFamily(ExponentialPredictor):
     Attributes
     ----------
     space_, loss_ : the fitted parts
+    alpha_ : float, the penalty
+    search_ : LeaveOutSearch or None
+        The penalties tried, with what the left-out rows say of each and its standard error.
     coef_, intercept_ : arrays of shape (d, p) and (d,), where the kernel is linear
     transition_coef_ : array of shape (q, q), of sequences with features for every position
     objective_ : float; NaN where gradients are stochastic
     n_iter_, converged_ : how training ended
-    partition_ : "exact", "annealed" or "contrastive", how it was trained
+    solver_ : "exact", "annealed" or "contrastive", how it was trained
 
     References
     ----------
@@ -106,7 +115,7 @@ class ExponentialFamily(ExponentialPredictor):
     --------
     >>> X = [[0.0], [0.1], [0.9], [1.0]]
     >>> Y = [["sun"], ["sun"], ["sun", "sea"], ["sun", "sea"]]
-    >>> model = ExponentialFamily(lam=0.01, fit_intercept=True).fit(X, Y)
+    >>> model = ExponentialFamily(alpha=0.01).fit(X, Y)
     >>> model.space_.labels_, model.predict_marginals([[0.0]]).round(2)
     (('sea', 'sun'), array([[0.14, 1.  ]]))
     >>> np.exp(model.log_proba([[0.0]], [["sun"]])).round(2)
@@ -118,68 +127,40 @@ class ExponentialFamily(ExponentialPredictor):
     def __init__(
         self,
         space: Any = None,
-        *,
         loss: Any = None,
-        lam: float = 1e-3,
-        partition: str = "auto",
-        kernel: str = "linear",
-        gamma: Any = None,
-        degree: int = 3,
-        coef0: int = 1,
-        n_components: Any = None,
-        fit_intercept: bool = False,
-        tol: Any = None,
+        *,
+        alpha: Any = "auto",
+        solver: Any = "auto",
+        kernel: Any = "linear",
+        n_landmarks: int | None = None,
+        fit_intercept: bool = True,
+        tol: float | None = None,
         max_iter: int = 1000,
-        n_chains: int = 10,
-        n_sweeps: int = 5,
-        n_draws: int = 1000,
-        n_warmup: int = 50,
-        eps: Any = None,
-        delta: float = 0.1,
-        proposals: str = "auto",
-        memory: str = "1GB",
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.space = space
         self.loss = loss
-        self.lam = lam
-        self.partition = partition
+        self.alpha = alpha
+        self.solver = solver
         self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_components = n_components
+        self.n_landmarks = n_landmarks
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
-        self.n_chains = n_chains
-        self.n_sweeps = n_sweeps
-        self.n_draws = n_draws
-        self.n_warmup = n_warmup
-        self.eps = eps
-        self.delta = delta
-        self.proposals = proposals
-        self.memory = memory
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.partition not in PARTITIONS:
-            raise ValueError(
-                f"partition is one of {', '.join(PARTITIONS)}; got {self.partition!r}."
-            )
-        if not (is_number(self.lam) and 0 < self.lam < np.inf):
-            raise ValueError(f"lam must be positive; got {self.lam!r}.")
-        for name in ("max_iter", "n_chains", "n_sweeps", "n_draws", "n_warmup"):
-            if not is_count(getattr(self, name)):
-                raise ValueError(f"{name} is a whole number from 1; got {getattr(self, name)!r}.")
+        resolve_solver(self.solver)
+        check_alpha(self.alpha)
+        if not is_count(self.max_iter):
+            raise ValueError(f"max_iter is a whole number from 1; got {self.max_iter!r}.")
         if self.tol is not None and not (is_number(self.tol) and 0 < self.tol < np.inf):
             raise ValueError(f"tol is a positive number, or None; got {self.tol!r}.")
-        check_accuracy(0.5 if self.eps is None else self.eps, self.delta)
 
     # ------------------------------------------------------------------ fitting
     def _problem(self, X: Any) -> Any:
@@ -194,8 +175,9 @@ class ExponentialFamily(ExponentialPredictor):
         return problem if self.loss is None else problem.judged_by(self.loss_)
 
     def _distributions(self) -> ModelDistributions:
+        name, chains = resolve_solver(self.solver)
         return ModelDistributions(
-            str(self.partition), self.n_draws, self.n_warmup, self.eps, self.delta, self.proposals,
+            name, chains.n_draws, chains.n_warmup, chains.eps, chains.delta, chains.proposals,
             self.seed_, self.n_jobs,
         )  # fmt: skip
 
@@ -207,53 +189,89 @@ class ExponentialFamily(ExponentialPredictor):
         if isinstance(X, TokenBatch):
             tokens, weights = X.tokens, np.repeat(share, np.diff(X.starts))
         self.features_map_ = InputFeatures(
-            plain_kernel(self, self.kernel), gamma=self.gamma, degree=self.degree,
-            coef0=self.coef0, n_components=self.n_components,
+            plain_kernel(self, self.kernel), n_landmarks=self.n_landmarks,
             fit_intercept=self.fit_intercept, random_state=self.random_state,
         ).fit(tokens, weights)  # fmt: skip
-        learn = self._learn_chains if isinstance(X, TokenBatch) else self._learn_rows
-        solution = learn(X, share, level.below("training"))
+        rows = self._rows(X, self.features_map_.transform(tokens), share)
+        self.alpha_, self.search_ = self._chosen(X, rows, level)
+        model = rows.model(np.arange(len(share)), self.alpha_)
+        start, settings = np.zeros(model.size), self._settings(model)
+        solution = self._solved(model, start, level=level.below("training"), **settings)
+        self._take(*rows.parts(model, solution.theta))
         self.objective_, self.n_iter_ = solution.objective, solution.n_iter
         self.converged_ = solution.converged
         if not self.features_map_.is_linear:
             self.problem_.n_features = len(self.scores_.weights_)
 
-    def _learn_rows(self, X: Any, share: np.ndarray, level: Any) -> Solution:
+    def _rows(self, X: Any, features: Any, share: np.ndarray) -> TrainingRows:
+        """The rows of training, once it is known how they are learned from."""
+        if isinstance(X, TokenBatch):
+            if resolve_solver(self.solver)[0] not in ("auto", "exact"):
+                raise ValueError(
+                    "Chains are summed exactly: solver is 'auto' or 'exact' for sequences."
+                )
+            self.solver_ = "exact"
+            return TrainingSequences(self, features, X.starts, share)
         if not self.space_.discrete:
             raise ValueError(
                 f"{type(self.space_).__name__} is a space of numbers; ExponentialFamily sums over "
                 "outputs that can be counted. ConditionalRiskMinimizer takes numbers."
             )
         self._check_truth()
-        features = self.features_map_.transform(X)
-        psi = self.space_.targets(self.outputs_)
-        model = RowModel(
-            self.space_, features, psi, share, self.lam, self.memory, bool(self.fit_intercept)
-        )
-        self.partition_ = self._trained_by(model)
-        minimise = self._minimise if self.partition_ == "exact" else self._descend
-        solution = minimise(model, level)
-        self._take(solution.theta.reshape(model.shape))
-        return solution
+        rows = TrainingRows(self, features, share)
+        self.solver_ = self._trained_by(rows.model(np.arange(len(share)), 1.0))
+        return rows
 
-    def _minimise(self, model: Any, level: Any) -> Solution:
-        start, tol, room = (
-            np.zeros(model.size),
-            self.tol or GRADIENT_ACCURACY,
-            parse_memory(self.memory),
+    def _settings(self, model: Any) -> dict[str, Any]:
+        """Tolerance, steps and what is shown of training."""
+        default = GRADIENT_ACCURACY if self.solver_ == "exact" else DESCENT_ACCURACY
+        return {
+            "tol": default if self.tol is None else self.tol,
+            "max_iter": self.max_iter,
+            "verbose": self.verbose,
+        }
+
+    def _solved(self, model: Any, start: np.ndarray, **settings: Any) -> Solution:
+        """The weights of a model, begun with some."""
+        if self.solver_ == "exact":
+            return lbfgs(model, start, room=parse_memory(self.memory), **settings)
+        from skstruct.learners.exponential_family.optimization import (
+            StochasticGradients,
+            averaged_descent,
         )
-        return lbfgs(
-            model, start, tol=tol, max_iter=self.max_iter, verbose=self.verbose, level=level,
-            room=room,
+
+        chains = resolve_solver(self.solver)[1]
+        gradients = StochasticGradients(
+            model, n_chains=chains.n_chains, n_sweeps=chains.n_sweeps,
+            annealed=self.solver_ == "annealed", proposals=chains.proposals,
+            rng=np.random.default_rng(self._seed()), n_jobs=self.n_jobs,
         )  # fmt: skip
+        return averaged_descent(gradients, start.reshape(model.shape), **settings)
+
+    def _chosen(
+        self, X: Any, rows: TrainingRows, level: Any
+    ) -> tuple[float, LeaveOutSearch | None]:
+        """The penalty, and how it was found; where gradients are stochastic, on one split."""
+        path = LikelihoodPath(self, rows)
+        X = None if self._precomputed else X
+
+        def folds() -> list[Fold]:
+            found = split_rows(self.outputs_, rows.share, self.random_state, X)
+            return found if self.solver_ == "exact" else found[:1]
+
+        def choose() -> tuple[float, LeaveOutSearch | None]:
+            return choose_alpha(self.alpha, path, folds, rows.share, self.verbose)
+
+        return chosen_once(level, choose)
 
     def _trained_by(self, model: RowModel) -> str:
-        exact = self.partition in ("auto", "exact") and model.has_distribution()
-        if self.partition == "exact" and not exact:
+        name, chains = resolve_solver(self.solver)
+        exact = name in ("auto", "exact") and model.has_distribution()
+        if name == "exact" and not exact:
             raise ValueError(
                 f"{type(self.space_).__name__} has no exact distribution (protocol "
                 "SupportsInference) of this size and within these constraints: use "
-                "partition='auto'."
+                "solver='auto'."
             )
         if exact:
             return "exact"
@@ -263,38 +281,7 @@ class ExponentialFamily(ExponentialPredictor):
                 "chains of training do not follow: give constraints at prediction, restrict={...}."
             )
         check_samplable(self.space_)
-        return "contrastive" if self.partition == "auto" else str(self.partition)
-
-    def _descend(self, model: RowModel, level: Any) -> Solution:
-        from skstruct.learners.exponential_family.optimization import (
-            StochasticGradients,
-            averaged_descent,
-        )
-
-        gradients = StochasticGradients(
-            model, n_chains=self.n_chains, n_sweeps=self.n_sweeps,
-            annealed=self.partition_ == "annealed", proposals=self.proposals,
-            rng=np.random.default_rng(self._seed()), n_jobs=self.n_jobs,
-        )  # fmt: skip
-        start, tol = np.zeros(model.shape), self.tol or 1e-3
-        return averaged_descent(
-            gradients, start, tol=tol, max_iter=self.max_iter, verbose=self.verbose, level=level
-        )
-
-    def _learn_chains(self, X: Any, share: np.ndarray, level: Any) -> Solution:
-        from skstruct.learners.exponential_family.likelihood import ChainModel
-
-        if self.partition not in ("auto", "exact"):
-            raise ValueError("Chains are summed exactly: partition is 'auto' or 'exact' for them.")
-        self.partition_ = "exact"
-        features = self.features_map_.transform(X.tokens)
-        model = ChainModel(
-            self.space_, features, X.starts, self.outputs_, share, self.lam,
-            bool(self.fit_intercept),
-        )  # fmt: skip
-        solution = self._minimise(model, level)
-        self._take(*model.parts(solution.theta))
-        return solution
+        return chains.kind
 
     def _check_truth(self) -> None:
         """Outputs to learn from have a probability; partial rankings stand for several."""

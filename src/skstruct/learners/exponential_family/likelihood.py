@@ -4,8 +4,8 @@ per position (a linear-chain conditional random field).
 
 Scores are :math:`U = F W`, one row per example; with the mean over examples of weights w,
 
-.. math:: J(W) = \lambda \|W\|^2 + \sum_i w_i \ln Z(u_i) - \langle W, D \rangle, \qquad
-          \nabla J = 2 \lambda W + F^\top (w \cdot \mathbf E_u \psi) - D,
+.. math:: J(W) = \alpha \|W\|^2 + \sum_i w_i \ln Z(u_i) - \langle W, D \rangle, \qquad
+          \nabla J = 2 \alpha W + F^\top (w \cdot \mathbf E_u \psi) - D,
 
 where :math:`D = F^\top (w \cdot \psi(y))` is all that is needed of the training outputs.
 """
@@ -32,7 +32,7 @@ class RowModel:
         What is embedded of the training outputs.
     weight : array of shape (n,)
         Shares of the examples, which sum up to one.
-    lam : float
+    alpha : float
     free_last : bool
         Whether the last feature, a constant, is free of the penalty.
     memory : str or int
@@ -45,15 +45,19 @@ class RowModel:
         features: Any,
         psi: Any,
         weight: np.ndarray,
-        lam: float,
+        alpha: float,
         memory: Any,
         free_last: bool = False,
     ) -> None:
         self.space, self.features, self.weight = space, features, weight
-        self.shape = features.shape[1], psi.shape[1]
-        self.lam = penalties(self.shape[0], lam, free_last)[:, None]
+        self.shape, self.free_last = (features.shape[1], psi.shape[1]), free_last
+        self.penalise(alpha)
         self.blocks = list(row_blocks(len(weight), 8 * 6 * psi.shape[1], memory))
         self.data = self.pulled_back(psi, slice(None))
+
+    def penalise(self, alpha: float) -> None:
+        """The same rows with another penalty."""
+        self.lam = penalties(self.shape[0], alpha, self.free_last)[:, None]
 
     @property
     def size(self) -> Any:
@@ -91,9 +95,9 @@ class RowModel:
         return value, gradient.ravel()
 
 
-def penalties(p: int, lam: float, free_last: bool) -> np.ndarray:
+def penalties(p: int, alpha: float, free_last: bool) -> np.ndarray:
     """The penalty of every feature; none of the last where that is the constant; shape (p,)."""
-    each = np.full(p, float(lam))
+    each = np.full(p, float(alpha))
     if free_last:
         each[-1] = 0.0
     return each
@@ -116,7 +120,7 @@ class ChainModel:
     starts : int array of shape (n + 1,)
     outputs : int array of shape (n, T), padded with -1
     weight : array of shape (n,), shares of the sequences
-    lam : float
+    alpha : float
     free_last : bool
         Whether the last feature, a constant, is free of the penalty.
     """
@@ -128,11 +132,11 @@ class ChainModel:
         starts: np.ndarray,
         outputs: np.ndarray,
         weight: np.ndarray,
-        lam: float,
+        alpha: float,
         free_last: bool = False,
     ) -> None:
         self.space, self.features, self.starts = space, features, starts
-        self.weight = weight
+        self.weight, self.free_last = weight, free_last
         self.of_token = np.repeat(weight, np.diff(starts))
         self.q, self.p = len(space.symbols_), features.shape[1]
         symbols = outputs[outputs >= 0]
@@ -143,8 +147,12 @@ class ChainModel:
         np.add.at(counts, (symbols[at - 1], symbols[at]), self.of_token[at])
         truth *= self.of_token[:, None]
         self.data = np.concatenate([self._pulled_back(truth), counts.ravel()])
-        of_features = np.repeat(penalties(self.p, lam, free_last), self.q)
-        self.lam = np.concatenate([of_features, np.full(self.q**2, float(lam))])
+        self.penalise(alpha)
+
+    def penalise(self, alpha: float) -> None:
+        """The same sequences with another penalty."""
+        of_features = np.repeat(penalties(self.p, alpha, self.free_last), self.q)
+        self.lam = np.concatenate([of_features, np.full(self.q**2, float(alpha))])
 
     @property
     def size(self) -> Any:

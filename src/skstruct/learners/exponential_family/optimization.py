@@ -76,6 +76,7 @@ def lbfgs(
     verbose: int = 0,
     level: Any = NOWHERE,
     room: int = 2**30,
+    warn: bool = True,
 ) -> Solution:
     """Minimise a model's convex objective until no entry of the gradient exceeds ``tol``.
 
@@ -104,13 +105,14 @@ def lbfgs(
         start = float(model.value_and_gradient(theta)[0])
         if not value <= start:
             best, value = theta, start
-        warnings.warn(
-            f"L-BFGS stopped after {found.nit} iterations with a gradient of {norm:.2g}, above "
-            f"tol = {tol:.2g} ({found.message}): raise max_iter, scale the inputs, or penalise "
-            "more (lam).",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+        if warn:
+            warnings.warn(
+                f"L-BFGS stopped after {found.nit} iterations with a gradient of {norm:.2g}, above "
+                f"tol = {tol:.2g} ({found.message}): raise max_iter, scale the inputs, or raise "
+                "alpha.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
     return Solution(best, value, norm, int(found.nit), converged)
 
 
@@ -120,7 +122,7 @@ def lbfgs(
 # mean of psi over them stands for the gradient of ln Z. Steps are those of Newton's method for the
 # Hessian
 #
-# .. math:: (F^\top w F) \otimes S + 2 \lambda I, \qquad S = \sum_i w_i\, \mathrm{Cov}_i\, \psi,
+# .. math:: (F^\top w F) \otimes S + 2 \alpha I, \qquad S = \sum_i w_i\, \mathrm{Cov}_i\, \psi,
 #
 # which would be right if the covariance of psi was the same in all rows: at first that of the
 # uniform distribution, later that of the chains. Where there are few weights, the Hessian itself is
@@ -316,11 +318,12 @@ def averaged_descent(
     max_iter: int,
     verbose: int = 0,
     level: Any = NOWHERE,
+    warn: bool = True,
 ) -> Solution:
     """Descend until the averaged gradient promises less than ``tol`` of the objective."""
     with ticker(max_iter, "stochastic gradients", verbose) as tick:
         mean_W, mean_G, done, promise = _descended(gradients, W, tol, max_iter, level, tick)
-    if promise > tol:
+    if warn and promise > tol:
         warnings.warn(
             f"Stochastic gradients stopped after {done} steps while the objective may still fall "
             f"by {promise:.2g}, above tol = {tol:.2g}: raise max_iter or n_chains.",
@@ -362,7 +365,7 @@ def _descended(
             means = {"mean_W": mean_W, "mean_G": mean_G, "done": done, "window": window}
             level.reached(gradients=gradients, W=W, first=first, **means)
         if not np.isfinite(W).all():
-            raise ValueError("Stochastic gradients diverged: scale the inputs, or raise lam.")
+            raise ValueError("Stochastic gradients diverged: scale the inputs, or raise alpha.")
         done += window
         promise = 0.5 * float(np.vdot(mean_G, gradients.step(mean_G)))
         if promise <= tol or done >= max_iter:

@@ -5,7 +5,6 @@ import copy
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial, update_wrapper
 from typing import Any
 
 import numpy as np
@@ -20,52 +19,6 @@ from skstruct.losses import resolve_loss
 from skstruct.sampling.partition import LogPartition
 from skstruct.saving import check_floats, savable
 from skstruct.spaces import Decoded
-
-
-class CallableWord(str):
-    """A word that can be called."""
-
-    call: Callable[..., Any]
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.call(*args, **kwargs)
-
-
-class ParameterAndMethod:
-    """Makes a method's name a parameter too; the parameter stands in the model's ``__dict__``.
-
-    >>> class Model:
-    ...     @ParameterAndMethod
-    ...     def size(self, n):
-    ...         return n + 1
-    >>> model = Model()
-    >>> model.size = "small"
-    >>> model.size, model.size(2), vars(model)
-    ('small', 3, {'size': 'small'})
-    """
-
-    def __init__(self, method: Callable[..., Any]) -> None:
-        self.method = method
-        update_wrapper(self, method)
-
-    def __set_name__(self, owner: type[Any], name: str) -> None:
-        self.name = name
-
-    def __get__(self, model: Any, owner: type[Any] | None = None) -> Any:
-        if model is None:
-            return self.method
-        value = model.__dict__[self.name]
-        if not isinstance(value, str):  # refused in fit
-            return value
-        word = CallableWord(value)
-        word.call = partial(self.method, model)
-        return word
-
-    def __set__(self, model: Any, value: str) -> None:
-        model.__dict__[self.name] = value
-
-
-# What an exponential family says once it is trained.
 
 
 @savable
@@ -94,10 +47,6 @@ class LinearScores:
 
 class ExponentialPredictor(ScoreLearner):
     """Decisions, probabilities and draws from ``scores_`` and ``problem_``."""
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters as they were given; ``partition`` is a method too."""
-        return {**super().get_params(deep), "partition": vars(self)["partition"]}
 
     def _take(self, weights: np.ndarray, transitions: np.ndarray | None = None) -> None:
         constants = None if transitions is None else transitions.ravel()
@@ -195,7 +144,6 @@ class ExponentialPredictor(ScoreLearner):
             return [probabilities for part in parts for probabilities in part]
         return np.concatenate(parts)
 
-    @ParameterAndMethod
     def partition(self, X: Any, *, restrict: dict[str, Any] | None = None) -> LogPartition:
         """ln Z of every row, with the interval that it lies in and how sure that is."""
         X, _ = self._checked(X)

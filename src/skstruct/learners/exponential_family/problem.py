@@ -110,7 +110,7 @@ class ExponentialProblem(RiskProblem):
         return self.costs(self.means(means, rows))
 
     def bytes_per_row(self) -> Any:
-        drawn = 0 if self.distributions.partition == "exact" else self.distributions.n_draws
+        drawn = 0 if self.distributions.solver == "exact" else self.distributions.n_draws
         return 8 * (8 * self.width + 3 * self.n_features + drawn)
 
     # ------------------------------------------------------------------ probabilities

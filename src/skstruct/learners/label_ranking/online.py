@@ -164,9 +164,8 @@ class OnlineLabelRanker(LinearLabelRanker):
         path = OnlinePath(self, reduced, outputs, weight)
         return choose_alpha(
             self.alpha,
+            path,
             lambda: split_rows(outputs, weight, self.random_state, reduced.X),
-            path.scale,
-            lambda: path,
             weight,
             self.verbose,
         )

@@ -164,9 +164,8 @@ class LabelRankingSVM(LinearLabelRanker):
         X = None if self._kernel_is("precomputed") else reduced.X
         return choose_alpha(
             self.alpha,
+            path,
             lambda: split_rows(self.outputs_, weight, self.random_state, X),
-            path.scale,
-            lambda: path,
             weight,
             self.verbose,
         )

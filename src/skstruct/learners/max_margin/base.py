@@ -30,6 +30,7 @@ from skstruct.learners.penalty_path import (
     N_FOLDS,
     check_alpha,
     choose_alpha,
+    chosen_once,
     split_rows,
 )
 from skstruct.learners.tokens import TokenBatch
@@ -177,21 +178,19 @@ class HingeLearner(MarginLearner):
         self, X: Any, rows: Any, weight: np.ndarray, level: Any
     ) -> tuple[float, LeaveOutSearch | None]:
         """The penalty, and how it was found; a fit that goes on has found it before."""
-        if found := level.found.get("alpha"):
-            return found, LeaveOutSearch.of_trials(level.found["trials"])
         path = HingePath(self, rows, weight)
-        alpha, search = choose_alpha(
-            self.alpha,
-            lambda: split_rows(
-                self.outputs_, weight, self.random_state, None if self._precomputed else X
-            ),
-            path.scale,
-            lambda: path,
-            weight,
-            self.verbose,
-        )
-        level.keep(alpha=alpha, trials=None if search is None else search.trials)
-        return alpha, search
+        X = None if self._precomputed else X
+
+        def choose() -> tuple[float, LeaveOutSearch | None]:
+            return choose_alpha(
+                self.alpha,
+                path,
+                lambda: split_rows(self.outputs_, weight, self.random_state, X),
+                weight,
+                self.verbose,
+            )
+
+        return chosen_once(level, choose)
 
     def _fold_dual(self, rows: Any, share: np.ndarray, alpha: float, learned: np.ndarray) -> Any:
         """A dual of some of the examples, by which a penalty is judged."""

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows of training, some of which are left out: how a penalty of the likelihood is chosen."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from skstruct._arrays.rows import dense
+from skstruct.learners.exponential_family.likelihood import ChainModel, RowModel
+from skstruct.learners.penalty_path import mean_square, rows_of
+from skstruct.learners.token_problem import ChainScores
+from skstruct.learners.tokens import TokenBatch
+
+LOOSER = 10.0  # times the tolerance of training, along the path
+MOST_STEPS = 200  # of one training along the path
+
+
+class TrainingRows:
+    """Outputs with one row of features each.
+
+    Parameters
+    ----------
+    learner : ExponentialFamily, with a problem
+    features : array or CSR of shape (n, p)
+    share : array of shape (n,)
+        Weights of the rows, of sum one.
+    """
+
+    def __init__(self, learner: Any, features: Any, share: np.ndarray) -> None:
+        self.learner, self.features, self.share = learner, features, share
+        self.space, self.outputs = learner.space_, learner.outputs_
+        self.free_last = bool(learner.fit_intercept)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        self.psi = self.space.targets(self.outputs)
+
+    def model(self, rows: np.ndarray, alpha: float) -> Any:
+        """The penalised likelihood of some rows."""
+        share = self._of(rows, self.share)
+        return RowModel(
+            self._space(rows), self._of(rows, self.features), self._of(rows, self.psi),
+            share / share.sum(), alpha, self.learner.memory, self.free_last,
+        )  # fmt: skip
+
+    def _of(self, rows: np.ndarray, values: Any) -> Any:
+        return values if len(rows) == len(self.share) else values[rows]
+
+    def _space(self, rows: np.ndarray) -> Any:
+        return self.space if len(rows) == len(self.share) else self.space.rows(rows)
+
+    def parts(self, model: Any, theta: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Weights of the features (p, d), and of transitions where there are any."""
+        return (theta.reshape(model.shape),)
+
+    def scores(self, weights: tuple[np.ndarray, ...], rows: np.ndarray) -> Any:
+        """Scores of some rows."""
+        return np.ascontiguousarray(self.features[rows] @ weights[0])
+
+    def log_likelihoods(self, scores: Any, rows: np.ndarray) -> np.ndarray:
+        """Logarithms of the probabilities of the outputs of some rows; shape (n,)."""
+        psi = dense(self.psi[rows], np.float64)
+        distribution = self.space.rows(rows).distribution(scores)
+        return np.einsum("nd,nd->n", scores, psi) - distribution.log_partition
+
+    def curvature(self) -> float:
+        """The largest variance of a coordinate of psi, over the rows."""
+        squares = self.psi.multiply(self.psi) if sparse.issparse(self.psi) else self.psi**2
+        mean = np.asarray(self.share @ self.psi).ravel()
+        variance = np.asarray(self.share @ squares).ravel() - mean**2
+        return float(variance.max(initial=0.0))
+
+    def square(self) -> tuple[float, float]:
+        """Mean square of the features that have a penalty, and their spread."""
+        X = self.features[:, :-1] if self.free_last else self.features
+        if not X.shape[1]:
+            return 0.0, 1.0
+        return mean_square(X, self._weights())
+
+    def _weights(self) -> np.ndarray:
+        return self.share
+
+
+class TrainingSequences(TrainingRows):
+    """Sequences with a row of features per position.
+
+    Parameters
+    ----------
+    learner, features, share : see TrainingRows; the features are those of all positions
+    starts : int array of shape (n + 1,)
+    """
+
+    def __init__(self, learner: Any, features: Any, starts: np.ndarray, share: np.ndarray) -> None:
+        self.starts = starts
+        super().__init__(learner, features, share)
+
+    def _prepare(self) -> None:
+        self.batch = TokenBatch(self.features, self.starts)
+
+    def model(self, rows: np.ndarray, alpha: float) -> Any:
+        share = self._of(rows, self.share)
+        batch = self.batch if len(rows) == len(self.share) else rows_of(self.batch, rows)
+        return ChainModel(
+            self._space(rows), batch.tokens, batch.starts, self._of(rows, self.outputs),
+            share / share.sum(), alpha, self.free_last,
+        )  # fmt: skip
+
+    def parts(self, model: Any, theta: np.ndarray) -> tuple[np.ndarray, ...]:
+        return model.parts(theta)
+
+    def scores(self, weights: tuple[np.ndarray, ...], rows: np.ndarray) -> Any:
+        batch = rows_of(self.batch, rows)
+        values = np.ascontiguousarray(batch.tokens @ weights[0])
+        return ChainScores(values, batch.starts, weights[1][None])
+
+    def log_likelihoods(self, scores: Any, rows: np.ndarray) -> np.ndarray:
+        problem: Any = self.learner.problem_
+        values = problem.values(scores, self.outputs[rows], rows)
+        return values - problem.log_partition(scores, rows).values
+
+    def curvature(self) -> float:
+        """Of an indicator, at most, times the mean length of a sequence."""
+        return 0.25 * float(self.share @ np.diff(self.starts))
+
+    def _weights(self) -> np.ndarray:
+        return np.repeat(self.share, np.diff(self.starts))
+
+
+class LikelihoodPath:
+    """How a likelihood is trained along a path of penalties, and what left-out rows say.
+
+    Parameters
+    ----------
+    learner : ExponentialFamily
+    rows : TrainingRows
+    """
+
+    def __init__(self, learner: Any, rows: TrainingRows) -> None:
+        self.learner, self.rows = learner, rows
+
+    def scale(self) -> tuple[float, float]:
+        """Variance of inputs times that of psi: the curvature of the likelihood.
+
+        Without a constant feature the mean square of inputs is in place of their variance.
+        """
+        square, spread = self.rows.square()
+        if self.rows.free_last:
+            return square * spread * self.rows.curvature(), 1.0
+        return square * self.rows.curvature(), spread
+
+    def fit_at(self, alpha: float, rows: np.ndarray, start: Any) -> tuple[Any, Any]:
+        """Weights for some rows, begun with those of a stronger penalty."""
+        learner = self.learner
+        if start is None:
+            model = self.rows.model(rows, alpha)
+            theta = np.zeros(model.size)
+        else:
+            model, theta = start
+            model.penalise(alpha)
+        settings = learner._settings(model)
+        settings |= {"tol": LOOSER * settings["tol"], "verbose": 0, "warn": False}
+        settings["max_iter"] = min(settings["max_iter"], MOST_STEPS)
+        theta = learner._solved(model, theta, **settings).theta
+        return self.rows.parts(model, theta), (model, theta)
+
+    def left_out_losses(self, fitted: Any, rows: np.ndarray) -> np.ndarray:
+        """Losses of predictions, or negative log-likelihoods; see ExponentialFamily."""
+        scores = self.rows.scores(fitted, rows)
+        if self.learner.loss is None and self.learner.solver_ == "exact":
+            return -self.rows.log_likelihoods(scores, rows)
+        problem = self.learner.problem_
+        return problem.loss(problem.decode(scores, rows).outputs, self.rows.outputs[rows])
