@@ -26,7 +26,7 @@ from skstruct.datasets import make_label_tree
 from skstruct.datasets.images import load_ocr_words
 from skstruct.datasets.multilabel import load_multilabel
 from skstruct.exceptions import MissingDataError
-from skstruct.learners import MaxMarginNetwork, MaxMarginTree, StructuredSVM
+from skstruct.learners import CircuitRank, MaxMarginNetwork, MaxMarginTree, StructuredSVM
 from skstruct.spaces import Sequences
 
 FEW = 150  # rows on which a linear program per example is affordable
@@ -62,15 +62,21 @@ def describe(model):
 # ---------------------------------------------------------------------- training
 def bench_training(name, X, Y):
     table = Table(f"Training on {name} {X.shape}, all pairs of 14 labels", "time / that of 1e-2")
-    once(lambda: MaxMarginTree(n_restarts=1, random_state=0).fit(X[:50], Y[:50]))
+    once(
+        lambda: MaxMarginTree(method=CircuitRank(n_restarts=1), alpha=0.01, random_state=0).fit(
+            X[:50], Y[:50]
+        )
+    )
     for lam in (0.01, 0.001):
         first = None
         for tol in (1e-2, 1e-3):
-            model = MaxMarginNetwork(lam=lam, tol=tol, max_iter=300, random_state=0)
+            model = MaxMarginNetwork(alpha=lam, tol=tol, max_iter=300, random_state=0)
             seconds, model = once(partial(model.fit, X, Y))
             first = first or seconds
             table.add(f"full, lam {lam}: {describe(model)}", seconds, seconds / first)
-        model = MaxMarginTree(lam=lam, n_restarts=1, max_iter=300, random_state=0)
+        model = MaxMarginTree(
+            method=CircuitRank(n_restarts=1), alpha=lam, max_iter=300, random_state=0
+        )
         seconds, model = once(partial(model.fit, X, Y))
         table.add(f"CRANK, one start, lam {lam}: the forest's {describe(model)}", seconds,
                   seconds / first)  # fmt: skip
@@ -113,7 +119,7 @@ def fit_made_up(n_rows, n_labels, graph):
     data = make_label_tree(n_rows, n_labels, 20, noise=1.0, random_state=0)
     edges = "full" if graph == "full" else data.tree.edges.tolist()
     passes = FEW_PASSES if graph == "full" and n_labels >= 100 else GROWTH_PASSES
-    model = MaxMarginNetwork(edges, max_iter=passes, random_state=0)
+    model = MaxMarginNetwork(edges, alpha=0.01, max_iter=passes, random_state=0)
     once(partial(model.fit, data.X[:50], data.Y[:50]))
     before = peak_bytes()
     seconds, model = once(partial(model.fit, data.X, data.Y))
@@ -142,7 +148,7 @@ def bench_growth():
 def bench_prediction(name, X, Y, n_rows=100_000):
     title = f"Predicting {n_rows:,} rows as of {name}, per row"
     settings = {"lam": 0.01, "tol": 0.05, "random_state": 0}
-    tree = MaxMarginTree("chow-liu", **settings).fit(X, Y)
+    tree = MaxMarginTree(method="chow-liu", **settings).fit(X, Y)
     full = MaxMarginNetwork(**settings).fit(X, Y)
     svm = LinearSVC(dual=False, C=1e-3)
     alone, chain = OneVsRestClassifier(svm).fit(X, Y), ClassifierChain(svm).fit(X, Y)
@@ -210,9 +216,9 @@ def bench_words():
     seconds, peer = once(partial(CrfTagger, map(inked, X), Y, n_steps=100))
     found = peer.tag(peer.prepare(inked(data.images[i]) for i in test))
     table.add(f"crfsuite, L-BFGS, 100 steps: accuracy {accuracy(found):.3f}", seconds)
-    once(partial(StructuredSVM(Sequences(), max_iter=1).fit, X[:20], Y[:20]))
+    once(partial(StructuredSVM(Sequences(), alpha=0.01, max_iter=1).fit, X[:20], Y[:20]))
     for lam in (0.1, 0.01):
-        model = StructuredSVM(Sequences(), lam=lam, max_iter=100, random_state=0)
+        model = StructuredSVM(Sequences(), alpha=lam, max_iter=100, random_state=0)
         longer, model = once(partial(model.fit, X, Y))
         right = accuracy(model.predict([data.images[i] for i in test]))
         table.add(f"StructuredSVM, lam {lam}, {describe(model)}: accuracy {right:.3f}", longer,

@@ -37,7 +37,10 @@ def models():
     forest = Forest(20, random_state=0, min_samples_leaf=5)
     yield "forest of 20 trees", risk(LabelSets(), smoother=forest).fit(X, sets)
     yield "hierarchy of 10,000 labels", risk(Hierarchy(edges), alpha=1.0).fit(X[:50], paths)
-    yield "chains of names", StructuredSVM(Sequences(), max_iter=3, tol=1.0).fit(tokens, tags)
+    yield (
+        "chains of names",
+        StructuredSVM(Sequences(), alpha=0.01, max_iter=3, tol=1.0).fit(tokens, tags),
+    )
 
 
 def dumped(model, path):

@@ -71,7 +71,7 @@ def learners(rng):
     yield "CountingRidge.fit", lambda: CountingRidge(space, alpha=1.0).fit(X, Y)
     yield (
         "StructuredSVM.fit",
-        lambda: StructuredSVM(space, loss="hamming", max_iter=20).fit(X[:200], Y[:200]),
+        lambda: StructuredSVM(space, alpha=0.01, loss="hamming", max_iter=20).fit(X[:200], Y[:200]),
     )
 
 

@@ -24,7 +24,7 @@ OUTPUT = Path(__file__).parents[1] / "output"
 train = make_label_tree(400, random_state=0)
 test = make_label_tree(1000, tree=train.tree, random_state=1)
 for method in ("empty", "chow-liu", "crank", "full"):
-    model = MaxMarginTree(method, lam=1e-3, n_jobs=2, random_state=0, verbose=1)
+    model = MaxMarginTree(method=method, alpha=1e-3, n_jobs=2, random_state=0, verbose=1)
     model.fit(train.X, train.Y)
     right = (model.predict(test.X) == test.Y).all(axis=1).mean()
     print(f"{method}: {right:.0%} of the label sets are right")

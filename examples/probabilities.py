@@ -30,7 +30,7 @@ OUTPUT.mkdir(exist_ok=True)
 X, Y, edges = make_hierarchical(3000, noise=1.0, random_state=0)
 space = Hierarchy(edges, labels=range(15))
 train, test = slice(0, 1000), slice(1000, None)
-model = ExponentialFamily(space, lam=1e-3, fit_intercept=True)
+model = ExponentialFamily(space, alpha=1e-3, fit_intercept=True)
 start = time.perf_counter()
 model.fit(X[train], Y[train])
 print(
@@ -44,7 +44,7 @@ for loss in ("zero_one", "hamming", "hierarchical", "f1"):
         f"{loss:13s} loss {-model.score(X[test], Y[test], loss=loss):.3f}; smoothing with a "
         f"linear kernel {-rival.score(X[test], Y[test]):.3f}"
     )
-rash = ExponentialFamily(space, lam=1e-5, fit_intercept=True).fit(X[:150], Y[:150])
+rash = ExponentialFamily(space, alpha=1e-5, fit_intercept=True).fit(X[:150], Y[:150])
 figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
 titles = ("1,000 examples, lam = 0.001", "150 examples, lam = 0.00001: too sure of itself")
 for ax, judged, title in zip(axes, (model, rash), titles):

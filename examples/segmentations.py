@@ -252,7 +252,7 @@ def main():
     X, Y = Z + rng.normal(0, 0.35, Z.shape), space.restore(Z)
     train, test = slice(0, 300), slice(300, 400)
     lengths = [max(stops, default=0) for stops in Y[test]]
-    for learner in (ConditionalRiskMinimizer(space), StructuredSVM(space)):
+    for learner in (ConditionalRiskMinimizer(space), StructuredSVM(space, alpha=0.01)):
         model = learner.fit(X[train], Y[train])
         found = model.predict(X[test])
         told = model.predict(X[test], restrict={"length": lengths})

@@ -33,7 +33,7 @@ print(f"{space.size():,} round trips through {len(train.places)} places")
 models = {
     "counting": CountingRidge(space, alpha=0.01),
     "smoothing": ConditionalRiskMinimizer(space, alpha=0.01),
-    "margins": StructuredSVM(space, kernel="rbf", lam=0.001, max_iter=20, random_state=0),
+    "margins": StructuredSVM(space, kernel="rbf", alpha=0.001, max_iter=20, random_state=0),
 }
 for name, model in models.items():
     start = time.perf_counter()

@@ -98,9 +98,13 @@ def counting(alpha):
 def machine(lam, space=None):
     def fit(data):
         model = StructuredSVM(
-            data.space if space is None else space, "hamming", lam=lam, fit_intercept=False,
-            max_iter=30, random_state=0,
-        )  # fmt: skip
+            data.space if space is None else space,
+            "hamming",
+            alpha=lam,
+            fit_intercept=False,
+            max_iter=30,
+            random_state=0,
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.filterwarnings("ignore", message=".*may miss strong rivals")

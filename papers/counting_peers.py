@@ -32,9 +32,13 @@ class MultilabelMachine:
     def fit(self, K, Y):
         ranks = 2 - np.asarray(Y, dtype=np.int64)  # 1: has it, 2: has it not
         self.ranker_ = LabelRankingSVM(
-            self.C, kernel=GRAM, fit_intercept=True, tol=self.tol, max_iter=self.max_iter,
+            alpha=1 / (self.C * len(ranks)),
+            kernel=GRAM,
+            fit_intercept=True,
+            tol=self.tol,
+            max_iter=self.max_iter,
             random_state=0,
-        ).fit(K, ranks)  # fmt: skip
+        ).fit(K, ranks)
         scores = self.decision_function(K)
         design = np.column_stack([scores, np.ones(len(scores))])
         self.threshold_ = np.linalg.lstsq(design, best_thresholds(scores, Y), rcond=None)[0]

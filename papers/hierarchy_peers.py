@@ -52,10 +52,10 @@ def structured_machine(space, loss, judge, kernel, X, Y, *, by_path=False):
     settings = {"kernel": kernel, "max_iter": 100, "random_state": 0}
 
     def left_out(fitted, held, lam):
-        model = StructuredSVM(space, loss, lam=lam, **settings).fit(X[fitted], Y[fitted])
+        model = StructuredSVM(space, loss, alpha=lam, **settings).fit(X[fitted], Y[fitted])
         return -model.score(X[held], Y[held])
 
     trials = [(fold, unit * step) for fold in folds for step in STEPS]
     losses = Parallel(n_jobs=-1)(delayed(left_out)(*fold, lam) for fold, lam in trials)
     best = np.argmin(np.reshape(losses, (3, len(STEPS))).mean(axis=0))
-    return StructuredSVM(space, loss, lam=unit * STEPS[best], **settings).fit(X, Y), STEPS[best]
+    return StructuredSVM(space, loss, alpha=unit * STEPS[best], **settings).fit(X, Y), STEPS[best]

@@ -64,7 +64,7 @@ LEARNERS = {
     "constraint": lambda: ConstraintClassification(),
     "svm": lambda: LabelRankingSVM(),
     "boosting": lambda: LabelRankingBoosting(random_state=0),
-    "online": lambda: OnlineLabelRanker(random_state=0),
+    "online": lambda: OnlineLabelRanker(random_state=0, alpha=1.0),
 }
 
 

@@ -88,7 +88,7 @@ def left_out_rows(n):
 def fitted(space, lam, settings, X, Y):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = ExponentialFamily(space, lam=lam, **settings).fit(X, Y)
+        model = ExponentialFamily(space, alpha=lam, **settings).fit(X, Y)
     # Where training drew samples, what was learned is still judged by exact sums.
     return model.set_params(partition="exact")
 

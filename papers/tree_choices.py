@@ -62,7 +62,7 @@ class LabelMachines(BaseEstimator):
 def learner(method, lam, **settings):
     if method == "LinearSVC":
         return LabelMachines(lam)
-    return MaxMarginTree(method, lam=lam, random_state=0, **settings)
+    return MaxMarginTree(method=method, alpha=lam, random_state=0, **settings)
 
 
 def left_out(method, X, Y, lam, fitted, held):

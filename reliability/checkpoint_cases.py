@@ -18,7 +18,10 @@ from skstruct import (
     StructuredPerceptron,
     StructuredSVM,
 )
-from skstruct.kernels import RBF, Laplacian
+from skstruct.learners import AnnealedChains
+from skstruct.learners import PersistentChains
+from skstruct.kernels import RBF
+from skstruct.kernels import Laplacian
 from skstruct.spaces import Classes, LabelSets, Rankings, Sequences
 
 
@@ -55,32 +58,37 @@ def sentences(seed=3, n=25):
 
 def _tree(method, **settings):
     settings = {"lam": 0.01, "tol": 1e-3, "n_restarts": 3, "random_state": 0} | settings
-    return lambda: (MaxMarginTree(method, **settings), *label_sets(n=40, n_labels=4))
+    return lambda: (MaxMarginTree(method=method, **settings), *label_sets(n=40, n_labels=4))
 
 
 OWN_SEED = "svm, seed of its own"
 CASES = {
-    "svm": lambda: (StructuredSVM(LabelSets(), lam=5e-3, tol=1e-3, random_state=0), *label_sets()),
+    "svm": lambda: (
+        StructuredSVM(LabelSets(), alpha=5e-3, tol=1e-3, random_state=0),
+        *label_sets(),
+    ),
     "svm, kernel": lambda: (
-        StructuredSVM(LabelSets(), lam=1e-3, kernel="rbf", tol=1e-3, random_state=0),
+        StructuredSVM(LabelSets(), alpha=1e-3, kernel="rbf", tol=1e-3, random_state=0),
         *label_sets(),
     ),
     "svm, slack": lambda: (
-        StructuredSVM(Rankings(), "spearman", "slack", lam=0.01, max_iter=25, random_state=0),
+        StructuredSVM(
+            Rankings(), "spearman", rescaling="slack", alpha=0.01, max_iter=25, random_state=0
+        ),
         *rankings(),
     ),
     "svm, chains": lambda: (
-        StructuredSVM(Sequences(), lam=0.01, tol=0.02, random_state=0),
+        StructuredSVM(Sequences(), alpha=0.01, tol=0.02, random_state=0),
         *sentences(),
     ),
     OWN_SEED: lambda: (
         StructuredSVM(
-            LabelSets(), lam=1e-3, kernel="rbf", n_components=20, tol=1e-3, random_state=None
+            LabelSets(), alpha=1e-3, kernel="rbf", n_landmarks=20, tol=1e-3, random_state=None
         ),
         *label_sets(),
     ),
     "network": lambda: (
-        MaxMarginNetwork(lam=5e-3, l1=0.01, tol=2e-3, random_state=0),
+        MaxMarginNetwork(alpha=5e-3, l1=0.01, tol=2e-3, random_state=0),
         *label_sets(),
     ),
     "tree, crank": _tree("crank"),
@@ -96,20 +104,33 @@ CASES = {
         StructuredPerceptron(LabelSets(), kernel="rbf", random_state=np.random.RandomState(5)),
         *label_sets(),
     ),
-    "exponential": lambda: (ExponentialFamily(Classes(), lam=1e-4, random_state=0), *classes()),
+    "exponential": lambda: (
+        ExponentialFamily(Classes(), alpha=1e-4, random_state=0, fit_intercept=False),
+        *classes(),
+    ),
     "exponential, chains": lambda: (
-        ExponentialFamily(Sequences(), lam=1e-3, random_state=0),
+        ExponentialFamily(Sequences(), alpha=1e-3, random_state=0, fit_intercept=False),
         *sentences(),
     ),
     "exponential, contrastive": lambda: (
         ExponentialFamily(
-            Rankings(), partition="contrastive", n_chains=4, max_iter=60, random_state=0
+            Rankings(),
+            alpha=1e-3,
+            solver=PersistentChains(n_chains=4),
+            max_iter=60,
+            random_state=0,
+            fit_intercept=False,
         ),
         *rankings(),
     ),
     "exponential, annealed": lambda: (
         ExponentialFamily(
-            LabelSets(), partition="annealed", n_chains=3, max_iter=20, random_state=0
+            LabelSets(),
+            alpha=1e-3,
+            solver=AnnealedChains(n_chains=3),
+            max_iter=20,
+            random_state=0,
+            fit_intercept=False,
         ),
         *label_sets(n=20),
     ),

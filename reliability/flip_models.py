@@ -68,15 +68,25 @@ def make_models() -> dict:
         "neighbors": (risk(Rankings(), smoother=Neighbors(2)), X, ranks),
         "sparse": (risk(LabelSets(), kernel=SpectrumKernel(2)), words, yes.astype(int)),
         "polytope": (risk(box, alpha=1.0), X, np.abs(X[:, :2]) / 3),
-        "tours": (StructuredSVM(Cycles(range(4)), max_iter=5, random_state=0), X, tours),
+        "tours": (
+            StructuredSVM(Cycles(range(4)), alpha=0.01, max_iter=5, random_state=0),
+            X,
+            tours,
+        ),
         "chains": (StructuredPerceptron(Sequences(), random_state=0), names, tags),
-        "family": (ExponentialFamily(Sequences("xy"), max_iter=5, random_state=0), tokens, tags),
+        "family": (
+            ExponentialFamily(
+                Sequences("xy"), alpha=1e-3, max_iter=5, random_state=0, fit_intercept=False
+            ),
+            tokens,
+            tags,
+        ),
         "constraints": (risk(limited, alpha=1.0), X, ordered),
         "strings": (OutputKernelRegressor(kernel="rbf", output_kernel=SpectrumKernel(2)), X, words),
-        "boosting": (LabelRankingBoosting(3, random_state=0), X, ranks),
+        "boosting": (LabelRankingBoosting(n_estimators=3, random_state=0), X, ranks),
         "pairs": (PairwiseComparison(), X, ranks),
         "pipeline": (make_pipeline(StandardScaler(), risk(LabelSets(), alpha=1.0)), X, closed),
-    }  # fmt: skip
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return {name: (model.fit(X, y), X) for name, (model, X, y) in cases.items()}

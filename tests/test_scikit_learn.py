@@ -136,18 +136,22 @@ ESTIMATORS = {
     "label sets": LabelSetAdapter(),
     "ranking by pairs": RankingAdapter(PairwiseComparison()),
     "ranking by constraints": RankingAdapter(ConstraintClassification()),
-    "ranking by margins": RankingAdapter(LabelRankingSVM(random_state=0)),
-    "ranking by boosting": RankingAdapter(LabelRankingBoosting(10, random_state=0)),
-    "online ranking": RankingAdapter(OnlineLabelRanker(random_state=0)),
+    "ranking by margins": RankingAdapter(LabelRankingSVM(alpha=0.01, random_state=0)),
+    "ranking by boosting": RankingAdapter(LabelRankingBoosting(n_estimators=10, random_state=0)),
+    "online ranking": RankingAdapter(OnlineLabelRanker(random_state=0, alpha=1.0)),
     "ranking by neighbors": RankingAdapter(NeighborLabelRanker()),
-    "structured svm": StructuredSVM(lam=1.0, tol=1e-3, random_state=0),
-    "structured svm, slack": StructuredSVM(None, None, "slack", lam=1.0, random_state=0),
-    "structured svm, kernel": StructuredSVM(kernel="rbf", tol=1e-3, random_state=0),
+    "structured svm": StructuredSVM(alpha=1.0, tol=1e-3, random_state=0),
+    "structured svm, slack": StructuredSVM(
+        None, None, rescaling="slack", alpha=1.0, random_state=0
+    ),
+    "structured svm, kernel": StructuredSVM(alpha=0.01, kernel="rbf", tol=1e-3, random_state=0),
     "counting ridge": CountingRidge(alpha=0.1),
     "counting ridge, linear": CountingRidge(kernel="linear", alpha=0.1),
     "counting ridge, newton": CountingRidge(alpha=0.1, solver=NewtonCG(tol=1e-12)),
-    "exponential family": ExponentialFamily(lam=0.1),
-    "exponential family, kernel": ExponentialFamily(kernel="rbf", lam=0.1, tol=1e-10),
+    "exponential family": ExponentialFamily(alpha=0.1, fit_intercept=False),
+    "exponential family, kernel": ExponentialFamily(
+        kernel="rbf", alpha=0.1, tol=1e-10, fit_intercept=False
+    ),
     "structured perceptron": StructuredPerceptron(random_state=0),
     "ranking by risk": RankingAdapter(ConditionalRiskMinimizer(Rankings(), alpha=1.0)),
 }

@@ -29,7 +29,7 @@ for name, lam in (("emotions", 1e-3), ("yeast", 3e-4)):
     X = StandardScaler().fit_transform(data.X_train)
     labels = [label.replace("Class", "class ") for label in data.labels]
     Y = pd.DataFrame(data.Y_train, columns=labels)
-    model = MaxMarginTree(lam=lam, n_jobs=2, random_state=0)
+    model = MaxMarginTree(alpha=lam, n_jobs=2, random_state=0)
     model.fit(X / np.sqrt((X**2).sum() / len(X)), Y)
     display = TreeDisplay.from_estimator(model, shares=Y.mean())
     display.figure_.savefig(IMAGES / f"tree_{name}.png", dpi=110)

@@ -203,16 +203,18 @@ def test_a_grid_over_losses_has_one_judge():
     scores = scored.cv_results_["mean_test_score"]
     assert_allclose(scores[0], scores[1])  # both predict for the judge
     machines = GridSearchCV(
-        StructuredSVM(LabelSets(range(4)), random_state=0), grid, scoring=loss_scorer("hamming"),
+        StructuredSVM(LabelSets(range(4)), alpha=0.01, random_state=0),
+        grid,
+        scoring=loss_scorer("hamming"),
         cv=3,
-    )  # fmt: skip
+    )
     assert (machines.fit(X, Y).cv_results_["mean_test_score"] <= 0).all()
 
 
 def test_learners_without_a_loss_in_score_are_judged_too():
     X = np.random.default_rng(0).standard_normal((40, 2))
     y = 1 + np.argsort(np.argsort(X @ np.ones((2, 3)) * [1, 2, 3], axis=1), axis=1)
-    model = LabelRankingSVM(random_state=0).fit(X, y)
+    model = LabelRankingSVM(alpha=0.01, random_state=0).fit(X, y)
     predicted = model.predict(X)
     wrong = [np.abs(np.sign(p[:, None] - p) - np.sign(t[:, None] - t)).sum() / 4
              for p, t in zip(predicted, y)]  # fmt: skip

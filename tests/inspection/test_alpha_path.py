@@ -25,7 +25,7 @@ CASES = {
     "risk": (ConditionalRiskMinimizer(), CLASSES, "alpha", "log"),
     "radius": (compression(None), CLASSES, "radius", "log"),
     "radius from zero": (compression([0.0, 1.0]), CLASSES, "radius", "linear"),
-    "neighbors": (NeighborLabelRanker([1, 2, 4]), RANKS, "n_neighbors", "log"),
+    "neighbors": (NeighborLabelRanker(n_neighbors=[1, 2, 4]), RANKS, "n_neighbors", "log"),
 }
 
 
@@ -55,4 +55,4 @@ def test_kernels_are_distinguished_by_all_that_they_say():
 
 def test_learners_that_search_nothing():
     with pytest.raises(ValueError, match="Nothing was searched"):
-        AlphaPathDisplay.from_estimator(LabelRankingSVM().fit(X, RANKS))
+        AlphaPathDisplay.from_estimator(LabelRankingSVM(alpha=0.1).fit(X, RANKS))

@@ -117,12 +117,14 @@ def test_risks_of_a_risk_minimizer():
 
 
 def test_risks_of_an_exponential_family():
-    model = ExponentialFamily(LabelSets()).fit(X, Y)
+    model = ExponentialFamily(LabelSets(), alpha=1e-3, fit_intercept=False).fit(X, Y)
     risks, losses = risks_and_losses(model, X, Y)
     best = np.exp([model.log_proba(X, np.tile(z, (30, 1))) for z in model.space_.enumerate()])
     np.testing.assert_allclose(risks, 1 - best.max(axis=0), atol=1e-9)
     np.testing.assert_array_equal(losses, (model.predict(X) != Y).any(axis=1))
-    judged = ExponentialFamily(LabelSets(), loss="hamming").fit(X, Y)
+    judged = ExponentialFamily(LabelSets(), alpha=1e-3, loss="hamming", fit_intercept=False).fit(
+        X, Y
+    )
     risks, losses = risks_and_losses(judged, X, Y)
     marginals = judged.predict_marginals(X)
     np.testing.assert_allclose(risks, np.minimum(marginals, 1 - marginals).sum(axis=1), atol=1e-6)
@@ -140,7 +142,7 @@ def test_sequences_of_different_lengths_are_compared():
 
 def test_what_has_no_risks():
     with pytest.raises(ValueError, match="StructuredSVM does not estimate the risk"):
-        CalibrationDisplay.from_estimator(StructuredSVM(LabelSets(), max_iter=1), X, Y)
+        CalibrationDisplay.from_estimator(StructuredSVM(LabelSets(), alpha=0.01, max_iter=1), X, Y)
     with pytest.raises(ValueError, match="One estimated risk"):
         RiskCoverageDisplay.from_predictions([0.1], [0.1, 0.2])
     with pytest.raises(ValueError, match="losses are finite; got nan"):

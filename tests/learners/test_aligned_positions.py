@@ -28,10 +28,12 @@ from skstruct.tasks import TaskModel
 
 LEARNERS = {
     "risk": ConditionalRiskMinimizer(Sequences(), alpha=0.1),
-    "family": ExponentialFamily(Sequences(), lam=0.01),
-    "family for a loss": ExponentialFamily(Sequences(), loss="hamming", lam=0.01),
+    "family": ExponentialFamily(Sequences(), alpha=0.01, fit_intercept=False),
+    "family for a loss": ExponentialFamily(
+        Sequences(), loss="hamming", alpha=0.01, fit_intercept=False
+    ),
     "perceptron": StructuredPerceptron(Sequences(), random_state=0),
-    "svm": StructuredSVM(Sequences(), random_state=0),
+    "svm": StructuredSVM(Sequences(), alpha=0.01, random_state=0),
 }
 
 
@@ -78,7 +80,7 @@ def test_no_learner_fits_misaligned_sequences(name, format):
 @given(st.lists(st.integers(-2, 2), min_size=12, max_size=12))
 def test_the_first_misaligned_row_is_named(changes):
     wrong = [[*y, "a", "b"][: len(y) + change] for y, change in zip(Y, changes)]
-    model = ExponentialFamily(Sequences(), max_iter=1)
+    model = ExponentialFamily(Sequences(), alpha=1e-3, max_iter=1, fit_intercept=False)
     if not any(changes):
         with pytest.warns(ConvergenceWarning):
             model.fit(X, wrong)

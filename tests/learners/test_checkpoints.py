@@ -150,7 +150,7 @@ def stopped_fit(stopper, path, model, *data, **settings):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"lam": 0.5}, "lam differed"),
+        ({"alpha": 0.5}, "alpha differed"),
         ({"random_state": 1, "tol": 0.5}, "random_state, tol differed"),
         ({"X": 1.0}, "X differed"),
         ({"y": 0}, "y differed"),
@@ -159,7 +159,7 @@ def stopped_fit(stopper, path, model, *data, **settings):
 )
 def test_the_checkpoint_of_another_fit_is_refused_and_stays(stopper, tmp_path, change, said):
     X, Y = label_sets()
-    path, settings = tmp_path / "fit", {"lam": 0.01, "tol": 1e-4, "random_state": 0}
+    path, settings = tmp_path / "fit", {"alpha": 0.01, "tol": 1e-4, "random_state": 0}
     before = stopped_fit(stopper, path, StructuredSVM(LabelSets(), **settings), X, Y)
     weight = None
     if "X" in change:
@@ -180,7 +180,7 @@ def test_the_checkpoint_of_another_fit_is_refused_and_stays(stopper, tmp_path, c
 
 def test_learners_and_versions_do_not_go_on_from_each_other(stopper, tmp_path, monkeypatch):
     X, Y = label_sets()
-    path, model = tmp_path / "fit", StructuredSVM(LabelSets(), tol=1e-4)
+    path, model = tmp_path / "fit", StructuredSVM(LabelSets(), alpha=0.01, tol=1e-4)
     before = stopped_fit(stopper, path, model, X, Y)
     with pytest.raises(ModelFileError, match="another fit: it was a StructuredSVM"):
         StructuredPerceptron(LabelSets()).fit(X, Y, checkpoint=path)
@@ -193,32 +193,19 @@ def test_learners_and_versions_do_not_go_on_from_each_other(stopper, tmp_path, m
 def test_threads_and_bars_do_not_matter(stopper, tmp_path):
     X, Y = label_sets()
     path = tmp_path / "fit"
-    stopped_fit(stopper, path, StructuredSVM(LabelSets(), tol=1e-4, random_state=0), X, Y)
-    StructuredSVM(LabelSets(), tol=1e-4, random_state=0, n_jobs=2).fit(X, Y, checkpoint=path)
+    stopped_fit(
+        stopper, path, StructuredSVM(LabelSets(), alpha=0.01, tol=1e-4, random_state=0), X, Y
+    )
+    StructuredSVM(LabelSets(), alpha=0.01, tol=1e-4, random_state=0, n_jobs=2).fit(
+        X, Y, checkpoint=path
+    )
     assert not path.exists()
-
-
-def test_what_a_warm_start_begins_with_counts(stopper, tmp_path):
-    X, Y = label_sets()
-    path = tmp_path / "fit"
-
-    def begun(lam):
-        model = StructuredSVM(LabelSets(), lam=lam, warm_start=True, random_state=0).fit(X, Y)
-        return model.set_params(lam=1e-3, tol=1e-4)
-
-    stopped_fit(stopper, path, begun(0.1), X, Y)
-    for other in (begun(0.2), StructuredSVM(LabelSets(), lam=1e-3, tol=1e-4, warm_start=True)):
-        other.random_state = 0
-        with pytest.raises(ModelFileError, match="warm_start differed"):
-            other.fit(X, Y, checkpoint=path)
-    gone_on = begun(0.1).fit(X, Y, checkpoint=path)
-    np.testing.assert_array_equal(gone_on.coef_, begun(0.1).fit(X, Y).coef_)
 
 
 def test_other_labels_that_are_objects_are_refused(stopper, tmp_path):
     X, names = label_sets()[0], np.arange(60) % 3
     days, others = ([datetime.date(2020, 1, 1 + day) for day in t] for t in (names, 2 - names))
-    model = ExponentialFamily(Classes(), lam=1e-4, random_state=0)
+    model = ExponentialFamily(Classes(), alpha=1e-4, random_state=0, fit_intercept=False)
     stopped_fit(stopper, tmp_path / "fit", model, X, days)
     with pytest.raises(ModelFileError, match="another fit: y differed"):
         model.fit(X, others, checkpoint=tmp_path / "fit")
@@ -227,9 +214,9 @@ def test_other_labels_that_are_objects_are_refused(stopper, tmp_path):
 
 def test_a_search_cannot_share_a_path_and_is_told(stopper, tmp_path):
     X, Y = label_sets()
-    model = StructuredSVM(LabelSets(), random_state=0, tol=1e-3)
-    search = GridSearchCV(model, {"lam": [0.1, 0.01]}, cv=2, refit=False, error_score="raise")
-    stopped_fit(stopper, tmp_path / "fit", model.set_params(lam=0.01), X[:30], Y[:30])
+    model = StructuredSVM(LabelSets(), alpha=0.01, random_state=0, tol=1e-3)
+    search = GridSearchCV(model, {"alpha": [0.1, 0.01]}, cv=2, refit=False, error_score="raise")
+    stopped_fit(stopper, tmp_path / "fit", model.set_params(alpha=0.01), X[:30], Y[:30])
     with pytest.raises(ModelFileError, match="those of a search over parameters cannot share one"):
         search.fit(X, Y, checkpoint=tmp_path / "fit")
 
@@ -238,7 +225,9 @@ def test_a_kernel_that_numba_compiled(stopper, tmp_path):
     numba = pytest.importorskip("numba")
     X, Y = label_sets(n=30)
     kernels = [numba.njit(f) for f in (lambda A, B: A @ B.T, lambda A, B: 2 * (A @ B.T))]
-    models = [StructuredSVM(LabelSets(), kernel=k, tol=1e-4, random_state=0) for k in kernels]
+    models = [
+        StructuredSVM(LabelSets(), alpha=0.01, kernel=k, tol=1e-4, random_state=0) for k in kernels
+    ]
     right = models[0].fit(X, Y).predict(X)  # compiles, too
     stopped_fit(stopper, tmp_path / "fit", models[0], X, Y)
     with pytest.raises(ModelFileError, match="another fit: kernel differed"):
@@ -250,7 +239,7 @@ def test_a_kernel_that_numba_compiled(stopper, tmp_path):
 @pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "text", "other kind"])
 def test_what_cannot_be_read_is_refused_and_stays(stopper, tmp_path, damage):
     X, Y = label_sets()
-    path, model = tmp_path / "fit", StructuredSVM(LabelSets(), tol=1e-4, random_state=0)
+    path, model = tmp_path / "fit", StructuredSVM(LabelSets(), alpha=0.01, tol=1e-4, random_state=0)
     whole = stopped_fit(stopper, path, model, X, Y)
     flipped = bytearray(whole)
     flipped[len(whole) // 3] ^= 1
@@ -270,7 +259,7 @@ def test_quick_fits_write_nothing_and_other_files_stay(stopper, tmp_path):
     kept = {".fit.settings": b"mine", ".fit.abcdefghi": b"PK\3\4", "fit.abcdefgh": b"PK\3\4"}
     for name, content in {**kept, ".fit.abcd_fgh": b"PK\3\4 left by a kill"}.items():
         (tmp_path / name).write_bytes(content)
-    StructuredSVM(LabelSets()).fit(X, Y, checkpoint=tmp_path / "fit")
+    StructuredSVM(LabelSets(), alpha=0.01).fit(X, Y, checkpoint=tmp_path / "fit")
     assert stopper.n_writes == 0
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == kept
 
@@ -300,7 +289,7 @@ def test_a_full_disk_does_not_end_the_fit(monkeypatch, tmp_path):
 
     monkeypatch.setattr(saving, "write_container", full)
     X, Y = label_sets(n=20)
-    model = StructuredSVM(LabelSets(), random_state=0)
+    model = StructuredSVM(LabelSets(), alpha=0.01, random_state=0)
     with pytest.warns(UserWarning, match="could not be written.*No space"):
         saved = model.fit(X, Y, checkpoint=Checkpoint(tmp_path / "fit", every=0)).coef_
     np.testing.assert_array_equal(saved, model.fit(X, Y).coef_)
@@ -311,13 +300,13 @@ def test_a_finished_fit_is_not_lost_when_the_file_cannot_be_removed(monkeypatch,
         raise PermissionError(13, "Permission denied", str(self))
 
     X, Y = label_sets(n=20)
-    model = StructuredSVM(LabelSets(), random_state=0)
+    model = StructuredSVM(LabelSets(), alpha=0.01, random_state=0)
     monkeypatch.setattr(Path, "unlink", denied)
     with pytest.warns(UserWarning, match="could not be removed.*Permission denied"):
         model.fit(X, Y, checkpoint=Checkpoint(tmp_path / "fit", every=0))
     monkeypatch.undo()
     np.testing.assert_array_equal(
-        model.coef_, StructuredSVM(LabelSets(), random_state=0).fit(X, Y).coef_
+        model.coef_, StructuredSVM(LabelSets(), alpha=0.01, random_state=0).fit(X, Y).coef_
     )
 
 
@@ -326,7 +315,7 @@ def test_a_finished_fit_is_not_lost_when_the_folder_is_gone(monkeypatch, tmp_pat
     folder.mkdir()
     monkeypatch.setattr(saving, "write_container", lambda *_: folder.exists() and folder.rmdir())
     X, Y = label_sets(n=20)
-    model = StructuredSVM(LabelSets(), random_state=0)
+    model = StructuredSVM(LabelSets(), alpha=0.01, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.fit(X, Y, checkpoint=Checkpoint(folder / "fit", every=0))
@@ -336,7 +325,7 @@ def test_a_finished_fit_is_not_lost_when_the_folder_is_gone(monkeypatch, tmp_pat
 
 def test_wrong_arguments(tmp_path):
     X, Y = label_sets(n=10)
-    model = StructuredSVM(LabelSets())
+    model = StructuredSVM(LabelSets(), alpha=0.01)
     with pytest.raises(TypeError, match="checkpoint is the path of a file"):
         model.fit(X, Y, checkpoint=3)
     with pytest.raises(ValueError, match="every is a number of seconds"):

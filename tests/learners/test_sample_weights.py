@@ -28,16 +28,20 @@ RANKERS = {
     "pairs": lambda: PairwiseComparison(),
     "pairs, kendall": lambda: PairwiseComparison(aggregate="kendall"),
     "constraints": lambda: ConstraintClassification(),
-    "svm": lambda: LabelRankingSVM(tol=1e-7, max_iter=20000, random_state=0),
-    "svm, rbf": lambda: LabelRankingSVM(kernel="rbf", tol=1e-7, max_iter=20000, random_state=0),
-    "boosting": lambda: LabelRankingBoosting(20, random_state=0),
-    "boosting items": lambda: LabelRankingBoosting(20, decomposition="items", random_state=0),
+    "svm": lambda: LabelRankingSVM(alpha=0.01, tol=1e-7, max_iter=20000, random_state=0),
+    "svm, rbf": lambda: LabelRankingSVM(
+        alpha=0.01, kernel="rbf", tol=1e-7, max_iter=20000, random_state=0
+    ),
+    "boosting": lambda: LabelRankingBoosting(n_estimators=20, random_state=0),
+    "boosting items": lambda: LabelRankingBoosting(
+        n_estimators=20, decomposition="items", random_state=0
+    ),
     "neighbors": lambda: NeighborLabelRanker(),
-    "neighbors, 5": lambda: NeighborLabelRanker(5, weights="uniform"),
+    "neighbors, 5": lambda: NeighborLabelRanker(n_neighbors=5, weights="uniform"),
 }
 ONLINE = {
-    "perceptron": lambda **more: OnlineLabelRanker("perceptron", random_state=0, **more),
-    "passive-aggressive": lambda **more: OnlineLabelRanker(random_state=0, **more),
+    "perceptron": lambda **more: OnlineLabelRanker(method="perceptron", random_state=0, **more),
+    "passive-aggressive": lambda **more: OnlineLabelRanker(alpha=1.0, random_state=0, **more),
 }
 TOLERANCE = {"svm": 2e-3, "svm, rbf": 2e-3, "pairs": 1e-3, "pairs, kendall": 1e-3}
 
@@ -119,8 +123,8 @@ def test_rows_with_weight_must_order_something():
 @pytest.mark.parametrize(
     "learner",
     [
-        PairwiseComparison(KNeighborsClassifier(2)),
-        LabelRankingBoosting(base=KNeighborsClassifier(2)),
+        PairwiseComparison(estimator=KNeighborsClassifier(2)),
+        LabelRankingBoosting(estimator=KNeighborsClassifier(2)),
     ],
 )
 def test_parts_that_take_no_weights_say_so(learner):
@@ -132,8 +136,10 @@ def test_parts_that_take_no_weights_say_so(learner):
 def test_other_parts_take_weights():
     X, y = rankings(0)
     weight = np.arange(30.0)
-    ConstraintClassification(Perceptron()).fit(X, y, weight)
-    LabelRankingBoosting(5, base=DecisionTreeRegressor(max_depth=2)).fit(X, y, weight)
+    ConstraintClassification(estimator=Perceptron()).fit(X, y, weight)
+    LabelRankingBoosting(n_estimators=5, estimator=DecisionTreeRegressor(max_depth=2)).fit(
+        X, y, weight
+    )
 
 
 # ------------------------------------------------------------------ row by row
@@ -155,7 +161,7 @@ def test_perceptrons_scale_with_their_weights(average):
 def test_between_two_items_a_weight_is_a_visit_more():
     X, y = rankings(1, d=2)
     times = np.random.default_rng(0).integers(0, 3, 30)
-    options = {"average": False, "shuffle": False, "C": 0.05, "n_epochs": 1}
+    options = {"average": False, "shuffle": False, "C": 0.05, "max_iter": 1}
     weighted = OnlineLabelRanker(**options).fit(X, y, times)
     rows = np.repeat(np.arange(30), times)
     written = OnlineLabelRanker(**options).fit(X[rows], y[rows])
@@ -167,8 +173,8 @@ def test_between_two_items_a_weight_is_a_visit_more():
 def test_further_rows_have_weights_too(update):
     X, y = rankings(0)
     weight = np.random.default_rng(0).integers(0, 3, 30).astype(float)
-    once = OnlineLabelRanker(update, n_epochs=1, shuffle=False).fit(X, y, weight)
-    parts = OnlineLabelRanker(update, space=Rankings(range(4)))
+    once = OnlineLabelRanker(method=update, max_iter=1, shuffle=False, alpha=1.0).fit(X, y, weight)
+    parts = OnlineLabelRanker(method=update, space=Rankings(range(4)), alpha=1.0)
     for half in (slice(0, 15), slice(15, 30)):
         parts.partial_fit(X[half], y[half], sample_weight=weight[half])
     assert_allclose(parts.decision_function(X), once.decision_function(X))
@@ -182,7 +188,7 @@ def test_a_perceptron_passes_over_rows_of_no_weight(kernel, batch_size):
     Y = (X @ rng.standard_normal((3, 4)) > 0).astype(int)
     weight = rng.integers(0, 3, 40).astype(float)
     make = lambda: StructuredPerceptron(  # noqa: E731
-        LabelSets(range(4)), kernel=kernel, gamma=0.5, batch_size=batch_size, random_state=0
+        LabelSets(range(4)), kernel=kernel, batch_size=batch_size, random_state=0
     )
     kept = weight > 0
     some, fewer = make().fit(X, Y, weight), make().fit(X[kept], Y[kept], weight[kept])
@@ -195,7 +201,7 @@ def test_a_perceptron_passes_over_rows_of_no_weight(kernel, batch_size):
 
 def test_one_step_of_a_perceptron_is_as_long_as_its_weight():
     X, Y = np.array([[1.0, 2.0]]), [{"a"}]
-    model = StructuredPerceptron(LabelSets(["a", "b"]), average=False, n_epochs=1)
+    model = StructuredPerceptron(LabelSets(["a", "b"]), average=False, max_iter=1)
     model.fit(X, Y, [0.25])
     assert_allclose(model.coef_, [[0.25, 0.5], [0.0, 0.0]])
     assert_allclose(model.intercept_, [0.25, 0.0])
@@ -221,13 +227,15 @@ OTHERS = {
         space=LabelSets(range(4)), output_kernel="hamming", alpha=0.5
     ),
     "counting": lambda: CountingRidge(LabelSets(range(4)), alpha=0.5),
-    "probabilities": lambda: ExponentialFamily(LabelSets(range(4)), lam=0.1),
-    "probabilities, rbf": lambda: ExponentialFamily(LabelSets(range(4)), lam=0.1, kernel="rbf"),
-    "margins": lambda: StructuredSVM(LabelSets(range(4)), lam=0.1, tol=1e-6, random_state=0),
-    "margins, rbf": lambda: StructuredSVM(
-        LabelSets(range(4)), lam=0.1, tol=1e-6, kernel="rbf", random_state=0
+    "probabilities": lambda: ExponentialFamily(LabelSets(range(4)), alpha=0.1, fit_intercept=False),
+    "probabilities, rbf": lambda: ExponentialFamily(
+        LabelSets(range(4)), alpha=0.1, kernel="rbf", fit_intercept=False
     ),
-    "network": lambda: MaxMarginNetwork(lam=0.1, tol=1e-6, random_state=0),
+    "margins": lambda: StructuredSVM(LabelSets(range(4)), alpha=0.1, tol=1e-6, random_state=0),
+    "margins, rbf": lambda: StructuredSVM(
+        LabelSets(range(4)), alpha=0.1, tol=1e-6, kernel="rbf", random_state=0
+    ),
+    "network": lambda: MaxMarginNetwork(alpha=0.1, tol=1e-6, random_state=0),
 }
 LOOSE = {"margins": 3e-3, "margins, rbf": 3e-3, "network": 3e-3, "probabilities": 1e-3,
          "probabilities, rbf": 1e-3}  # fmt: skip

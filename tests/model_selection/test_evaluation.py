@@ -106,8 +106,8 @@ def test_the_baseline_of_numbers_is_mean_and_median():
 
 @pytest.mark.parametrize(
     "learner",
-    [StructuredSVM(random_state=0), StructuredPerceptron(), OutputKernelRegressor(),
-     CountingRidge(alpha=1.0), ExponentialFamily()],
+    [StructuredSVM(alpha=0.01, random_state=0), StructuredPerceptron(), OutputKernelRegressor(),
+     CountingRidge(alpha=1.0), ExponentialFamily(alpha=1e-3, fit_intercept=False)],
     ids=lambda learner: type(learner).__name__,
 )  # fmt: skip
 def test_every_learner_is_judged_under_every_usual_loss(learner):
@@ -122,7 +122,9 @@ def test_every_learner_is_judged_under_every_usual_loss(learner):
 def test_sequences_are_judged_by_their_symbols():
     data = make_digit_chains(20, 10)
     X, y = data.X_test, data.y_test
-    model = ExponentialFamily(Sequences(), lam=0.1).fit(data.X_train, data.y_train)
+    model = ExponentialFamily(Sequences(), alpha=0.1, fit_intercept=False).fit(
+        data.X_train, data.y_train
+    )
     hamming, zero_one = evaluate(model, X, y)
     wrong = [sum(a != b for a, b in zip(found, true)) for found, true in zip(model.predict(X), y)]
     np.testing.assert_allclose(hamming.mean, np.mean(wrong))

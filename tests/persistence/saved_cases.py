@@ -159,12 +159,16 @@ def _by_space() -> dict[str, Case]:
     for name, (space, y) in SPACES.items():
         learners = {
             "risk": ConditionalRiskMinimizer(space, alpha=1.0),
-            "perceptron": StructuredPerceptron(space, random_state=0, n_epochs=2),
-            "svm": StructuredSVM(space, random_state=0, max_iter=5, kernel="rbf", n_components=4),
+            "perceptron": StructuredPerceptron(space, random_state=0, max_iter=2),
+            "svm": StructuredSVM(
+                space, alpha=0.01, random_state=0, max_iter=5, kernel="rbf", n_landmarks=4
+            ),
         }
         if name not in NUMBERS:
             learners["counting"] = CountingRidge(space, alpha=0.1, kernel="linear")
-            learners["family"] = ExponentialFamily(space, random_state=0, max_iter=3)
+            learners["family"] = ExponentialFamily(
+                space, alpha=1e-3, random_state=0, max_iter=3, fit_intercept=False
+            )
         if name.split(",")[0] != "Rankings":
             learners["output kernel"] = OutputKernelRegressor(space=space, alpha=1.0)
         cases.update({f"{kind}, {name}": Case(m, X, y) for kind, m in learners.items()})
@@ -243,10 +247,15 @@ def _kernels() -> dict[str, Case]:
 
 
 def _rankers() -> dict[str, Case]:
-    rankers = [PairwiseComparison(), ConstraintClassification(), LabelRankingSVM(random_state=0),
-               LabelRankingSVM(kernel="rbf", random_state=0),
-               LabelRankingBoosting(3, random_state=0), OnlineLabelRanker(random_state=0),
-               NeighborLabelRanker(3)]  # fmt: skip
+    rankers = [
+        PairwiseComparison(),
+        ConstraintClassification(),
+        LabelRankingSVM(alpha=0.01, random_state=0),
+        LabelRankingSVM(alpha=0.01, kernel="rbf", random_state=0),
+        LabelRankingBoosting(n_estimators=3, random_state=0),
+        OnlineLabelRanker(random_state=0, alpha=1.0),
+        NeighborLabelRanker(n_neighbors=3),
+    ]
     return {f"ranker {r!r}": Case(r, X, RANKS) for r in rankers}
 
 
@@ -255,9 +264,11 @@ def _tokens() -> dict[str, Case]:
     for format, tokens in (("arrays", TOKENS), ("names", NAMED), ("dictionaries", DICTIONARIES)):
         learners = [
             ConditionalRiskMinimizer(S.Sequences(), alpha=1.0),
-            StructuredPerceptron(S.Sequences(), random_state=0, n_epochs=2),
-            StructuredSVM(S.Sequences(), random_state=0, max_iter=3),
-            ExponentialFamily(S.Sequences(), random_state=0, max_iter=3),
+            StructuredPerceptron(S.Sequences(), random_state=0, max_iter=2),
+            StructuredSVM(S.Sequences(), alpha=0.01, random_state=0, max_iter=3),
+            ExponentialFamily(
+                S.Sequences(), alpha=1e-3, random_state=0, max_iter=3, fit_intercept=False
+            ),
         ]
         cases |= {f"tokens, {format}, {type(m).__name__}": Case(m, tokens, TAGS) for m in learners}
     return cases
@@ -288,18 +299,23 @@ def _others() -> dict[str, Case]:
     words = np.array([[word[0], word[1:]] for word in WORDS], dtype=object)
     risk = ConditionalRiskMinimizer(S.LabelSets(), alpha=1.0)
     return {
-        "tree": Case(MaxMarginTree(random_state=0, max_iter=3), X, SETS),
-        "network": Case(MaxMarginNetwork(random_state=0, max_iter=3), X, SETS),
+        "tree": Case(MaxMarginTree(alpha=0.01, random_state=0, max_iter=3), X, SETS),
+        "network": Case(MaxMarginNetwork(alpha=0.01, random_state=0, max_iter=3), X, SETS),
         "pipeline, scaled": Case(make_pipeline(StandardScaler(), risk), X, SETS),
         "pipeline, filled": Case(
-            make_pipeline(SimpleImputer(), MinMaxScaler(), StructuredSVM(max_iter=3)), holes, SETS),
+            make_pipeline(SimpleImputer(), MinMaxScaler(), StructuredSVM(alpha=0.01, max_iter=3)),
+            holes,
+            SETS,
+        ),
         "pipeline, names": Case(make_pipeline(OneHotEncoder(), risk), words, SETS),
         "one row": Case(ConditionalRiskMinimizer(), X[:1], CLASSES[:1]),
         "dates": Case(risk.__class__(alpha=1.0), X, np.array(PICK, dtype="datetime64[D]")),
         "many names": Case(
-            risk.__class__(S.LabelSets([f"label {j}" for j in range(100)]), alpha=1.0), X,
-            [{f"label {j}" for j in range(100) if (i + j) % 3 == 0} for i in range(N)]),
-    }  # fmt: skip
+            risk.__class__(S.LabelSets([f"label {j}" for j in range(100)]), alpha=1.0),
+            X,
+            [{f"label {j}" for j in range(100) if (i + j) % 3 == 0} for i in range(N)],
+        ),
+    }
 
 
 def all_cases() -> dict[str, Case]:

@@ -100,7 +100,7 @@ def test_a_loaded_model_explains_lists_and_changes_its_loss(again):
     [
         (StructuredPerceptron(LabelSets("abc"), random_state=0), SETS),
         (CountingRidge(LabelSets("abc"), alpha=0.1), SETS),
-        (OnlineLabelRanker(random_state=0), RANKS),
+        (OnlineLabelRanker(random_state=0, alpha=1.0), RANKS),
     ],
 )
 def test_learning_goes_on_as_if_nothing_had_happened(again, learner, y):
@@ -218,7 +218,7 @@ def test_circles_and_depth_are_refused(tmp_path):
 
 def test_only_fitted_models_are_saved(tmp_path):
     with pytest.raises(NotFittedError):
-        save_model(StructuredSVM(), tmp_path / "model")
+        save_model(StructuredSVM(alpha=0.01), tmp_path / "model")
     with pytest.raises(ModelFileError, match="RandomState is not a model"):
         save_model(np.random.RandomState(0), tmp_path / "model")
     with warnings.catch_warnings():
@@ -252,7 +252,7 @@ def test_large_numbers_and_odd_values_come_back(again):
 
 def test_layout_in_memory_is_kept(again):
     """Products of matrices may differ in their last bit between layouts."""
-    model = NeighborLabelRanker(3).fit(X, RANKS)
+    model = NeighborLabelRanker(n_neighbors=3).fit(X, RANKS)
     model.a_, model.b_ = np.asfortranarray(X), np.asfortranarray(np.ones((6, 4)))[::2]
     loaded = again(model)
     assert loaded.a_.flags.f_contiguous

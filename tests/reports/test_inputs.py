@@ -137,6 +137,6 @@ def test_radii_that_were_searched(tmp_path):
 
 
 def test_numbers_of_neighbors_that_were_searched(tmp_path):
-    page = report(tmp_path, NeighborLabelRanker([1, 3]).fit(X, RANKS), X, RANKS)
+    page = report(tmp_path, NeighborLabelRanker(n_neighbors=[1, 3]).fit(X, RANKS), X, RANKS)
     assert "<h2>How the number of neighbors was chosen</h2>" in page
     assert "2 trials, the best first" in page

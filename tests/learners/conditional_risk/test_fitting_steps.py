@@ -51,7 +51,13 @@ def test_outputs_are_parsed_once(case, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "learner", [CountingRidge(), ExponentialFamily(), StructuredPerceptron(), StructuredSVM()]
+    "learner",
+    [
+        CountingRidge(),
+        ExponentialFamily(alpha=1e-3, fit_intercept=False),
+        StructuredPerceptron(),
+        StructuredSVM(alpha=0.01),
+    ],
 )
 def test_outputs_of_other_learners_too(learner, monkeypatch):
     calls = parses(monkeypatch, LabelSets(), "_read")

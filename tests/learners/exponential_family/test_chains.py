@@ -41,7 +41,7 @@ def listed(model, x):
 
 @pytest.fixture(scope="module")
 def model():
-    return ExponentialFamily(Sequences(), lam=0.005, fit_intercept=True).fit(*sentences())
+    return ExponentialFamily(Sequences(), alpha=0.005, fit_intercept=True).fit(*sentences())
 
 
 def test_objective_and_gradient_are_those_of_the_definition():
@@ -133,8 +133,8 @@ def test_inputs_of_all_kinds(format):
     same = [sparse.csr_array(x) for x in X]
     if format == "dictionaries":
         same = [[{f"x{j}": value for j, value in enumerate(row)} for row in x] for x in X]
-    dense = ExponentialFamily(Sequences(), tol=1e-8).fit(X, Y)
-    other = ExponentialFamily(Sequences(), tol=1e-8).fit(same, Y)
+    dense = ExponentialFamily(Sequences(), alpha=1e-3, tol=1e-8, fit_intercept=False).fit(X, Y)
+    other = ExponentialFamily(Sequences(), alpha=1e-3, tol=1e-8, fit_intercept=False).fit(same, Y)
     assert_allclose(other.objective_, dense.objective_, rtol=1e-8)
     assert_allclose(other.log_proba(same, Y), dense.log_proba(X, Y), atol=1e-4)
 
@@ -145,7 +145,7 @@ def test_it_is_the_model_of_crfsuite():
     X, Y = sentences(60, p=3)
     X = [np.abs(x) for x in X]  # crfsuite leaves out features of negative sum
     lam = 0.01
-    model = ExponentialFamily(Sequences(), lam=lam, tol=1e-8).fit(X, Y)
+    model = ExponentialFamily(Sequences(), alpha=lam, tol=1e-8, fit_intercept=False).fit(X, Y)
     trainer = crfsuite.Trainer("lbfgs", verbose=False)
     named = [[{f"x{j}": float(v) for j, v in enumerate(row)} for row in x] for x in X]
     for x, y in zip(named, Y):
@@ -174,10 +174,12 @@ def test_it_is_the_model_of_crfsuite():
 def test_what_does_not_fit():
     X, Y = sentences()
     with pytest.raises(ValueError, match="the space is Sequences"):
-        ExponentialFamily(LabelSets()).fit(X, Y)
+        ExponentialFamily(LabelSets(), alpha=1e-3, fit_intercept=False).fit(X, Y)
     with pytest.raises(ValueError, match="summed exactly"):
-        ExponentialFamily(Sequences(), partition="contrastive").fit(X, Y)
-    fitted = ExponentialFamily(Sequences()).fit(X, Y)
+        ExponentialFamily(Sequences(), alpha=1e-3, solver="contrastive", fit_intercept=False).fit(
+            X, Y
+        )
+    fitted = ExponentialFamily(Sequences(), alpha=1e-3, fit_intercept=False).fit(X, Y)
     with pytest.raises(ValueError, match=r"X\[0\] has \d positions and y\[0\] \d symbols"):
         fitted.log_proba(X[:1], [Y[0] + ["a"]])
     with pytest.raises(ValueError, match="length"):

@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exponential families: the user's formats, constraints, draws, bad input."""
 
-import pickle
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 from skstruct import ExponentialFamily
 from skstruct.exceptions import InfeasibleError
+from skstruct.learners import AnnealedChains, PersistentChains
 from skstruct.losses import Kendall, ZeroOne, resolve_loss
 from skstruct.spaces import Hierarchy, Interval, LabelSets, Rankings
 from skstruct.testing.spaces import assert_drawn_from
@@ -20,23 +18,8 @@ X = np.random.default_rng(0).normal(size=(40, 3))
 SETS = [{"sun", "sea"} if x[0] > 0.5 else {"sun"} if x[0] > -0.5 else set() for x in X]
 
 
-def test_partition_is_a_parameter_and_a_method():
-    model = ExponentialFamily(LabelSets(), partition="exact")
-    assert model.partition == "exact"
-    assert model.get_params()["partition"] == "exact"
-    assert type(model.get_params()["partition"]) is str
-    assert clone(model).partition == "exact"
-    assert model.set_params(partition="auto").partition == "auto"
-    model.fit(X, SETS)
-    assert model.partition(X).values.shape == (40,)
-    again = pickle.loads(pickle.dumps(model))
-    assert_array_equal(again.partition(X).values, model.partition(X).values)
-    assert "partition" not in repr(ExponentialFamily())
-    assert callable(ExponentialFamily.partition)
-
-
 def test_the_users_own_names_come_back():
-    model = ExponentialFamily(LabelSets()).fit(X, SETS)
+    model = ExponentialFamily(LabelSets(), alpha=1e-3, fit_intercept=False).fit(X, SETS)
     assert set().union(*model.predict(X)) <= {"sun", "sea"}
     drawn = model.sample(X[:2], 5, rng=0)
     assert len(drawn) == 2
@@ -46,13 +29,15 @@ def test_the_users_own_names_come_back():
                               "sun": [int("sun" in s) for s in SETS]})  # fmt: skip
     inputs = pandas.DataFrame(X, index=[f"row {i}" for i in range(40)])
     inputs.columns = [f"x{j}" for j in range(3)]
-    found = ExponentialFamily().fit(inputs, frame).predict(inputs)
+    found = ExponentialFamily(alpha=1e-3, fit_intercept=False).fit(inputs, frame).predict(inputs)
     assert list(found.columns) == ["sea", "sun"]
     assert list(found.index) == list(inputs.index)
 
 
 def test_draws_have_the_probabilities_of_the_model():
-    model = ExponentialFamily(LabelSets(["sea", "sun"]), lam=0.01).fit(X, SETS)
+    model = ExponentialFamily(LabelSets(["sea", "sun"]), alpha=0.01, fit_intercept=False).fit(
+        X, SETS
+    )
     drawn = model.space_.validate(model.sample(X[:1], 3000, rng=0)[0])
     outputs = model.space_.enumerate()
     names = model.space_.restore(outputs)
@@ -66,7 +51,7 @@ def test_constraints_at_prediction_condition_the_distribution():
     rng = np.random.default_rng(1)
     outputs = space.enumerate()
     Y = space.restore(outputs[rng.integers(len(outputs), size=40)])
-    model = ExponentialFamily(space, lam=0.01).fit(X, Y)
+    model = ExponentialFamily(space, alpha=0.01, fit_intercept=False).fit(X, Y)
     known = {"include": ["left"]}
     allowed = outputs[outputs[:, 1] == 1]
     log_probability = np.array(
@@ -89,7 +74,7 @@ def test_constraints_at_prediction_condition_the_distribution():
 def test_partial_rankings_stand_for_all_that_agree():
     Y = [["a", "b", "c"], ["a", "c"], ["b", "a", "c"]] * 5
     space = Rankings(["a", "b", "c"], "pairs", unlisted="unknown")
-    model = ExponentialFamily(space, lam=0.1).fit(np.ones((15, 1)), Y)
+    model = ExponentialFamily(space, alpha=0.1, fit_intercept=False).fit(np.ones((15, 1)), Y)
     psi = space.fit(Y).targets(space.validate(Y))
     means = model.predict_marginals([[1.0]])[0]
     assert_allclose(means + 2 * 0.1 * model.coef_[:, 0], psi.mean(axis=0), atol=1e-4)
@@ -98,13 +83,15 @@ def test_partial_rankings_stand_for_all_that_agree():
 
 
 def test_it_is_chosen_by_scikit_learn():
-    model = ExponentialFamily(LabelSets(["sea", "sun"]), fit_intercept=True)
-    search = GridSearchCV(model, {"lam": [1e-3, 100.0]}, cv=3).fit(X, np.array(SETS))
-    assert search.best_params_ == {"lam": 1e-3}
+    model = ExponentialFamily(LabelSets(["sea", "sun"]), alpha=1e-3, fit_intercept=True)
+    search = GridSearchCV(model, {"alpha": [1e-3, 100.0]}, cv=3).fit(X, np.array(SETS))
+    assert search.best_params_ == {"alpha": 1e-3}
 
 
 def test_k_best_and_scores():
-    model = ExponentialFamily(LabelSets(["sea", "sun"]), lam=0.01).fit(X, SETS)
+    model = ExponentialFamily(LabelSets(["sea", "sun"]), alpha=0.01, fit_intercept=False).fit(
+        X, SETS
+    )
     best = model.kbest(X, 4)
     assert_allclose(np.exp(-best.values - model.partition(X).values[:, None]).sum(axis=1), 1.0)
     wrong = np.mean([a != b for a, b in zip(model.predict(X), SETS)])
@@ -113,8 +100,12 @@ def test_k_best_and_scores():
 
 
 def test_blocks_change_nothing():
-    whole = ExponentialFamily(LabelSets(["sea", "sun"])).fit(X, SETS)
-    parts = ExponentialFamily(LabelSets(["sea", "sun"]), memory=400).fit(X, SETS)
+    whole = ExponentialFamily(LabelSets(["sea", "sun"]), alpha=1e-3, fit_intercept=False).fit(
+        X, SETS
+    )
+    parts = ExponentialFamily(LabelSets(["sea", "sun"]), alpha=1e-3, fit_intercept=False).fit(
+        X, SETS
+    )
     assert_allclose(parts.coef_, whole.coef_)
     assert_allclose(parts.predict_marginals(X), whole.predict_marginals(X))
     assert_allclose(parts.partition(X).values, whole.partition(X).values)
@@ -124,41 +115,44 @@ def test_blocks_change_nothing():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"lam": 0}, "lam must be positive; got 0"),
-        ({"lam": -1.0}, "lam must be positive"),
-        ({"lam": np.nan}, "lam must be positive"),
-        ({"lam": "auto"}, "lam must be positive"),
-        ({"partition": "guess"}, "partition is one of"),
-        ({"partition": None}, "partition is one of"),
-        ({"n_chains": 0}, "n_chains is a whole number from 1; got 0"),
-        ({"n_sweeps": 0}, "n_sweeps"),
-        ({"n_draws": 2.5}, "n_draws"),
+        ({"alpha": 0}, "alpha is a positive and finite number.* got 0"),
+        ({"alpha": -1.0}, "alpha is a positive and finite number"),
+        ({"alpha": np.nan}, "alpha is a positive and finite number"),
+        ({"alpha": "best"}, "alpha is a positive number, several, or"),
+        ({"alpha": [1.0, 0.0]}, "alpha is a positive and finite number"),
+        ({"solver": "guess"}, "solver is one of"),
+        ({"solver": None}, "solver is one of"),
+        ({"solver": PersistentChains(n_chains=0)}, "n_chains is a whole number from 1; got 0"),
+        ({"solver": AnnealedChains(n_sweeps=0)}, "n_sweeps"),
+        ({"solver": PersistentChains(n_draws=2.5)}, "n_draws"),
         ({"max_iter": 0}, "max_iter"),
-        ({"eps": 0}, "eps is above 0"),
-        ({"eps": 1.5}, "eps is above 0"),
-        ({"delta": 1.0}, "delta is above 0 and below 1"),
+        ({"solver": PersistentChains(eps=0)}, "eps is above 0"),
+        ({"solver": PersistentChains(eps=1.5)}, "eps is above 0"),
+        ({"solver": PersistentChains(delta=1.0)}, "delta is above 0 and below 1"),
         ({"tol": 0}, "tol is a positive number"),
-        ({"n_components": 0}, "n_components"),
-        ({"proposals": "far", "partition": "contrastive"}, "proposals is one of"),
+        ({"n_landmarks": 0}, "n_landmarks"),
+        ({"solver": PersistentChains(proposals="far")}, "proposals is one of"),
     ],
 )
 def test_parameters(arguments, message):
     with pytest.raises(ValueError, match=message):
-        ExponentialFamily(LabelSets(), **arguments).fit(X, SETS)
+        ExponentialFamily(LabelSets(), **{"alpha": 1e-3, **arguments}).fit(X, SETS)
 
 
 def test_spaces_that_do_not_fit():
     with pytest.raises(ValueError, match="space of numbers"):
-        ExponentialFamily(Interval(), lam=1.0).fit(X, X[:, 0])
+        ExponentialFamily(Interval(), alpha=1.0, fit_intercept=False).fit(X, X[:, 0])
     many = np.argsort(np.random.default_rng(0).random((40, 40)), axis=1) + 1
     with pytest.raises(ValueError, match="no exact distribution"):
-        ExponentialFamily(Rankings(), partition="exact").fit(X, many)
+        ExponentialFamily(Rankings(), alpha=1e-3, solver="exact", fit_intercept=False).fit(X, many)
     with pytest.raises(ValueError, match=r"y\[\d+\] is outside of LabelSets"):
-        ExponentialFamily(LabelSets(["sea", "sun"], max_size=1)).fit(X, SETS)
+        ExponentialFamily(
+            LabelSets(["sea", "sun"], max_size=1), alpha=1e-3, fit_intercept=False
+        ).fit(X, SETS)
 
 
 def test_inputs_that_do_not_fit():
-    model = ExponentialFamily(LabelSets()).fit(X, SETS)
+    model = ExponentialFamily(LabelSets(), alpha=1e-3, fit_intercept=False).fit(X, SETS)
     with pytest.raises(ValueError, match="features"):
         model.predict(X[:, :2])
     with pytest.raises(ValueError, match="inconsistent"):
@@ -172,10 +166,18 @@ def test_inputs_that_do_not_fit():
 
 def test_training_that_stops_early_says_so():
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
-        ExponentialFamily(LabelSets(), max_iter=1, lam=1e-6, tol=1e-9).fit(X, SETS)
+        ExponentialFamily(LabelSets(), max_iter=1, alpha=1e-6, tol=1e-9, fit_intercept=False).fit(
+            X, SETS
+        )
     with pytest.warns(ConvergenceWarning, match="raise max_iter or n_chains"):
         ExponentialFamily(
-            LabelSets(), max_iter=2, tol=1e-12, partition="contrastive", random_state=0
+            LabelSets(),
+            alpha=1e-3,
+            max_iter=2,
+            tol=1e-12,
+            solver="contrastive",
+            random_state=0,
+            fit_intercept=False,
         ).fit(X, SETS)
 
 
@@ -196,26 +198,32 @@ def expected_losses(model, loss, X):
 @pytest.mark.parametrize("embedding", ["pairs", "positions"])
 def test_losses_whose_truths_are_embedded_otherwise(loss, embedding):
     ranks = np.argsort(np.argsort(X[:, :3] + 0.5 * X[:, [2, 0, 1]], axis=1), axis=1) + 1
-    model = ExponentialFamily(Rankings(["a", "b", "c"], embedding), lam=0.05).fit(X, ranks)
+    model = ExponentialFamily(
+        Rankings(["a", "b", "c"], embedding), alpha=0.05, fit_intercept=False
+    ).fit(X, ranks)
     bound = resolve_loss(loss).bind(model.space_)
     risks = expected_losses(model, bound, X)
     assert_allclose(model.decode(X, loss=loss).values, risks.min(axis=1), atol=1e-9)
 
 
 def test_a_loss_of_the_users_own_counts_all_outputs():
-    model = ExponentialFamily(LabelSets(["sea", "sun"]), lam=1.0).fit(X, SETS)
+    model = ExponentialFamily(LabelSets(["sea", "sun"]), alpha=1.0, fit_intercept=False).fit(
+        X, SETS
+    )
     own = model.decode(X, loss=lambda z, y: float(len(z ^ y)))
     assert_allclose(own.values, model.decode(X, loss="hamming").values)
     some = model.predict(X, loss=ZeroOne(candidates=[{"sun"}, {"sea"}]))
     assert all(labels in ({"sun"}, {"sea"}) for labels in some)
-    many = ExponentialFamily(LabelSets(range(15)), lam=1.0)
+    many = ExponentialFamily(LabelSets(range(15)), alpha=1.0, fit_intercept=False)
     many.fit(X, (np.random.default_rng(0).random((40, 15)) < 0.5).astype(int))
     with pytest.raises(ValueError, match="table over all outputs"):
         many.predict(X, loss=lambda z, y: 1.0)
 
 
 def test_constraints_of_rows_are_those_of_new_rows():
-    model = ExponentialFamily(LabelSets(["sea", "sun"])).fit(X, SETS)
+    model = ExponentialFamily(LabelSets(["sea", "sun"]), alpha=1e-3, fit_intercept=False).fit(
+        X, SETS
+    )
     constraints = {"include": [["sea"], ["sun"]]}
     for answer in (model.predict_marginals, model.partition, model.sample):
         with pytest.raises(ValueError, match="2 rows"):
@@ -227,25 +235,33 @@ def test_rankings_outside_of_the_constraints():
     ranks = np.array([[1, 2, 3], [2, 1, 3]] * 20)
     space = Rankings(["a", "b", "c"], "pairs").restrict(before=[("a", "b")])
     with pytest.raises(ValueError, match=r"y\[1\] is outside of Rankings"):
-        ExponentialFamily(space).fit(X, ranks)
-    model = ExponentialFamily(Rankings(["a", "b", "c"], "pairs")).fit(X, ranks)
+        ExponentialFamily(space, alpha=1e-3, fit_intercept=False).fit(X, ranks)
+    model = ExponentialFamily(
+        Rankings(["a", "b", "c"], "pairs"), alpha=1e-3, fit_intercept=False
+    ).fit(X, ranks)
     with pytest.raises(ValueError, match=r"y\[1\] has ties"):
         model.log_proba(X[:2], np.array([[1, 2, 3], [1, 2, 2]]))
 
 
 def test_a_kernel_of_zeros_has_no_features():
-    model = ExponentialFamily(LabelSets(["sea", "sun"]), kernel="precomputed")
+    model = ExponentialFamily(
+        LabelSets(["sea", "sun"]), alpha=1e-3, kernel="precomputed", fit_intercept=False
+    )
     assert model.fit(np.zeros((40, 40)), SETS).objective_ == pytest.approx(np.log(4))
 
 
 def test_inputs_that_are_far_too_large_say_so():
     with pytest.warns(ConvergenceWarning, match="scale the inputs"):
-        model = ExponentialFamily(LabelSets(["sea", "sun"])).fit(X * 1e150, SETS)
+        model = ExponentialFamily(LabelSets(["sea", "sun"]), alpha=1e-3, fit_intercept=False).fit(
+            X * 1e150, SETS
+        )
     assert model.objective_ <= np.log(4) + 1e-9
 
 
 def test_the_row_that_has_no_output_is_named():
-    model = ExponentialFamily(LabelSets(["sea", "sun"]), memory=64).fit(X, SETS)
+    model = ExponentialFamily(LabelSets(["sea", "sun"]), alpha=1e-3, fit_intercept=False).fit(
+        X, SETS
+    )
     constraints = {"include": [["sun"]] * 7 + [["sea"]], "exclude": [[]] * 7 + [["sea"]]}
     for answer in (model.predict, model.predict_marginals, model.partition, model.sample):
         with pytest.raises(InfeasibleError, match="row 7"):
@@ -254,7 +270,9 @@ def test_the_row_that_has_no_output_is_named():
 
 def test_the_first_few_places_have_a_probability():
     ranks = np.argsort(np.argsort(X, axis=1), axis=1) + 1
-    model = ExponentialFamily(Rankings(["a", "b", "c"]), lam=0.05).fit(X, ranks)
+    model = ExponentialFamily(Rankings(["a", "b", "c"]), alpha=0.05, fit_intercept=False).fit(
+        X, ranks
+    )
     top = {"top": 1}
     drawn = model.sample(X[:1], 20, rng=0, restrict=top)[0]
     probabilities = np.exp(model.log_proba(np.repeat(X[:1], 20, axis=0), drawn, restrict=top))

@@ -15,6 +15,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from distribution_cases import SPACES, dense
 from skstruct import ExponentialFamily
+from skstruct.kernels import RBF
+from skstruct.learners import AnnealedChains, PersistentChains
 from skstruct.learners.exponential_family.likelihood import RowModel
 from skstruct.losses import resolve_loss
 from skstruct.spaces import (
@@ -67,8 +69,8 @@ def test_objective_and_gradient_are_those_of_the_definition(space, seed, lam):
 def test_probabilities_are_those_of_the_list(space):
     X, Z, _, psi = data_of(space)
     Y = space.restore(Z)
-    model = ExponentialFamily(clone(space), lam=0.05).fit(X, Y)
-    assert model.partition_ == "exact"
+    model = ExponentialFamily(clone(space), alpha=0.05, fit_intercept=False).fit(X, Y)
+    assert model.solver_ == "exact"
     scores = model.decision_function(X)
     values = scores @ psi.T
     log_partition = logsumexp(values, axis=1)
@@ -101,7 +103,14 @@ def test_probabilities_are_those_of_the_list(space):
 )
 def test_predictions_of_least_risk(space, loss):
     X, Z, outputs, psi = data_of(space)
-    model = ExponentialFamily(clone(space), loss=loss, lam=0.02, n_draws=4000, random_state=0)
+    model = ExponentialFamily(
+        clone(space),
+        loss=loss,
+        alpha=0.02,
+        random_state=0,
+        solver=PersistentChains(n_draws=4000, prefer_exact=True),
+        fit_intercept=False,
+    )
     model.fit(X, space.restore(Z))
     values = model.decision_function(X) @ psi.T
     probabilities = np.exp(values - logsumexp(values, axis=1, keepdims=True))
@@ -131,7 +140,7 @@ def test_over_classes_it_is_multinomial_logistic_regression():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N, 4))
     y = np.array(list("abc"))[(X[:, :3] + rng.normal(size=(N, 3))).argmax(axis=1)]
-    model = ExponentialFamily(Classes(), lam=LAM, tol=1e-9).fit(X, y)
+    model = ExponentialFamily(Classes(), alpha=LAM, tol=1e-9, fit_intercept=False).fit(X, y)
     expected = logistic(X, y)
     assert_allclose(model.coef_, expected.coef_, atol=1e-6)
     assert_allclose(model.predict_marginals(X), expected.predict_proba(X), atol=1e-7)
@@ -144,7 +153,7 @@ def test_over_label_sets_it_is_one_logistic_regression_per_label(as_sparse):
     X = rng.normal(size=(N, 4)) * (rng.random((N, 4)) < 0.7)
     Y = (X[:, :3] + rng.normal(size=(N, 3)) > 0).astype(int)
     inputs = sparse.csr_array(X) if as_sparse else X
-    model = ExponentialFamily(LabelSets(), lam=LAM, tol=1e-9).fit(inputs, Y)
+    model = ExponentialFamily(LabelSets(), alpha=LAM, tol=1e-9, fit_intercept=False).fit(inputs, Y)
     for j in range(3):
         assert_allclose(model.coef_[j], logistic(X, Y[:, j]).coef_[0], atol=1e-6)
 
@@ -153,7 +162,7 @@ def test_weights_and_an_intercept():
     rng = np.random.default_rng(2)
     X, weight = rng.normal(size=(N, 3)), rng.integers(1, 4, size=N)
     y = (X[:, :1] + rng.normal(size=(N, 1)) > 0.5).astype(int)
-    model = ExponentialFamily(LabelSets(["far"]), lam=LAM, tol=1e-10, fit_intercept=True)
+    model = ExponentialFamily(LabelSets(["far"]), alpha=LAM, tol=1e-10, fit_intercept=True)
     model.fit(X, y, sample_weight=weight)
     expected = LogisticRegression(C=1 / (2 * LAM * weight.sum()), tol=1e-12, max_iter=10_000)
     expected.fit(X, y[:, 0], sample_weight=weight)
@@ -161,7 +170,7 @@ def test_weights_and_an_intercept():
     assert_allclose(model.intercept_, expected.intercept_, atol=1e-5)
     repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight, axis=0))
     assert_allclose(repeated.predict_marginals(X), model.predict_marginals(X), atol=1e-7)
-    rough = clone(model).set_params(partition="contrastive", tol=1e-4, random_state=0).fit(X, y)
+    rough = clone(model).set_params(solver="contrastive", tol=1e-4, random_state=0).fit(X, y)
     exact = clone(model).fit(X, y)
     assert_allclose(rough.intercept_, exact.intercept_, atol=0.1)
 
@@ -169,13 +178,19 @@ def test_weights_and_an_intercept():
 def test_sampling_goes_by_the_parameters_as_they_are():
     X, Z, *_ = data_of(SPACES[5], 40)
     model = ExponentialFamily(
-        clone(SPACES[5]), partition="contrastive", random_state=0, max_iter=20, tol=10.0
+        clone(SPACES[5]),
+        alpha=1e-3,
+        solver="contrastive",
+        random_state=0,
+        max_iter=20,
+        tol=10.0,
+        fit_intercept=False,
     ).fit(X, SPACES[5].restore(Z))
     assert model.partition(X[:1]).method == "annealed"
-    model.set_params(partition="exact")
+    model.set_params(solver="exact")
     assert model.partition(X[:1]).method == "exact"
-    model.set_params(partition="guess")
-    with pytest.raises(ValueError, match="partition is one of"):
+    model.set_params(solver="guess")
+    with pytest.raises(ValueError, match="solver is one of"):
         model.predict(X[:1])
 
 
@@ -193,38 +208,46 @@ def test_a_kernel_is_a_kernel():
         return LAM * a @ f + np.mean(np.logaddexp(0, f) - Y[:, 0] * f)
 
     best = minimize(objective, np.zeros(25), method="BFGS", options={"gtol": 1e-9})
-    model = ExponentialFamily(LabelSets(["far"]), kernel="rbf", gamma=0.5, lam=LAM, tol=1e-9)
+    model = ExponentialFamily(
+        LabelSets(["far"]), kernel=RBF(0.5), alpha=LAM, tol=1e-9, fit_intercept=False
+    )
     assert_allclose(model.fit(X, Y).objective_, best.fun, rtol=1e-6)
-    given = ExponentialFamily(LabelSets(["far"]), kernel="precomputed", lam=LAM, tol=1e-9)
+    given = ExponentialFamily(
+        LabelSets(["far"]), kernel="precomputed", alpha=LAM, tol=1e-9, fit_intercept=False
+    )
     new = rng.normal(size=(4, 2))
     assert_allclose(
         given.fit(K, Y).decision_function(rbf_kernel(new, X, gamma=0.5)),
         model.decision_function(new), atol=1e-5,
     )  # fmt: skip
     few = ExponentialFamily(
-        LabelSets(["far"]), kernel="rbf", gamma=0.5, lam=LAM, n_components=24, random_state=0
+        LabelSets(["far"]),
+        kernel=RBF(0.5),
+        alpha=LAM,
+        n_landmarks=24,
+        random_state=0,
+        fit_intercept=False,
     )
     assert few.fit(X, Y).objective_ == pytest.approx(best.fun, abs=0.02)
 
 
 # ------------------------------------------------------------------ stochastic gradients
 @pytest.mark.slow
-@pytest.mark.parametrize("partition", ["contrastive", "annealed"])
+@pytest.mark.parametrize("solver", ["contrastive", "annealed"])
 @pytest.mark.parametrize(
     "space",
     [LabelSets(range(4)), Rankings(range(4), "pairs"), Cycles(range(5)), SpanningTrees(range(4))],
     ids=lambda space: type(space).__name__,
 )
-def test_stochastic_gradients_come_close_to_the_exact_solution(space, partition):
+def test_stochastic_gradients_come_close_to_the_exact_solution(space, solver):
     """The objective, of the order of 1, within 0.01 of its minimum; the seed is fixed."""
     X, Z, _, psi = data_of(space, 150)
     Y = space.restore(Z)
-    exact = ExponentialFamily(clone(space), lam=0.02).fit(X, Y)
-    rough = ExponentialFamily(
-        clone(space), lam=0.02, partition=partition, random_state=0, tol=1e-4,
-        n_sweeps=5 if partition == "contrastive" else 1, max_iter=500,
-    ).fit(X, Y)  # fmt: skip
-    assert rough.partition_ == partition
+    exact = ExponentialFamily(clone(space), alpha=0.02, fit_intercept=False).fit(X, Y)
+    chains = PersistentChains() if solver == "contrastive" else AnnealedChains(n_sweeps=1)
+    settings = {"tol": 1e-4, "max_iter": 500, "fit_intercept": False, "random_state": 0}
+    rough = ExponentialFamily(clone(space), alpha=0.02, solver=chains, **settings).fit(X, Y)
+    assert rough.solver_ == solver
     assert rough.converged_
     model = RowModel(space, X, space.targets(Z), np.full(150, 1 / 150), 0.02, "1GB")
     there = model.value_and_gradient(rough.coef_.T.ravel())[0]
@@ -243,9 +266,11 @@ def test_training_by_chains_where_nothing_else_is_possible():
     X = np.ones((60, 1))
     noise = rng.gumbel(size=(60, 30)) - 0.3 * np.arange(30)
     ranks = np.argsort(np.argsort(-noise, axis=1), axis=1) + 1
-    model = ExponentialFamily(Rankings(embedding="ranks"), lam=1e-3, random_state=0, tol=0.01)
+    model = ExponentialFamily(
+        Rankings(embedding="ranks"), alpha=1e-3, random_state=0, tol=0.01, fit_intercept=False
+    )
     model.fit(X, ranks)
-    assert model.partition_ == "contrastive"
+    assert model.solver_ == "contrastive"
     assert np.corrcoef(model.coef_[:, 0], np.arange(30))[0, 1] > 0.9
     assert model.predict_marginals(X[:2]).shape == (2, 30)
     drawn = model.sample(X[:2], 3, rng=0)
@@ -259,7 +284,14 @@ def test_training_by_chains_where_nothing_else_is_possible():
 def test_the_same_seed_and_any_number_of_threads_give_the_same_model():
     X, Z, *_ = data_of(SPACES[5], 80)
     Y = SPACES[5].restore(Z)
-    shared = {"partition": "contrastive", "random_state": 1, "max_iter": 20, "tol": 10.0}
+    shared = {
+        "alpha": 1e-3,
+        "fit_intercept": False,
+        "solver": "contrastive",
+        "random_state": 1,
+        "max_iter": 20,
+        "tol": 10.0,
+    }
     models = [
         ExponentialFamily(Rankings(range(3), "pairs"), n_jobs=jobs, **shared).fit(X, Y)
         for jobs in (1, 2)

@@ -81,7 +81,9 @@ def test_the_loss_falls(way, base):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 3))
     Z = total_orders(4)[rng.integers(24, size=80)]
-    model = LabelRankingBoosting(40, base=base, decomposition=way, random_state=0).fit(X, Z)
+    model = LabelRankingBoosting(
+        n_estimators=40, estimator=base, decomposition=way, random_state=0
+    ).fit(X, Z)
     losses = model.train_loss_
     assert len(losses) == len(model.estimators_) + 1 == len(model.steps_) + 1
     assert (np.diff(losses) < 0).all()
@@ -94,16 +96,16 @@ def test_stages():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 3))
     Z = np.argsort(np.argsort(-X, axis=1), axis=1) + 1
-    model = LabelRankingBoosting(15, random_state=0).fit(X, Z)
+    model = LabelRankingBoosting(n_estimators=15, random_state=0).fit(X, Z)
     stages = list(model.staged_predict(X))
     assert len(stages) == len(model.estimators_) == 15
     assert_array_equal(stages[-1], model.predict(X))
-    short = LabelRankingBoosting(4, random_state=0).fit(X, Z)
+    short = LabelRankingBoosting(n_estimators=4, random_state=0).fit(X, Z)
     assert_array_equal(stages[3], short.predict(X))
 
 
 def test_stops_where_no_step_helps():
-    model = LabelRankingBoosting(50, base=LinearRegression(), learning_rate=1.0)
+    model = LabelRankingBoosting(n_estimators=50, estimator=LinearRegression(), learning_rate=1.0)
     model.fit(np.ones((6, 1)), [[1, 2], [2, 1]] * 3)  # even probabilities: zero is the best score
     assert len(model.estimators_) == 0
     assert_array_equal(model.predict(np.ones((2, 1))), [[1, 2], [1, 2]])

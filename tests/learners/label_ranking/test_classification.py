@@ -48,7 +48,9 @@ def test_pairs_without_two_sides_get_laplaces_probability():
 
 
 def test_kendall_predictions_have_the_least_expected_loss():
-    model = PairwiseComparison(RandomForestClassifier(5, random_state=0), aggregate="kendall")
+    model = PairwiseComparison(
+        estimator=RandomForestClassifier(5, random_state=0), aggregate="kendall"
+    )
     R = model.fit(X, Z).predict_pairs(X_NEW)
     losses = np.einsum("zpq,nqp->nz", FOUR[:, :, None] < FOUR[:, None, :], R)
     chosen = (model.predict(X_NEW)[:, None] == FOUR[None]).all(axis=2)
@@ -64,7 +66,7 @@ def test_kendall_is_the_better_of_both_where_probabilities_are_known():
     shares = KNeighborsClassifier(5)  # the five rows of the same input
     losses = {}
     for aggregate in ("votes", "kendall"):
-        model = PairwiseComparison(shares, aggregate=aggregate).fit(inputs, rankings)
+        model = PairwiseComparison(estimator=shares, aggregate=aggregate).fit(inputs, rankings)
         losses[aggregate] = Kendall()(model.predict(inputs), rankings).mean()
     assert losses["kendall"] < losses["votes"]
     pairs = np.sign(rankings[:, None, :] - rankings[:, :, None]).reshape(12, 5, 4, 4).sum(axis=1)
@@ -74,7 +76,7 @@ def test_kendall_is_the_better_of_both_where_probabilities_are_known():
 
 
 def test_decisions_stand_for_probabilities():
-    model = PairwiseComparison(LinearSVC()).fit(X, Z)
+    model = PairwiseComparison(estimator=LinearSVC()).fit(X, Z)
     R = model.predict_pairs(X_NEW)
     assert set(np.unique(R)) == {0.0, 1.0}
     assert model.score(X, Z) > 0.7
@@ -94,7 +96,7 @@ def test_a_progress_bar_on_request(capsys, shown_at_once):
     "estimator", [None, LogisticRegression(), LinearSVC(), Perceptron(random_state=0)], ids=repr
 )
 def test_chunks_of_the_weights_score_the_items(estimator):
-    model = ConstraintClassification(estimator).fit(X, Z)
+    model = ConstraintClassification(estimator=estimator).fit(X, Z)
     assert model.n_expanded_ == 2 * 80 * 6
     assert model.coef_.shape == (4, 3)
     extended = np.hstack([X_NEW, np.ones((30, 1))])
@@ -115,7 +117,7 @@ def test_an_intercept_would_be_zero_by_symmetry():
 
 def test_constraints_need_a_linear_classifier():
     with pytest.raises(ValueError, match="linear classifier with coef_; DecisionTreeClassifier"):
-        ConstraintClassification(DecisionTreeClassifier()).fit(X, Z)
+        ConstraintClassification(estimator=DecisionTreeClassifier()).fit(X, Z)
 
 
 def test_a_sample_of_the_pairs():

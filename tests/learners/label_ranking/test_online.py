@@ -31,34 +31,34 @@ def started(**parameters):
 @given(partial_rankings(4, max_rows=1), st.integers(0, 99))
 def test_margins_hold_after_an_unlimited_step(z, seed):
     x = np.random.default_rng(seed).standard_normal((1, 3))
-    model = started(C=np.inf).partial_fit(x, z)
+    model = started(alpha=1e-12).partial_fit(x, z)
     scores = model.decision_function(x)[0]
     _, better, worse = ordered_pairs(z)
     assert (scores[better] - scores[worse] >= 1 - 1e-5).all()
 
 
 def test_a_limited_step_stays_nearer():
-    far, near = started(C=np.inf), started(C=np.inf)
+    far, near = started(alpha=1e-12), started(alpha=1e-12)
     before = far.coef_.copy()
     far.partial_fit(X[7:8], Z[7:8])
-    near.set_params(C=0.01).partial_fit(X[7:8], Z[7:8])
+    near.set_params(alpha=100.0).partial_fit(X[7:8], Z[7:8])
     proposals = [np.abs(model.coef_ - before).sum() for model in (far, near)]
     assert 0 < proposals[1] < proposals[0]
-    # All six multipliers are at most C / 6, so no item moves by more than half of C x.
+    # All six multipliers are at most C / 6, C = 1 / alpha: no item moves by more than half of C x.
     assert np.abs(near.coef_ - before).max() <= 0.005 * np.abs(X[7]).max() + 1e-12
 
 
 @pytest.mark.parametrize("C", [0.05, 1.0, 1e6])
 def test_the_first_step_is_the_machine_of_one_row(C):
     """From zero weights, a passive-aggressive step minimizes what the batch learner does."""
-    step = OnlineLabelRanker(C=C, average=False).partial_fit(X[:1], Z[:1])
-    batch = LabelRankingSVM(C, tol=1e-9, max_iter=10**5, random_state=0).fit(X[:1], Z[:1])
+    step = OnlineLabelRanker(average=False, alpha=1 / C).partial_fit(X[:1], Z[:1])
+    batch = LabelRankingSVM(alpha=1 / C, tol=1e-9, max_iter=10**5, random_state=0).fit(X[:1], Z[:1])
     assert_allclose(step.coef_, batch.coef_, atol=1e-5)
     assert_allclose(step.intercept_, batch.intercept_, atol=1e-5)
 
 
 def test_nothing_happens_when_all_margins_hold():
-    model = started(C=np.inf)
+    model = started(alpha=1e-12)
     model.partial_fit(X[7:8], Z[7:8])
     before = model.coef_.copy()
     model.partial_fit(X[7:8], Z[7:8])
@@ -66,7 +66,7 @@ def test_nothing_happens_when_all_margins_hold():
 
 
 def test_perceptron_steps():
-    model = started(update="perceptron")
+    model = started(method="perceptron")
     W, b = model.coef_.copy(), model.intercept_.copy()
     for x, z in zip(X[7:20], Z[7:20]):
         scores = W @ x + b
@@ -84,9 +84,9 @@ def test_perceptron_steps():
 @pytest.mark.parametrize("average", [True, False])
 @pytest.mark.parametrize("update", UPDATES)
 def test_pieces_are_one_pass(update, average):
-    settings = {"average": average, "n_epochs": 1, "shuffle": False}
-    whole = OnlineLabelRanker(update, **settings).fit(X, Z)
-    pieces = OnlineLabelRanker(update, space=Rankings(range(4)), **settings)
+    settings = {"average": average, "max_iter": 1, "shuffle": False}
+    whole = OnlineLabelRanker(method=update, **settings).fit(X, Z)
+    pieces = OnlineLabelRanker(method=update, space=Rankings(range(4)), **settings)
     for start, stop in ((0, 1), (1, 20), (20, 50)):
         pieces.partial_fit(X[start:stop], Z[start:stop])
     assert_array_equal(pieces.coef_, whole.coef_)
@@ -99,7 +99,7 @@ def test_pieces_are_one_pass(update, average):
 
 @pytest.mark.parametrize("update", UPDATES)
 def test_averages_and_mistakes(update):
-    model = OnlineLabelRanker(update, average=False)
+    model = OnlineLabelRanker(method=update, average=False, alpha=1.0)
     seen, mistakes = [], 0
     for i, (x, z) in enumerate(zip(X, Z)):
         if i == 0:
@@ -111,7 +111,7 @@ def test_averages_and_mistakes(update):
         model.partial_fit(x[None], z[None])
         seen.append(model.coef_.copy())
     assert model.n_mistakes_ == mistakes > 10
-    averaged = OnlineLabelRanker(update, n_epochs=1, shuffle=False).fit(X, Z)
+    averaged = OnlineLabelRanker(method=update, max_iter=1, shuffle=False, alpha=1.0).fit(X, Z)
     assert_allclose(averaged.coef_, np.mean(seen, axis=0), atol=1e-10)
 
 
@@ -120,17 +120,17 @@ def test_averages_and_mistakes(update):
 def test_no_mistakes_in_the_end_where_none_are_needed(update):
     inputs, rankings = X[CLEAR], SEPARABLE[CLEAR]
     assert len(inputs) > 10
-    model = OnlineLabelRanker(update, C=np.inf, average=False, random_state=0)
-    counts = [model.set_params(n_epochs=n).fit(inputs, rankings).n_mistakes_ for n in (900, 1000)]
+    model = OnlineLabelRanker(method=update, average=False, random_state=0, alpha=1 / np.inf)
+    counts = [model.set_params(max_iter=n).fit(inputs, rankings).n_mistakes_ for n in (900, 1000)]
     assert counts[0] == counts[1] > 0
     assert model.score(inputs, rankings) == 1.0
 
 
 def test_items_must_be_known_from_the_start():
-    model = OnlineLabelRanker().partial_fit(X[:2], [["a", "b"], ["b", "a"]])
+    model = OnlineLabelRanker(alpha=1.0).partial_fit(X[:2], [["a", "b"], ["b", "a"]])
     with pytest.raises(ValueError, match="'c'"):
         model.partial_fit(X[:1], [["c", "a"]])
-    named = OnlineLabelRanker(space=Rankings(["a", "b", "c"]))
+    named = OnlineLabelRanker(space=Rankings(["a", "b", "c"]), alpha=1.0)
     named.partial_fit(X[:2], [["a", "b"], ["b", "a"]]).partial_fit(X[2:3], [["c", "a", "b"]])
     assert sorted(named.predict(X[:1])[0]) == ["a", "b", "c"]
     with pytest.raises(ValueError, match="2 features"):
@@ -138,5 +138,7 @@ def test_items_must_be_known_from_the_start():
 
 
 def test_shuffling():
-    first, second = (OnlineLabelRanker(random_state=seed, n_epochs=2).fit(X, Z) for seed in (0, 1))
+    first, second = (
+        OnlineLabelRanker(random_state=seed, max_iter=2, alpha=1.0).fit(X, Z) for seed in (0, 1)
+    )
     assert np.abs(first.coef_ - second.coef_).max() > 1e-6

@@ -33,7 +33,7 @@ def weights(X_new, k, weighting):
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize("Y", [Z, PARTIAL], ids=["total", "partial"])
 def test_predictions_have_the_least_loss_to_the_neighbors(loss, weighting, Y):
-    model = NeighborLabelRanker(6, loss=loss, weights=weighting).fit(X, Y)
+    model = NeighborLabelRanker(n_neighbors=6, loss=loss, weights=weighting).fit(X, Y)
     risks = weights(X_NEW, 6, weighting) @ loss.pairwise(FOUR, model.outputs_).T
     chosen = (model.predict(X_NEW)[:, None] == FOUR[None]).all(axis=2)
     assert_allclose(risks[chosen], risks.min(axis=1), atol=1e-7)
@@ -41,7 +41,7 @@ def test_predictions_have_the_least_loss_to_the_neighbors(loss, weighting, Y):
 
 
 def test_the_reduction_gives_the_same():
-    model = NeighborLabelRanker(6).fit(X, PARTIAL)
+    model = NeighborLabelRanker(n_neighbors=6).fit(X, PARTIAL)
     inputs, targets = model.reduction_.apply(X, model.outputs_)
     smoother = model.model_.smoother_
     assert_array_equal(targets, smoother.targets_)
@@ -50,13 +50,13 @@ def test_the_reduction_gives_the_same():
 
 
 def test_scores_are_mean_positions():
-    model = NeighborLabelRanker(6, weights="uniform").fit(X, Z)
+    model = NeighborLabelRanker(n_neighbors=6, weights="uniform").fit(X, Z)
     assert_allclose(model.decision_function(X_NEW), -weights(X_NEW, 6, "uniform") @ Z)
 
 
 def test_another_loss_at_prediction_time():
-    model = NeighborLabelRanker(6).fit(X, Z)
-    other = NeighborLabelRanker(6, loss="footrule").fit(X, Z)
+    model = NeighborLabelRanker(n_neighbors=6).fit(X, Z)
+    other = NeighborLabelRanker(n_neighbors=6, loss="footrule").fit(X, Z)
     assert_array_equal(model.predict(X_NEW, loss="footrule"), other.predict(X_NEW))
     assert (model.predict(X_NEW) != other.predict(X_NEW)).any()
 
@@ -66,7 +66,7 @@ def left_out_loss(k, Y):
     losses = []
     for i in range(len(X)):
         rest = np.arange(len(X)) != i
-        model = NeighborLabelRanker(k, weights="uniform").fit(X[rest], Y[rest])
+        model = NeighborLabelRanker(n_neighbors=k, weights="uniform").fit(X[rest], Y[rest])
         losses.append(Kendall()(model.predict(X[[i]]), Y[[i]])[0])
     return np.mean(losses)
 
@@ -74,11 +74,11 @@ def left_out_loss(k, Y):
 @pytest.mark.slow
 def test_the_number_is_chosen_by_leaving_out():
     smooth = np.argsort(np.argsort(-X @ RNG.standard_normal((2, 4)), axis=1), axis=1) + 1
-    model = NeighborLabelRanker([2, 9, 30], weights="uniform").fit(X, smooth)
+    model = NeighborLabelRanker(n_neighbors=[2, 9, 30], weights="uniform").fit(X, smooth)
     risks = {trial["n_neighbors"]: trial["risk"] for trial in model.search_.trials}
     assert_allclose([risks[k] for k in (2, 9, 30)], [left_out_loss(k, smooth) for k in (2, 9, 30)])
     assert model.n_neighbors_ == min(risks, key=risks.get)
-    fixed = NeighborLabelRanker(model.n_neighbors_, weights="uniform").fit(X, smooth)
+    fixed = NeighborLabelRanker(n_neighbors=model.n_neighbors_, weights="uniform").fit(X, smooth)
     assert_array_equal(fixed.predict(X_NEW), model.predict(X_NEW))
     automatic = NeighborLabelRanker(weights="uniform").fit(X, smooth)
     assert automatic.search_.best["risk"] <= risks[2]
@@ -86,8 +86,10 @@ def test_the_number_is_chosen_by_leaving_out():
 
 
 def test_distances_may_be_given():
-    model = NeighborLabelRanker(5).fit(X, Z)
-    by_distance = NeighborLabelRanker(5, metric="precomputed").fit(pairwise_distances(X), Z)
+    model = NeighborLabelRanker(n_neighbors=5).fit(X, Z)
+    by_distance = NeighborLabelRanker(n_neighbors=5, metric="precomputed").fit(
+        pairwise_distances(X), Z
+    )
     assert_array_equal(by_distance.predict(pairwise_distances(X_NEW, X)), model.predict(X_NEW))
 
 
@@ -98,4 +100,4 @@ def test_one_row():
 
 def test_of_equal_numbers_the_larger_is_taken():
     same = np.tile([2, 1, 3], (40, 1))
-    assert NeighborLabelRanker([3, 30, 10]).fit(X, same).n_neighbors_ == 30
+    assert NeighborLabelRanker(n_neighbors=[3, 30, 10]).fit(X, same).n_neighbors_ == 30

@@ -59,7 +59,7 @@ def listed(X, y, bigrams):
 def test_objective_is_that_of_an_independent_solver(seed, lengths, bigrams):
     X, y = rows(seed, lengths)
     model = StructuredSVM(
-        Sequences("ab"), SequenceHamming(bigrams), lam=0.1, tol=1e-6, random_state=0
+        Sequences("ab"), SequenceHamming(bigrams), alpha=0.1, tol=1e-6, random_state=0
     ).fit(X, y)
     problem = listed(X, y, bigrams)
     none = np.zeros(Q * Q)
@@ -71,7 +71,7 @@ def test_objective_is_that_of_an_independent_solver(seed, lengths, bigrams):
 
 def test_predictions_maximize_the_score():
     X, y = rows(1, [3, 2, 4, 3, 1])
-    model = StructuredSVM(Sequences("ab"), lam=0.01, random_state=0).fit(X, y)
+    model = StructuredSVM(Sequences("ab"), alpha=0.01, random_state=0).fit(X, y)
     X_new, _ = rows(2, [4, 3, 1])
     decoded, best = model.decode(X_new), model.kbest(X_new, k=2)
     for i, x in enumerate(X_new):
@@ -89,7 +89,7 @@ def test_predictions_maximize_the_score():
 
 def test_a_kernel_that_is_linear_is_the_linear_model():
     X, y = rows(3, [2, 3, 2, 3])
-    fit = {"lam": 0.05, "tol": 1e-5, "random_state": 0}
+    fit = {"alpha": 0.05, "tol": 1e-5, "random_state": 0}
     plain = StructuredSVM(Sequences("ab"), **fit).fit(X, y)
     kernel = StructuredSVM(Sequences("ab"), kernel=lambda A, B: A @ B.T, **fit).fit(X, y)
     assert kernel.objective_ == pytest.approx(plain.objective_, rel=1e-4)
@@ -98,16 +98,16 @@ def test_a_kernel_that_is_linear_is_the_linear_model():
 
 def test_sequences_that_come_in_pieces():
     X, y = rows(7, [2, 3, 1, 3, 2])
-    model = StructuredSVM(Sequences("ab"), lam=0.05, tol=1e-4, random_state=0)
+    model = StructuredSVM(Sequences("ab"), alpha=0.05, tol=1e-4, random_state=0)
     for part in (slice(0, 2), slice(2, 5)):
         model.partial_fit(X[part], y[part])
-    whole = StructuredSVM(Sequences("ab"), lam=0.05, tol=1e-4, random_state=0).fit(X, y)
+    whole = StructuredSVM(Sequences("ab"), alpha=0.05, tol=1e-4, random_state=0).fit(X, y)
     assert model.objective_ == pytest.approx(whole.objective_, rel=2e-4)
 
 
 def test_tokens_by_name_in_sequences_longer_than_seen():
     tokens = [[{"word": "the"}, {"word": "cat"}], [{"word": "the"}, {"word": "dog"}]]
-    model = StructuredSVM(Sequences(), lam=0.01, random_state=0)
+    model = StructuredSVM(Sequences(), alpha=0.01, random_state=0)
     model.fit(tokens, [["D", "N"], ["D", "N"]])
     assert list(model.predict([tokens[0] + tokens[1]])[0]) == ["D", "N", "D", "N"]
 
@@ -115,9 +115,9 @@ def test_tokens_by_name_in_sequences_longer_than_seen():
 def test_lengths_that_do_not_match_are_named():
     X, y = rows(5, [2, 3])
     with pytest.raises(ValueError, match=r"X\[1\] has 3 positions and y\[1\] 2 symbols"):
-        StructuredSVM(Sequences("ab")).fit(X, [y[0], y[1][:2]])
-    model = StructuredSVM(Sequences("ab"), random_state=0).fit(X, y)
+        StructuredSVM(Sequences("ab"), alpha=0.01).fit(X, [y[0], y[1][:2]])
+    model = StructuredSVM(Sequences("ab"), alpha=0.01, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="restrict no length"):
         model.predict(X, restrict={"length": 2})
     with pytest.raises(ValueError, match="one input per sequence"):
-        StructuredSVM(Sequences("ab"), "zero_one").fit(X, y)
+        StructuredSVM(Sequences("ab"), "zero_one", alpha=0.01).fit(X, y)

@@ -15,8 +15,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 from margin_cases import ListedVertices
-from skstruct import MaxMarginNetwork
+from skstruct import MaxMarginNetwork, StructuredSVM
+from skstruct.kernels import RBF
 from skstruct.losses import Hamming
+from skstruct.spaces import LabelSets, PairwiseLabels
 
 NAMES = ("air", "bay", "cat", "dog")
 
@@ -63,7 +65,8 @@ def test_objective_is_that_of_an_independent_solver(seed, edges, inference, l1, 
     X, Y = data(seed)
     edges = sorted(edges)
     graph = [(NAMES[i], NAMES[j]) for i, j in edges]
-    model = MaxMarginNetwork(graph, lam=lam, l1=l1, inference=inference, tol=1e-6, random_state=0)
+    space = PairwiseLabels(graph, exact=inference == "exact")
+    model = MaxMarginNetwork(space, alpha=lam, l1=l1, tol=1e-6, random_state=0)
     model.fit(X, pd.DataFrame(Y, columns=NAMES[:3]))
     problem = listed(X, Y, edges, inference == "relaxed")
     prices = np.full(len(edges), l1), np.zeros(len(edges))
@@ -81,7 +84,7 @@ def test_objective_is_that_of_an_independent_solver(seed, edges, inference, l1, 
 @given(seed=st.integers(0, 10**6), passes=st.integers(1, 3))
 def test_gap_is_never_too_small(seed, passes):
     X, Y = data(seed, n_labels=3)
-    model = MaxMarginNetwork(lam=0.01, tol=1e-9, max_iter=passes, random_state=0).fit(X, Y)
+    model = MaxMarginNetwork(alpha=0.01, tol=1e-9, max_iter=passes, random_state=0).fit(X, Y)
     edges = list(combinations(range(3), 2))
     optimum = listed(X, Y, edges, True).optimum(0.01, np.zeros(3), np.zeros(3))
     assert model.dual_objective_ <= optimum + 1e-7
@@ -91,7 +94,7 @@ def test_gap_is_never_too_small(seed, passes):
 def test_edges_that_see_inputs():
     """w_ij'x is a network over psi whose every coordinate sees the inputs."""
     X, Y = data(3)
-    model = MaxMarginNetwork(edge_features=True, lam=0.1, tol=1e-6, random_state=0).fit(X, Y)
+    model = StructuredSVM(PairwiseLabels("full"), alpha=0.1, tol=1e-6, random_state=0).fit(X, Y)
     edges = list(combinations(range(3), 2))
     problem = listed(X, Y, edges, True)
     seeing = [
@@ -102,12 +105,11 @@ def test_edges_that_see_inputs():
     wide = ListedVertices(problem.X, problem.starts, seeing, nothing, problem.losses, problem.share)
     assert model.objective_ == pytest.approx(wide.optimum(0.1, np.zeros(0), np.zeros(0)), rel=1e-5)
     assert model.coef_.shape == (6, 2)
-    assert set(model.graph_.edges) == set(edges)
 
 
 def test_predictions_maximize_the_score():
     X, Y = data(5, n=30, n_labels=4)
-    model = MaxMarginNetwork(lam=0.01, random_state=0).fit(X, Y)
+    model = MaxMarginNetwork(alpha=0.01, random_state=0).fit(X, Y)
     X_new = np.random.default_rng(0).normal(size=(20, 2)) * 3
     points = np.array(list(product((0, 1), repeat=4)))
     i, j = model.space_.edges_.T
@@ -123,98 +125,93 @@ def test_predictions_maximize_the_score():
 
 def test_kernel_nystroem_and_sparse_inputs_agree():
     X, Y = data(7, n=12)
-    fit = {"lam": 0.05, "tol": 1e-5, "random_state": 0}
+    fit = {"alpha": 0.05, "tol": 1e-5, "random_state": 0}
     plain = MaxMarginNetwork(**fit).fit(X, Y)
     for other in (
         MaxMarginNetwork(**fit).fit(sparse.csr_array(X), Y),
         MaxMarginNetwork(kernel="precomputed", **fit).fit(X @ X.T, Y),
         MaxMarginNetwork(kernel=lambda A, B: A @ B.T, **fit).fit(X, Y),
-        MaxMarginNetwork(n_components=12, **fit).fit(X, Y),
+        MaxMarginNetwork(n_landmarks=12, **fit).fit(X, Y),
     ):
         assert other.objective_ == pytest.approx(plain.objective_, rel=1e-4)
-    kernel = MaxMarginNetwork(kernel="rbf", gamma=0.5, **fit).fit(X, Y)
-    nystroem = MaxMarginNetwork(kernel="rbf", gamma=0.5, n_components=12, **fit).fit(X, Y)
+    kernel = MaxMarginNetwork(kernel=RBF(0.5), **fit).fit(X, Y)
+    nystroem = MaxMarginNetwork(kernel=RBF(0.5), n_landmarks=12, **fit).fit(X, Y)
     assert nystroem.objective_ == pytest.approx(kernel.objective_, rel=1e-4)
     np.testing.assert_array_equal(nystroem.predict(X), kernel.predict(X))
 
 
 def test_weights_of_labels_and_of_rows_count():
     X, Y = data(9)
-    weighted = MaxMarginNetwork("empty", loss=Hamming([1.0, 2.0, 0.5]), tol=1e-6).fit(X, Y)
+    weighted = MaxMarginNetwork("empty", alpha=0.01, loss=Hamming([1.0, 2.0, 0.5]), tol=1e-6).fit(
+        X, Y
+    )
     problem = listed(X, Y, [], False, [1.0, 2.0, 0.5])
     optimum = problem.optimum(0.01, np.zeros(0), np.zeros(0))
     assert weighted.objective_ == pytest.approx(optimum, rel=1e-4)
-    doubled = MaxMarginNetwork(tol=1e-5).fit(np.vstack([X, X[:1]]), np.vstack([Y, Y[:1]]))
-    counted = MaxMarginNetwork(tol=1e-5).fit(X, Y, sample_weight=[2, 1, 1, 1, 1, 1, 1, 1])
+    doubled = MaxMarginNetwork(alpha=0.01, tol=1e-5).fit(
+        np.vstack([X, X[:1]]), np.vstack([Y, Y[:1]])
+    )
+    counted = MaxMarginNetwork(alpha=0.01, tol=1e-5).fit(
+        X, Y, sample_weight=[2, 1, 1, 1, 1, 1, 1, 1]
+    )
     assert counted.objective_ == pytest.approx(doubled.objective_, rel=1e-4)
-
-
-def test_warm_start_goes_on_also_with_another_penalty():
-    X, Y = data(11, n=40)
-    model = MaxMarginNetwork(lam=0.01, tol=1e-4, warm_start=True, random_state=0).fit(X, Y)
-    cold = MaxMarginNetwork(lam=0.008, tol=1e-4, random_state=0).fit(X, Y)
-    passes = model.n_iter_
-    model.set_params(lam=0.008).fit(X, Y)
-    assert model.objective_ == pytest.approx(cold.objective_, rel=2e-4)
-    assert model.n_iter_ < cold.n_iter_ + passes
-    again = model.n_iter_
-    model.fit(X, Y)
-    assert (model.n_iter_, again > 0) == (0, True)
 
 
 def test_partial_fit_adds_rows():
     X, Y = data(13, n=30)
-    model = MaxMarginNetwork(lam=0.02, tol=1e-4, random_state=0)
+    model = MaxMarginNetwork(alpha=0.02, tol=1e-4, random_state=0)
     for rows in (slice(0, 10), slice(10, 25), slice(25, 30)):
         model.partial_fit(X[rows], Y[rows])
-    whole = MaxMarginNetwork(lam=0.02, tol=1e-4, random_state=0).fit(X, Y)
+    whole = MaxMarginNetwork(alpha=0.02, tol=1e-4, random_state=0).fit(X, Y)
     assert model.objective_ == pytest.approx(whole.objective_, rel=2e-4)
     with pytest.raises(ValueError, match="precomputed"):
-        MaxMarginNetwork(kernel="precomputed").partial_fit(X @ X.T, Y)
+        MaxMarginNetwork(alpha=0.01, kernel="precomputed").partial_fit(X @ X.T, Y)
 
 
 def test_the_users_own_words_come_back():
     X, Y = data(15, n=20)
     frame = pd.DataFrame(Y, columns=NAMES[:3], index=range(100, 120))
     rows = pd.DataFrame(X, index=range(100, 120), columns=["u", "v"])
-    model = MaxMarginNetwork([("air", "cat")], lam=0.01).fit(rows, frame)
+    model = MaxMarginNetwork([("air", "cat")], alpha=0.01).fit(rows, frame)
     predicted = model.predict(rows.iloc[:4])
     assert list(predicted.columns) == list(NAMES[:3])
     assert list(predicted.index) == [100, 101, 102, 103]
     assert set(model.graph_.nodes) == set(NAMES[:3])
     assert "weight" in model.graph_["air"]["cat"]
     graph = networkx.Graph([("air", "bay")])
-    assert set(MaxMarginNetwork(graph).fit(rows, frame).graph_.edges) == {("air", "bay")}
+    assert set(MaxMarginNetwork(graph, alpha=0.01).fit(rows, frame).graph_.edges) == {
+        ("air", "bay")
+    }
 
 
 def test_labels_that_never_change_and_rows_that_repeat():
     X, Y = data(17, n=10)
     Y[:, 0], Y[:, 1] = 0, 1
     X, Y = np.vstack([X, X]), np.vstack([Y, Y])
-    model = MaxMarginNetwork(lam=1e-3, random_state=0).fit(X, Y)
+    model = MaxMarginNetwork(alpha=1e-3, random_state=0).fit(X, Y)
     predicted = model.predict(X)
     assert not predicted[:, 0].any()
     assert predicted[:, 1].all()
-    single = MaxMarginNetwork().fit(X[:1], Y[:1])
+    single = MaxMarginNetwork(alpha=0.01).fit(X[:1], Y[:1])
     np.testing.assert_array_equal(single.predict(X[:1]), Y[:1])
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"lam": 0.0}, "lam must be positive"),
-        ({"lam": np.nan}, "lam must be positive"),
+        ({"alpha": 0.0}, "alpha is a positive and finite number"),
+        ({"alpha": np.nan}, "alpha is a positive and finite number"),
         ({"l1": -0.1}, "l1 is finite and at least zero"),
-        ({"l1": 0.1, "edge_features": True}, "edge_features=False"),
-        ({"inference": "lp"}, "relaxed.*exact"),
-        ({"graph": [("air", "zoo")]}, "zoo"),
-        ({"graph": [("air", "air")]}, "air"),
-        ({"graph": "ring"}, "ring"),
+        ({"space": LabelSets()}, "space is a PairwiseLabels, or a graph.*got LabelSets"),
+        ({"alpha": "best"}, "alpha is a positive number, several, or \"auto\"; got 'best'"),
+        ({"alpha": []}, "alpha is a positive and finite number.*got"),
+        ({"space": [("air", "zoo")]}, "zoo"),
+        ({"space": [("air", "air")]}, "air"),
+        ({"space": "ring"}, "ring"),
         ({"loss": "f1"}, "adds up over labels"),
         ({"loss": "zero_one"}, "add up over labels"),
-        ({"loss": "zero_one", "edge_features": True}, "add up over labels"),
-        ({"graph": zip("ab", "bc")}, "list"),
-        ({"n_components": 0}, "n_components"),
+        ({"space": zip("ab", "bc")}, "list"),
+        ({"n_landmarks": 0}, "n_landmarks"),
         ({"max_iter": 0}, "max_iter"),
         ({"tol": 0}, "tol"),
     ],
@@ -228,7 +225,7 @@ def test_bad_parameters_are_named(settings, message):
 
 def test_bad_inputs_leave_a_fitted_model_as_it_was():
     X, Y = data(21)
-    model = MaxMarginNetwork(lam=0.1).fit(X, Y)
+    model = MaxMarginNetwork(alpha=0.1).fit(X, Y)
     before = model.predict(X)
     X_bad = X.copy()
     X_bad[2, 1] = np.nan
@@ -242,11 +239,13 @@ def test_bad_inputs_leave_a_fitted_model_as_it_was():
 def test_a_wide_gap_is_said():
     X, Y = data(23, n=40)
     with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
-        MaxMarginNetwork(lam=1e-6, tol=1e-8, max_iter=1).fit(X, Y)
+        MaxMarginNetwork(alpha=1e-6, tol=1e-8, max_iter=1).fit(X, Y)
 
 
 def test_grids_and_clones():
     X, Y = data(25, n=30)
-    search = GridSearchCV(MaxMarginNetwork(random_state=0), {"lam": [0.01, 1.0]}, cv=3).fit(X, Y)
-    assert search.best_params_["lam"] in (0.01, 1.0)
-    assert clone(search.best_estimator_).get_params()["graph"] == "full"
+    search = GridSearchCV(
+        MaxMarginNetwork(alpha=0.01, random_state=0), {"alpha": [0.01, 1.0]}, cv=3
+    ).fit(X, Y)
+    assert search.best_params_["alpha"] in (0.01, 1.0)
+    assert clone(search.best_estimator_).get_params()["space"] is None

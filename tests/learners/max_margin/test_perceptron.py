@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 
+from skstruct.kernels import RBF
 from skstruct.learners.max_margin.perceptron import StructuredPerceptron
 from skstruct.learners.max_margin.problem import dense
 from skstruct.losses import Listed
@@ -60,7 +61,7 @@ def test_one_at_a_time_it_is_the_classic(name, seed, n_epochs):
     X, Z = draw(space, np.random.default_rng(seed))
     last, mean, mistakes = naive(X, Z, space, n_epochs)
     model = StructuredPerceptron(
-        space, LOSSES.get(name), batch_size=1, shuffle=False, n_epochs=n_epochs
+        space, LOSSES.get(name), batch_size=1, shuffle=False, max_iter=n_epochs
     )
     y = space.restore(Z)
     model.fit(X, y)
@@ -86,9 +87,8 @@ def test_separable_data_within_the_mistake_bound(name, batch_size):
     X, y = X[clear], space.restore(Z[scores.argmax(axis=1)[clear]])
     assert len(X) >= 15
     model = StructuredPerceptron(
-        space, LOSSES.get(name), batch_size=batch_size, n_epochs=3000, average=False,
-        random_state=0,
-    ).fit(X, y)  # fmt: skip
+        space, LOSSES.get(name), batch_size=batch_size, max_iter=3000, average=False, random_state=0
+    ).fit(X, y)
     assert model.score(X, y) == 0
     steps = np.linalg.norm(psi[:, None] - psi[None], axis=2).max()
     reach = np.linalg.norm(np.column_stack([X, np.ones(len(X))]), axis=1).max() * steps
@@ -102,7 +102,7 @@ def test_batches_fix_what_is_still_a_violation(seed, batch_size, n_epochs, n):
     space = LabelSets(range(3))
     X, Z = draw(space, np.random.default_rng(seed), n=n)
     last, mean, mistakes = naive(X, Z, space, n_epochs, batch_size)
-    model = StructuredPerceptron(space, batch_size=batch_size, n_epochs=n_epochs, shuffle=False)
+    model = StructuredPerceptron(space, batch_size=batch_size, max_iter=n_epochs, shuffle=False)
     model.fit(X, Z)
     assert (model.n_mistakes_, model.n_seen_) == (mistakes, n_epochs * n)
     assert_array_equal(model.weights_, last)
@@ -131,10 +131,10 @@ def test_a_kernel_learns_what_no_line_separates():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(80, 2))
     y = (X[:, :1] * X[:, 1:] > 0).astype(int)
-    model = StructuredPerceptron(LabelSets([0]), n_epochs=200, random_state=0)
+    model = StructuredPerceptron(LabelSets([0]), max_iter=200, random_state=0)
     assert model.fit(X, y).score(X, y) < -0.2
-    assert model.set_params(kernel="rbf", gamma=5.0).fit(X, y).score(X, y) > -0.05
-    assert model.set_params(n_components=40).fit(X, y).score(X, y) > -0.05
+    assert model.set_params(kernel=RBF(5.0)).fit(X, y).score(X, y) > -0.05
+    assert model.set_params(n_landmarks=40).fit(X, y).score(X, y) > -0.05
 
 
 def chains(rng, n=10):
@@ -167,7 +167,7 @@ def test_chains_learn_their_transitions():
                     V[z[t - 1], z[t]] -= 1
             total, total_V = total + W, total_V + V
     model = StructuredPerceptron(
-        Sequences("abc"), batch_size=1, shuffle=False, n_epochs=n_epochs
+        Sequences("abc"), batch_size=1, shuffle=False, max_iter=n_epochs
     ).fit(X, y)
     assert model.n_mistakes_ == mistakes
     visits = n_epochs * len(X)
@@ -180,7 +180,7 @@ def test_chains_learn_their_transitions():
 def test_pieces_are_one_pass():
     space = Hierarchy([(0, 1), (0, 2), (2, 3)])
     X, Z = draw(space, np.random.default_rng(0), n=30)
-    whole = StructuredPerceptron(space, n_epochs=1, shuffle=False, batch_size=10).fit(X, Z)
+    whole = StructuredPerceptron(space, max_iter=1, shuffle=False, batch_size=10).fit(X, Z)
     pieces = StructuredPerceptron(space, batch_size=10)
     for start in range(0, 30, 10):
         pieces.partial_fit(X[start : start + 10], Z[start : start + 10])
@@ -191,7 +191,7 @@ def test_pieces_are_one_pass():
 def test_pieces_of_chains():
     X, y = chains(np.random.default_rng(5))
     space = Sequences("abc")
-    whole = StructuredPerceptron(space, n_epochs=1, shuffle=False, batch_size=5).fit(X, y)
+    whole = StructuredPerceptron(space, max_iter=1, shuffle=False, batch_size=5).fit(X, y)
     pieces = StructuredPerceptron(space, batch_size=5)
     pieces.partial_fit(X[:5], y[:5]).partial_fit(X[5:], y[5:])
     assert_array_equal(pieces.scores_.constants_, whole.scores_.constants_)
@@ -212,7 +212,7 @@ def test_a_failed_piece_changes_nothing():
 
 def test_pieces_need_weights_of_features():
     X, Z = draw(LabelSets(range(3)), np.random.default_rng(1))
-    for options in ({"kernel": "rbf"}, {"n_components": 5}, {"kernel": "precomputed"}):
+    for options in ({"kernel": "rbf"}, {"n_landmarks": 5}, {"kernel": "precomputed"}):
         with pytest.raises(ValueError, match="kernel='linear'"):
             StructuredPerceptron(LabelSets(), **options).partial_fit(X, Z)
 
@@ -220,9 +220,9 @@ def test_pieces_need_weights_of_features():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_epochs": 0}, "n_epochs is a whole number from 1; got 0"),
+        ({"max_iter": 0}, "max_iter is a whole number from 1; got 0"),
         ({"batch_size": 2.5}, "batch_size is a whole number from 1; got 2.5"),
-        ({"n_components": 0}, "n_components"),
+        ({"n_landmarks": 0}, "n_landmarks"),
         ({"memory": "much"}, "memory"),
         ({"loss": "nonsense"}, "Unknown loss 'nonsense'"),
     ],

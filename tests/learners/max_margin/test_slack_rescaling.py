@@ -225,7 +225,9 @@ def test_the_gap_of_a_learner_that_searches(monkeypatch):
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((30, 3)), rng.integers(0, 2, size=(30, 4))
     for loss in ("hamming", "f1"):
-        model = StructuredSVM(LabelSets(), loss, "slack", lam=0.1, tol=1e-4, random_state=0)
+        model = StructuredSVM(
+            LabelSets(), loss, rescaling="slack", alpha=0.1, tol=1e-4, random_state=0
+        )
         exact = clone(model).fit(X, Y)
         with monkeypatch.context() as patch, warnings.catch_warnings():
             patch.setattr(slack, "list_of_outputs", lambda problem, most: None)

@@ -101,7 +101,7 @@ def value_of(model, X, directions, losses, share=None):
     W = np.vstack([model.coef_.T, model.intercept_]) if model.fit_intercept else model.coef_.T
     X = np.column_stack([X, np.ones(len(X))]) if model.fit_intercept else X
     share = np.full(len(X), 1.0 / len(X)) if share is None else share
-    return primal(W, X, directions, losses, model.lam, share)
+    return primal(W, X, directions, losses, model.alpha_, share)
 
 
 @pytest.mark.parametrize("rescaling", ["margin", "slack"])
@@ -112,7 +112,7 @@ def test_objective_is_that_of_a_general_solver(name, rescaling):
         X, Z = draw(space, np.random.default_rng(seed))
         vertices = all_vertices(space, loss, Z, rescaling)
         best = optimum(X, *vertices, lam)
-        model = StructuredSVM(space, loss, rescaling, lam=lam, tol=1e-5, random_state=0)
+        model = StructuredSVM(space, loss, rescaling=rescaling, alpha=lam, tol=1e-5, random_state=0)
         model.fit(X, space.restore(Z))
         assert_allclose(model.objective_, value_of(model, X, *vertices), rtol=1e-9)
         assert_allclose(model.objective_, best, rtol=1e-4)
@@ -130,7 +130,7 @@ def test_the_gap_is_never_too_small(seed, max_iter, name, slack):
     lam = 10 ** rng.uniform(-2, 0)
     vertices = all_vertices(space, loss, Z, rescaling)
     best = optimum(X, *vertices, lam)
-    model = StructuredSVM(space, loss, rescaling, lam=lam, tol=1e-9, max_iter=max_iter)
+    model = StructuredSVM(space, loss, rescaling=rescaling, alpha=lam, tol=1e-9, max_iter=max_iter)
     model.set_params(random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -146,7 +146,7 @@ def test_the_gap_is_never_too_small(seed, max_iter, name, slack):
 def test_any_small_hierarchy(space, seed):
     X, Z = draw(space, np.random.default_rng(seed))
     vertices = all_vertices(space, HierarchicalLoss(), Z, "margin")
-    model = StructuredSVM(space, "hierarchical", lam=0.1, tol=1e-5, random_state=0).fit(X, Z)
+    model = StructuredSVM(space, "hierarchical", alpha=0.1, tol=1e-5, random_state=0).fit(X, Z)
     assert_allclose(model.objective_, optimum(X, *vertices, 0.1), rtol=1e-4)
 
 
@@ -155,7 +155,7 @@ def test_without_intercept_and_with_weights():
     X, Z = draw(space, np.random.default_rng(3))
     weight = np.array([2.0, 1.0, 0.0, 1.0, 3.0, 1.0])
     share, vertices = weight / weight.sum(), all_vertices(space, loss, Z, "margin")
-    model = StructuredSVM(space, loss, lam=0.1, tol=1e-6, fit_intercept=False, random_state=0)
+    model = StructuredSVM(space, loss, alpha=0.1, tol=1e-6, fit_intercept=False, random_state=0)
     model.fit(X, Z, sample_weight=weight)
     best = optimum(X, *vertices, 0.1, share, intercept=False)
     assert_allclose(model.objective_, best, rtol=1e-5)

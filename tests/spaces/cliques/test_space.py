@@ -129,7 +129,7 @@ def test_scores_of_edges_are_learned():
     rng = np.random.default_rng(0)
     X, space = rng.standard_normal((60, 3)), Cliques(5)
     Y = space.argmin(X @ rng.standard_normal((3, 10))).outputs
-    model = StructuredSVM(space=space, loss="zero_one", lam=1e-3).fit(X, Y)
+    model = StructuredSVM(space=space, loss="zero_one", alpha=1e-3).fit(X, Y)
     assert model.score(X, Y) > -0.3
     pairs = PairwiseLabels(labels=range(5))
     costs = rng.standard_normal((4, 10))

@@ -127,7 +127,7 @@ def test_margins_of_directions_with_a_loss_of_arcs(loss):
     X, W = rng.standard_normal((40, 3)), rng.standard_normal((3, 10))
     space = Cycles(5)
     Y = space.argmin(X @ W).outputs
-    model = StructuredSVM(Cycles(5), loss=loss, lam=0.001).fit(X, Y)
+    model = StructuredSVM(Cycles(5), loss=loss, alpha=0.001).fit(X, Y)
     # Always predicting the most frequent cycle would be wrong in most rows.
     assert (model.predict(X) == Y).all(axis=1).mean() > 0.8
 

@@ -61,7 +61,7 @@ class Checkpoint:
     >>> from skstruct.learners import StructuredSVM
     >>> X, y = [[0.0], [0.2], [1.0], [1.2]], ["sun", "sun", "rain", "rain"]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     model = StructuredSVM(random_state=0)
+    ...     model = StructuredSVM(alpha=0.01, random_state=0)
     ...     model = model.fit(X, y, checkpoint=Checkpoint(f"{folder}/svm.checkpoint", every=60))
     ...     left = os.listdir(folder)
     >>> model.predict([[0.1]]).tolist(), left

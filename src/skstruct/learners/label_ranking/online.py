@@ -196,7 +196,9 @@ class OnlineLabelRanker(LinearLabelRanker):
             self.outputs_ = self.space_.validate(y)
         rows, weight = self._weighed(sample_weight, X.shape[0])
         X = self._inputs(X)[rows]
-        if self.method == "passive-aggressive" and self.alpha_ is None:
+        if self.method == "perceptron":
+            self.alpha_ = None
+        elif self.alpha_ is None or is_given(self.alpha):
             self.alpha_ = self._fixed_alpha(X, weight)
         reduced = self.reduction_.apply(X, self.outputs_[rows])
         self._visit(reduced, np.arange(len(rows)), weight)

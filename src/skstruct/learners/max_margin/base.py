@@ -31,6 +31,7 @@ from skstruct.learners.penalty_path import (
     check_alpha,
     choose_alpha,
     chosen_once,
+    is_given,
     split_rows,
 )
 from skstruct.learners.tokens import TokenBatch
@@ -152,7 +153,7 @@ class HingeLearner(MarginLearner):
         """Solve the dual, begun where one of the same objective stopped; what to go on from."""
         self._warn_if_approximate()
         self.scores_, rows = self._rows(X, weight)
-        if past is None:
+        if past is None or is_given(self.alpha):
             self.alpha_, self.search_ = self._chosen(X, rows, weight, level)
         memory = parse_memory(self.memory)
         dual = self._new_dual(rows, weight / weight.sum(), self.alpha_, memory)
