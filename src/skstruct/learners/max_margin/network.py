@@ -15,7 +15,6 @@ from skstruct.learners.max_margin.problem import MarginProblem, MostViolating
 from skstruct.learners.tokens import TokenBatch
 from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace
-from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.pairwise.labels import PairwiseLabels
 
 if TYPE_CHECKING:
