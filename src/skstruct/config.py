@@ -135,6 +135,7 @@ class carried:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function, self.settings = function, replace(_current(), engine=None)
+        self.__name__ = getattr(function, "__name__", type(function).__name__)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         token = _here.set(self.settings)

@@ -9,11 +9,11 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.linalg import LinAlgError
 
+from skstruct.kernels import RBF, Linear, Sigmoid, resolve_kernel
 from skstruct.smoothing.systems import CholeskySystem
 from skstruct.testing import check_system
 
 torch = pytest.importorskip("torch")
-from skstruct.kernels import RBF, Linear, Sigmoid, resolve_kernel
 from skstruct.smoothing.systems.on_device import DeviceSystem  # noqa: E402
 
 

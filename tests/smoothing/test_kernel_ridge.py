@@ -28,18 +28,18 @@ def test_systems(system):
     check_system(system)
 
 
-@pytest.mark.parametrize("system", ["cholesky", "spectral"])
+@pytest.mark.parametrize("solver", ["cholesky", "spectral"])
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_smoother(system, fit_intercept):
-    model = KernelRidge(RBF(0.2), alpha=0.3, fit_intercept=fit_intercept, solver=system)
+def test_smoother(solver, fit_intercept):
+    model = KernelRidge(RBF(0.2), alpha=0.3, fit_intercept=fit_intercept, solver=solver)
     check_smoother(model, X, T)
 
 
-@pytest.mark.parametrize("system", ["cholesky", "spectral"])
+@pytest.mark.parametrize("solver", ["cholesky", "spectral"])
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_leaving_out_with_weights_is_refitting(system, fit_intercept):
+def test_leaving_out_with_weights_is_refitting(solver, fit_intercept):
     weight = RNG.random(25) + 0.1
-    model = KernelRidge(RBF(0.2), alpha=0.3, fit_intercept=fit_intercept, solver=system)
+    model = KernelRidge(RBF(0.2), alpha=0.3, fit_intercept=fit_intercept, solver=solver)
     model.fit(X, T, weight)
     for groups in (None, GROUPS):
         left = model.loo(groups)
@@ -70,7 +70,7 @@ def test_path_is_one_fit_per_alpha():
             np.testing.assert_allclose(
                 model.with_alpha(alpha).predict(X_NEW), single.predict(X_NEW), atol=1e-7
             )
-    with pytest.raises(ValueError, match='needs system="spectral"'):
+    with pytest.raises(ValueError, match='needs solver="spectral"'):
         KernelRidge(RBF(0.2)).fit(X, T).with_alpha(2.0)
 
 
@@ -134,10 +134,14 @@ def test_one_row():
         ({"alpha": 0.0}, "alpha must be positive; got 0.0"),
         ({"alpha": -1.0}, "alpha must be positive"),
         ({"alpha": np.nan}, "alpha must be positive"),
-        ({"gamma": -2.0}, "gamma must be positive; got -2.0"),
+        ({"kernel": RBF(-2.0)}, "gamma must be positive; got -2.0"),
         ({"kernel": "gauss"}, "Unknown kernel 'gauss'"),
-        ({"kernel": 3}, "a name or a callable; got 3"),
-        ({"system": "lu"}, 'system is "auto"'),
+        ({"kernel": 3}, "a name, a kernel object or a callable; got 3"),
+        (
+            {"kernel": RBF("auto")},
+            "chosen by a learner; here gamma is one number or None; got 'auto'",
+        ),
+        ({"solver": "lu"}, 'solver is "auto"'),
     ],
 )
 def test_bad_parameters(changes, message):
@@ -153,9 +157,9 @@ def test_bad_matrices():
     with pytest.raises(ValueError, match="square"):
         KernelRidge("precomputed").fit(np.ones((25, 24)), T)
     indefinite = -np.eye(25)
-    for system in ("cholesky", "spectral"):
+    for solver in ("cholesky", "spectral"):
         with pytest.raises(LinAlgError, match="Use a larger alpha"):
-            KernelRidge("precomputed", 0.5, solver=system).fit(indefinite, T).predict(indefinite)
+            KernelRidge("precomputed", 0.5, solver=solver).fit(indefinite, T).predict(indefinite)
     with pytest.raises(ValueError, match="at least one non-zero"):
         KernelRidge().fit(X, T, np.zeros(25))
     with pytest.raises(ValueError, match="groups has shape"):

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skstruct import config_context
 from skstruct.smoothing import KernelRidge
+from skstruct.smoothing.systems import MixedSystem
 from skstruct.smoothing.systems import direct as cholesky
 from skstruct.smoothing.systems.direct import factor_rows
 
@@ -35,5 +37,7 @@ def test_large_systems_are_factored_so(monkeypatch):
     large = KernelRidge(alpha=0.1).fit(X, T)
     np.testing.assert_allclose(large.predict(X), plain.predict(X), atol=1e-10)
     np.testing.assert_allclose(large.loo(), plain.loo(), atol=1e-10)
-    mixed = KernelRidge(alpha=0.1).fit(X, T)
+    with config_context(precision="mixed"):
+        mixed = KernelRidge(alpha=0.1).fit(X, T)
+    assert isinstance(mixed.system_, MixedSystem)
     np.testing.assert_allclose(mixed.predict(X), plain.predict(X), atol=1e-8)

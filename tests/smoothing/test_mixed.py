@@ -7,12 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.linalg import LinAlgError
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from skstruct import config_context
 from skstruct.kernels import RBF, resolve_kernel
 from skstruct.kernels.grams import GramBlocks
 from skstruct.smoothing import KernelRidge
-from skstruct.smoothing.systems import CholeskySystem, MixedSystem, PackedCholeskySystem
+from skstruct.smoothing.systems import (
+    CholeskySystem,
+    MixedSystem,
+    PackedCholeskySystem,
+    SpectralSystem,
+)
 from skstruct.testing import check_smoother
 
 NAMES = ["rbf", "linear", "poly", "laplacian", "sigmoid", "cosine", "rbf+linear"]
@@ -88,15 +95,18 @@ def test_residuals_are_those_of_double_precision(alpha):
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_mixed_ridge_is_a_smoother(fit_intercept):
     model = KernelRidge(RBF(0.5), alpha=0.3, fit_intercept=fit_intercept)
-    check_smoother(model, X, T)
+    with config_context(precision="mixed"):
+        check_smoother(model, X, T)
+        assert isinstance(model.fit(X, T).system_, MixedSystem)
 
 
-@pytest.mark.parametrize("system", ["auto", "cholesky", "packed"])
-def test_mixed_ridge_answers_like_double(system):
+@pytest.mark.parametrize("solver", ["auto", "cholesky", "packed"])
+def test_mixed_ridge_answers_like_double(solver):
     weight = np.random.default_rng(3).integers(0, 3, 40)
     double = KernelRidge(RBF(0.5), alpha=0.01).fit(X, T, weight)
-    mixed = KernelRidge(RBF(0.5), alpha=0.01, solver=system).fit(X, T, weight)
-    assert mixed.system_.packed == (system == "packed")
+    with config_context(precision="mixed"):
+        mixed = KernelRidge(RBF(0.5), alpha=0.01, solver=solver).fit(X, T, weight)
+    assert mixed.system_.packed == (solver == "packed")
     np.testing.assert_allclose(mixed.predict(X_NEW), double.predict(X_NEW), atol=1e-9)
     np.testing.assert_allclose(mixed.weights(X_NEW), double.weights(X_NEW), atol=1e-9)
     np.testing.assert_allclose(mixed.loo(), double.loo(), atol=1e-8)
@@ -116,19 +126,25 @@ def test_mixed_ridge_answers_like_double(system):
 def test_too_small_a_penalty_falls_back(packed, kind):
     """With rows twice, K is singular; alpha = 1e-9 vanishes beside 1 in single precision."""
     twice, targets = np.vstack([X, X]), np.vstack([T, T])
-    system = "packed" if packed else "cholesky"
-    with pytest.warns(ConvergenceWarning, match="not positive definite in single precision"):
-        mixed = KernelRidge(RBF(0.5), alpha=1e-9, solver=system).fit(twice, targets)
+    ridge = KernelRidge(RBF(0.5), alpha=1e-9, solver="packed" if packed else "cholesky")
+    with (
+        config_context(precision="mixed"),
+        pytest.warns(ConvergenceWarning, match="not positive definite in single precision"),
+    ):
+        mixed = clone(ridge).fit(twice, targets)
     assert type(mixed.system_.double_) is kind
     assert mixed.system_.coarse_ is None
-    double = KernelRidge(RBF(0.5), alpha=1e-9, solver=system).fit(twice, targets)
+    double = ridge.fit(twice, targets)
     np.testing.assert_allclose(mixed.predict(X_NEW), double.predict(X_NEW), atol=1e-10)
     np.testing.assert_allclose(mixed.loo(), double.loo(), atol=1e-5)
 
 
 def test_refining_that_stalls_falls_back(monkeypatch):
     monkeypatch.setattr("skstruct.smoothing.systems.mixed_precision.MOST_STEPS", 1)
-    with pytest.warns(ConvergenceWarning, match="did not reach a residual of 1e-12"):
+    with (
+        config_context(precision="mixed"),
+        pytest.warns(ConvergenceWarning, match="did not reach a residual of 1e-12"),
+    ):
         mixed = KernelRidge(RBF(0.5), alpha=1e-3).fit(X, T)
     double = KernelRidge(RBF(0.5), alpha=1e-3).fit(X, T)
     np.testing.assert_allclose(mixed.predict(X_NEW), double.predict(X_NEW), atol=1e-10)
@@ -138,7 +154,7 @@ def test_refining_that_stalls_falls_back(monkeypatch):
 def test_values_that_single_precision_does_not_hold(scale):
     """Squares are beyond 1e38, or below 1e-45: either way the answer is that of double."""
     alpha = scale**2
-    with warnings.catch_warnings():
+    with config_context(precision="mixed"), warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
         mixed = KernelRidge("linear", alpha).fit(scale * X, T)
@@ -147,18 +163,25 @@ def test_values_that_single_precision_does_not_hold(scale):
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="this one is precomputed"):
+    mixed = config_context(precision="mixed")
+    with mixed, pytest.raises(ValueError, match="this one is precomputed"):
         KernelRidge("precomputed").fit(X @ X.T, T)
-    with pytest.raises(ValueError, match='precision is "double" or "mixed"; got \'half\''):
+    with (
+        pytest.raises(ValueError, match='precision is "double" or "mixed"; got \'half\''),
+        config_context(precision="half"),
+    ):
         KernelRidge().fit(X, T)
     with pytest.raises(ValueError, match="takes rows and a kernel"):
         MixedSystem().fit(np.eye(3), 1.0)
-    with pytest.raises(LinAlgError), pytest.warns(ConvergenceWarning):
+    mixed = config_context(precision="mixed")
+    with mixed, pytest.raises(LinAlgError), pytest.warns(ConvergenceWarning):
         KernelRidge(lambda A, B: -(A @ B.T), 1e-3).fit(X, T)
 
 
 def test_an_eigendecomposition_is_double_in_any_case():
-    spectral = KernelRidge(alpha=0.1, solver="spectral").fit(X, T)
+    with config_context(precision="mixed"):
+        spectral = KernelRidge(alpha=0.1, solver="spectral").fit(X, T)
+    assert isinstance(spectral.system_, SpectralSystem)
     np.testing.assert_allclose(
         spectral.predict(X_NEW), KernelRidge(alpha=0.1).fit(X, T).predict(X_NEW), atol=1e-9
     )

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.linalg import LinAlgError
 
+from skstruct import config_context
 from skstruct.kernels import RBF, resolve_kernel
 from skstruct.kernels.grams import GramBlocks
 from skstruct.smoothing import KernelRidge
@@ -130,10 +131,10 @@ def test_packed_ridge_answers_like_the_full_one(n, name, seed, zeros, fit_interc
     X_new = case(7, seed + 1)[0]
     if name == "precomputed":
         X, X_new = X @ X.T, X_new @ X.T
-    shared = {"alpha": 4.0, "gamma": 0.5, "fit_intercept": fit_intercept}
+    kernel = resolve_kernel(name, gamma=0.5)
     full, packed = (
-        KernelRidge(name, solver=system, **shared).fit(X, T, root**2)
-        for system in ("cholesky", "packed")
+        KernelRidge(kernel, 4.0, fit_intercept=fit_intercept, solver=solver).fit(X, T, root**2)
+        for solver in ("cholesky", "packed")
     )
     np.testing.assert_allclose(packed.predict(X_new), full.predict(X_new), atol=1e-8)
     np.testing.assert_allclose(packed.weights(X_new), full.weights(X_new), atol=1e-8)
@@ -147,16 +148,16 @@ def test_a_sparse_precomputed_matrix():
     X, _, T = case(30, 0)
     K = X @ X.T
     K[K < 0.7] = 0.0
-    for system in ("cholesky", "packed"):
+    for solver in ("cholesky", "packed"):
         dense, thin = (
-            KernelRidge("precomputed", 20.0, solver=system).fit(A, T)
+            KernelRidge("precomputed", 20.0, solver=solver).fit(A, T)
             for A in (K, sparse.csr_array(K))
         )
         np.testing.assert_allclose(thin.dual_coef_, dense.dual_coef_, atol=1e-12)
         K_bad = sparse.lil_array(K)
         K_bad[5, 2] += 1.0
         with pytest.raises(ValueError, match=r"not symmetric: K\[5, 2\]"):
-            KernelRidge("precomputed", solver=system).fit(K_bad.tocsr(), T)
+            KernelRidge("precomputed", solver=solver).fit(K_bad.tocsr(), T)
 
 
 def peak(model, X, T):
@@ -171,24 +172,24 @@ def peak(model, X, T):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("parameters", "allowed"),
+    ("solver", "precision", "allowed"),
     [
-        ({"system": "cholesky"}, 1.25),
-        ({"system": "packed"}, 0.62),
-        ({"precision": "mixed"}, 0.75),
-        ({"system": "packed", "precision": "mixed"}, 0.5),
-        ({"system": "spectral"}, 2.3),
+        ("cholesky", "double", 1.25),
+        ("packed", "double", 0.62),
+        ("cholesky", "mixed", 0.75),
+        ("packed", "mixed", 0.5),
+        ("spectral", "double", 2.3),
     ],
 )
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
-def test_memory_peak(kernel, parameters, allowed):
+def test_memory_peak(kernel, solver, precision, allowed):
     rng = np.random.default_rng(0)
     X, T = rng.standard_normal((1500, 4)), rng.standard_normal((1500, 8))
-    model = KernelRidge(resolve_kernel(kernel, gamma=0.3), alpha=1.0, **parameters)
-    measured = peak(model, X, T)
+    model = KernelRidge(resolve_kernel(kernel, gamma=0.3), alpha=1.0, solver=solver)
+    with config_context(precision=precision):
+        measured = peak(model, X, T)
     assert measured <= allowed
-    chosen = {"system": "cholesky"} | parameters
-    planned = plan(1500, 4, 8, **chosen).bytes / (8 * 1500**2)
+    planned = plan(1500, 4, 8, solver=solver, precision=precision).bytes / (8 * 1500**2)
     assert measured <= planned <= 1.6 * measured
 
 
@@ -206,9 +207,9 @@ def test_errors():
 
     with pytest.raises(ValueError, match=r"at most 23,000 rows.*got 23,001"):
         PackedCholeskySystem()._build(Many(), None, np.float64)
-    for system in ("nystroem", "fourier"):
+    for solver in ("nystroem", "fourier"):
         with pytest.raises(ValueError, match="NystroemRidge"):
-            KernelRidge(solver=system).fit(X, T)
+            KernelRidge(solver=solver).fit(X, T)
     with pytest.raises(ValueError, match="not finite"):
         KernelRidge(lambda A, B: np.full((len(A), len(B)), np.nan), solver="packed").fit(X, T)
     with pytest.raises(ValueError, match="has shape"):

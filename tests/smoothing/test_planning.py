@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skstruct import config_context
 from skstruct._arrays import memory as machine
 from skstruct.smoothing import KernelRidge
 from skstruct.smoothing.planning import check_fits, plan, product_rate
@@ -32,17 +33,17 @@ GB = 10**9
 )
 def test_auto(n, n_alphas, memory, expected):
     chosen = plan(n, 10, 5, n_alphas=n_alphas, memory=memory)
-    assert chosen.system == expected
+    assert chosen.solver == expected
     assert chosen.why
 
 
-@pytest.mark.parametrize("system", ["cholesky", "packed", "spectral", "nystroem", "fourier"])
-def test_what_was_asked_for_stays(system):
-    chosen = plan(65_000, 10, 5, system=system, memory="1MB")
-    assert chosen.system == system
+@pytest.mark.parametrize("solver", ["cholesky", "packed", "spectral", "nystroem", "fourier"])
+def test_what_was_asked_for_stays(solver):
+    chosen = plan(65_000, 10, 5, solver=solver, memory="1MB")
+    assert chosen.solver == solver
     assert "asked for" in chosen.why
     with pytest.raises(dataclasses.FrozenInstanceError):
-        chosen.system = "auto"
+        chosen.solver = "auto"
 
 
 @given(
@@ -51,21 +52,21 @@ def test_what_was_asked_for_stays(system):
 )  # fmt: skip
 def test_memory_and_targets_do_not_choose(n, p, d, n_alphas, free):
     chosen = plan(n, p, d, n_alphas=n_alphas, memory=free)
-    assert chosen.system == plan(n, 0, 1, n_alphas=n_alphas, memory="1000GB").system
+    assert chosen.solver == plan(n, 0, 1, n_alphas=n_alphas, memory="1000GB").solver
     assert chosen.fits == (chosen.bytes <= free)
     rows = int("".join(filter(str.isdigit, chosen.why.partition("more than")[2])) or 0)
-    assert (n > rows) if rows else (chosen.system != "nystroem")  # the reason is true
-    half, full = (plan(n, p, d, system=name).bytes for name in ("packed", "cholesky"))
+    assert (n > rows) if rows else (chosen.solver != "nystroem")  # the reason is true
+    half, full = (plan(n, p, d, solver=name).bytes for name in ("packed", "cholesky"))
     assert half <= full
     assert full >= 8 * n * n
     assert half >= 4 * n * n
 
 
 def test_more_rows_take_more():
-    for system in ("cholesky", "packed", "spectral"):
-        plans = [plan(n, 10, 5, system=system) for n in (100, 1_000, 10_000, 50_000)]
+    for solver in ("cholesky", "packed", "spectral"):
+        plans = [plan(n, 10, 5, solver=solver) for n in (100, 1_000, 10_000, 50_000)]
         assert all(a.bytes < b.bytes and a.flops < b.flops for a, b in pairwise(plans))
-    assert plan(10**4, 10, 5, system="spectral").flops > 8 * plan(10**4, 10, 5).flops
+    assert plan(10**4, 10, 5, solver="spectral").flops > 8 * plan(10**4, 10, 5).flops
 
 
 def test_the_rate_is_measured_once():
@@ -78,7 +79,7 @@ def test_the_rate_is_measured_once():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"system": "lu"}, "system is \"auto\".*got 'lu'"),
+        ({"solver": "lu"}, "solver is \"auto\".*got 'lu'"),
         ({"precision": "half"}, "precision is"),
         ({"memory": "much"}, "memory is a size"),
     ],
@@ -90,31 +91,31 @@ def test_bad_requests(changes, message):
 
 # ------------------------------------------------------------------ too large
 def test_errors_say_what_to_do():
-    check_fits(plan(20_000, 10, 1, system="cholesky", memory="4GB"))
+    check_fits(plan(20_000, 10, 1, solver="cholesky", memory="4GB"))
     with pytest.raises(MemoryError) as error:
-        check_fits(plan(20_000, 10, 1, system="cholesky", memory="3GB"))
+        check_fits(plan(20_000, 10, 1, solver="cholesky", memory="3GB"))
     message = str(error.value)
-    assert '20,000 rows with system="cholesky" need 3.' in message
+    assert '20,000 rows with solver="cholesky" need 3.' in message
     for part in ("3.0 GB are free", "would take about", "packed", "mixed", "nystroem"):
         assert part in message
     with pytest.raises(MemoryError) as error:  # what would not fit either is not recommended
-        check_fits(plan(20_000, 10, 1, system="cholesky", memory="1GB"))
+        check_fits(plan(20_000, 10, 1, solver="cholesky", memory="1GB"))
     assert 'packed" (' not in str(error.value)
-    assert 'Use system="packed", precision="mixed"' in str(error.value)
-    with pytest.raises(MemoryError, match='Use system="nystroem"'):
-        check_fits(plan(20_000, 10, 1, system="cholesky", memory="100MB"))
+    assert 'Use solver="packed" with set_config(precision="mixed") (' in str(error.value)
+    with pytest.raises(MemoryError, match='Use solver="nystroem"'):
+        check_fits(plan(20_000, 10, 1, solver="cholesky", memory="100MB"))
 
 
 def test_unknown_memory_is_not_an_error(monkeypatch):
     monkeypatch.setattr(machine, "available_memory", lambda: None)
-    chosen = plan(10**6, 10, 1, system="cholesky")
+    chosen = plan(10**6, 10, 1, solver="cholesky")
     assert chosen.free is None
     check_fits(chosen)
 
 
 def test_kernel_ridge_asks_before_it_allocates(monkeypatch):
     X, T = np.random.default_rng(0).standard_normal((300, 2)), np.ones(300)
-    full, half = (plan(300, 2, 1, system=name).bytes for name in ("cholesky", "packed"))
+    full, half = (plan(300, 2, 1, solver=name).bytes for name in ("cholesky", "packed"))
     monkeypatch.setattr(machine, "available_memory", lambda: full)
     assert type(KernelRidge().fit(X, T).system_) is CholeskySystem
     monkeypatch.setattr(machine, "available_memory", lambda: full - 1)
@@ -124,13 +125,13 @@ def test_kernel_ridge_asks_before_it_allocates(monkeypatch):
         raise AssertionError("the kernel matrix was begun")
 
     monkeypatch.setattr("skstruct.kernels.grams.GramBlocks.into", refuse)
-    for system in ("auto", "cholesky"):
-        with pytest.raises(MemoryError, match=r'300 rows with system="cholesky".*"packed"'):
-            KernelRidge(solver=system).fit(X, T)
-    with pytest.raises(MemoryError, match='300 rows with system="spectral"'):
+    for solver in ("auto", "cholesky"):
+        with pytest.raises(MemoryError, match=r'300 rows with solver="cholesky".*"packed"'):
+            KernelRidge(solver=solver).fit(X, T)
+    with pytest.raises(MemoryError, match='300 rows with solver="spectral"'):
         KernelRidge(solver="spectral").fit(X, T)
     monkeypatch.setattr(machine, "available_memory", lambda: half - 1)
-    with pytest.raises(MemoryError, match='300 rows with system="packed"'):
+    with pytest.raises(MemoryError, match='300 rows with solver="packed"'):
         KernelRidge(solver="packed").fit(X, T)
 
 
@@ -214,13 +215,18 @@ def test_a_device_computes_both_ends(monkeypatch):
         monkeypatch.setitem(sys.modules, name, module)
     X, T = np.random.default_rng(0).standard_normal((30, 2)), np.ones((30, 2))
     T[:10] = 0.0
-    there = KernelRidge().fit(X, T)
+    with config_context(device="cpu", memory="1MB"):
+        there = KernelRidge().fit(X, T)
+        found = there.predict(X)
     here = KernelRidge().fit(X, T)
-    np.testing.assert_allclose(there.predict(X), here.predict(X), atol=1e-10)
+    np.testing.assert_allclose(found, here.predict(X), atol=1e-10)
     assert Recorder.asked == ["cpu", ("cpu", "1MB")]
-    for changes in ({"system": "packed"}, {"precision": "mixed"}):
-        with pytest.raises(ValueError, match="On a device the whole matrix"):
-            KernelRidge(**changes).fit(X, T)
+    for solver, precision in (("packed", "double"), ("auto", "mixed")):
+        with (
+            config_context(device="cpu", precision=precision),
+            pytest.raises(ValueError, match="On a device the whole matrix"),
+        ):
+            KernelRidge(solver=solver).fit(X, T)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
@@ -229,18 +235,24 @@ def test_torch_answers_like_numpy(kernel):
     pytest.importorskip("skstruct.smoothing.systems.on_device")
     rng = np.random.default_rng(0)
     X, T, weight = rng.standard_normal((40, 3)), rng.standard_normal((40, 2)), rng.random(40)
-    here, there = (KernelRidge(kernel).fit(X, T, weight) for device in (None, "cpu"))
+    here = KernelRidge(kernel).fit(X, T, weight)
+    with config_context(device="cpu"):
+        there = KernelRidge(kernel).fit(X, T, weight)
+        spectral = KernelRidge(kernel, solver="spectral").fit(X, T, weight)
     np.testing.assert_allclose(there.predict(X[:9]), here.predict(X[:9]), atol=1e-9)
     np.testing.assert_allclose(there.weights(X[:9]), here.weights(X[:9]), atol=1e-9)
     np.testing.assert_allclose(there.loo(), here.loo(), atol=1e-9)
-    spectral = KernelRidge(kernel, solver="spectral").fit(X, T, weight)
     np.testing.assert_allclose(spectral.predict(X[:9]), here.predict(X[:9]), atol=1e-9)
 
 
-def test_models_from_before_there_was_a_choice():
-    model = KernelRidge().fit(np.arange(4.0)[:, None], np.arange(4.0))
-    expected = model.predict([[1.5]])
-    del model.precision, model.device
-    assert model.predict([[1.5]]) == expected
-    assert model.get_params()["precision"] == "double"
-    assert model.get_params()["device"] is None
+def test_a_model_stays_where_it_was_fitted():
+    pytest.importorskip("torch")
+    X, T = np.arange(4.0)[:, None], np.arange(4.0)
+    here = KernelRidge().fit(X, T)
+    with config_context(device="cpu"):
+        there = KernelRidge().fit(X, T)
+        assert (here.device_, there.device_) == (None, "cpu")
+        within = here.predict([[1.5]])
+    assert here.predict([[1.5]]) == within
+    np.testing.assert_allclose(there.predict([[1.5]]), within, atol=1e-12)
+    assert {"device", "engine", "memory", "precision"}.isdisjoint(here.get_params())

@@ -242,7 +242,7 @@ class Cosine(InputKernel):
     is_unit = True
 
 
-@savable
+@savable(name="ChiSquareKernel")  # there is a loss of this name
 class ChiSquareKernel(InputKernel):
     r"""For histograms, :math:`k(a, b) = e^{-\gamma \sum_j (a_j - b_j)^2 / (a_j + b_j)}`.
 
@@ -404,22 +404,33 @@ KERNELS["poly"] = Polynomial
 
 
 def resolve_kernel(kernel: Any, **parameters: Any) -> InputKernel:
-    """The kernel that a name stands for, with these parameters; objects are copied.
+    """The kernel that a name stands for; objects are copied.
+
+    Of the parameters gamma, degree and coef0, those that a kernel has are set, in each term of a
+    sum.
 
     >>> resolve_kernel("rbf", gamma=2.0)
     RBF(gamma=2.0)
-    >>> resolve_kernel("rbf+linear")
-    KernelSum(kernels=[RBF(), Linear()])
+    >>> resolve_kernel("rbf+linear", gamma=2.0)
+    KernelSum(kernels=[RBF(gamma=2.0), Linear()])
     """
+    unknown = parameters.keys() - {"gamma", "degree", "coef0"}
+    if unknown:
+        raise TypeError(f"Kernels have gamma, degree and coef0; got {sorted(unknown)}.")
+    if isinstance(kernel, KernelSum):
+        return KernelSum([resolve_kernel(term, **parameters) for term in kernel.kernels])
     if isinstance(kernel, InputKernel):
-        copied: InputKernel = clone(kernel).set_params(**parameters)
+        own = kernel.get_params(deep=False)
+        given = {name: value for name, value in parameters.items() if name in own}
+        copied: InputKernel = clone(kernel).set_params(**given)
         return copied
     if isinstance(kernel, str):
         if "+" in kernel:
-            return KernelSum([resolve_kernel(name.strip()) for name in kernel.split("+")])
+            names = [name.strip() for name in kernel.split("+")]
+            return KernelSum([resolve_kernel(name, **parameters) for name in names])
         if kernel not in KERNELS:
             raise ValueError(f"Unknown kernel {kernel!r}; known are {sorted(KERNELS)}.")
-        return KERNELS[kernel](**parameters)
+        return resolve_kernel(KERNELS[kernel](), **parameters)
     if callable(kernel):
         return CallableKernel(kernel)
     raise ValueError(f"A kernel is a name, a kernel object or a callable; got {kernel!r}.")

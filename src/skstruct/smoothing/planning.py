@@ -177,10 +177,8 @@ def _advice(plan: Plan) -> str:
                 and size <= (plan.free or 0)
                 and (solver != "packed" or n <= 23_000)
             ):
-                given = f'solver="{solver}"' + (
-                    ', precision="mixed"' if precision == "mixed" else ""
-                )
-                ways.append(f"{given} ({_size(size)})")
+                mixed = ' with set_config(precision="mixed")' if precision == "mixed" else ""
+                ways.append(f'solver="{solver}"{mixed} ({_size(size)})')
     ways.append('solver="nystroem", which is approximate')
     return "Use " + ", or ".join(ways) + "."
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from joblib import cpu_count
 
 from skstruct._arrays.imports import require
+from skstruct.config import carried
 from skstruct.exceptions import EngineError
 
 
@@ -129,6 +130,8 @@ def merge_tree(
         raise ValueError(f"A tree merges at least two results at a time; got fan_in={fan_in}.")
     if not len(parts):
         raise ValueError("There is no part to accumulate.")
+
+    accumulate, merge = carried(accumulate), carried(merge)
 
     def node(first: int, width: int) -> Any:
         """What the parts from ``first`` on give, ``width`` of them or what is left."""

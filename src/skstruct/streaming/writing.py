@@ -15,6 +15,7 @@ import numpy as np
 from skstruct._arrays.imports import require
 from skstruct._arrays.progress import ticker, working
 from skstruct._files.atomic import replacing
+from skstruct.config import carried
 from skstruct.streaming.blocks import Block, Partition, Source, count_rows
 from skstruct.streaming.engines import itself, opened
 
@@ -248,8 +249,9 @@ def predict_partitions(
         names = [f"part-{i:05d}.parquet" for i in range(len(parts))]
         with opened(engine) as workers, ticker(len(parts), "predicting", verbose) as tick:
             shared = workers.submit(itself, predict)  # sent once, and made again if it is lost
+            job = carried(_predict_part)
             tasks = [
-                workers.submit(_predict_part, part, shared, os.path.join(unfinished, name), rows)
+                workers.submit(job, part, shared, os.path.join(unfinished, name), rows)
                 for part, name in zip(parts, names)
             ]
             n_rows = 0

@@ -15,6 +15,7 @@ from skstruct._arrays.progress import reported, working
 from skstruct._arrays.rows import narrow_indices
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.backends import is_tensor
+from skstruct.config import carried
 from skstruct.kernels.inputs import InputKernel, resolve_kernel
 from skstruct.saving import savable
 from skstruct.smoothing.kernel_ridge import KernelMachine, check_alpha
@@ -325,7 +326,7 @@ class NystroemRidge(LeftOut, KernelMachine):
                 source.partitions(count), engine, accumulate, merged, FAN_IN, args=args
             )
         parts = source.partitions(int(self.folds_.max()) + 1)
-        tasks = [engine.submit(accumulate, part, *args) for part in parts]
+        tasks = [engine.submit(carried(accumulate), part, *args) for part in parts]
         self.fold_sums_ = [engine.result(task) for task in tasks]
         return merged(self.fold_sums_)
 
