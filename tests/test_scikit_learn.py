@@ -26,6 +26,7 @@ from skstruct.learners import (
     LabelRankingBoosting,
     LabelRankingSVM,
     NeighborLabelRanker,
+    NewtonCG,
     OnlineLabelRanker,
     PairwiseComparison,
 )

@@ -21,11 +21,16 @@ def test_a_sum_weighs_its_terms_alike():
 
 
 def test_sums_are_searched_over_widths_if_they_have_one():
-    assert len(kernel_grid(["linear", "rbf+laplacian"], "auto", X, None)) == 1 + 7
-    assert len(kernel_grid("linear+cosine", "auto", X, None)) == 1
+    searched = resolve_kernel("rbf+laplacian", gamma="auto")
+    assert len(kernel_grid(["linear", searched], X, None)) == 1 + 7
+    assert len(kernel_grid(["linear", "rbf+laplacian"], X, None)) == 2
+    assert len(kernel_grid(resolve_kernel("linear+cosine", gamma="auto"), X, None)) == 1
     y = (X[:, 0] > 0).astype(int)
-    model = ConditionalRiskMinimizer(kernel=["linear", "rbf+laplacian"]).fit(X, y)
-    assert model.kernel_ in ("linear", "rbf+laplacian")
+    model = ConditionalRiskMinimizer(kernel=["linear", searched], alpha=[0.1, 1.0]).fit(X, y)
+    assert model.kernel_ in ("linear", searched)
+    assert len(model.search_.trials) == 2 * (1 + 7)
+    widths = {trial["gamma"] for trial in model.search_.trials} - {None}
+    assert widths == set(searched.widths(X))
     assert model.score(X, y) > -0.1
 
 

@@ -13,7 +13,7 @@ from skstruct.kernels import RBF
 from skstruct.learners import NeighborLabelRanker, OutputKernelRegressor
 from skstruct.learners.leave_out import group_numbers, twins
 from skstruct.model_selection import left_out_risk
-from skstruct.smoothing import KernelRidge, NystroemRidge
+from skstruct.smoothing import AdditiveKernelRidge, KernelRidge, NystroemRidge
 from skstruct.spaces import Hierarchy, LabelSets
 
 
@@ -96,10 +96,10 @@ def test_copies_make_no_choice_too_bold():
 
 def test_what_is_left_out_together():
     X, y = np.array([[0.0], [1.0], [0.0], [3.0]]), np.array([[1], [1], [1], [2]])
-    assert group_numbers("one", y, None, X).tolist() == [0, 1, 0, 2]
-    assert group_numbers("one", y, None) is None
-    assert group_numbers("one", y[:2], None, X[:2]) is None
-    assert group_numbers("one", y, [0, 0, 1, 1], X).tolist() == [0, 0, 1, 1]
+    assert group_numbers(None, y, None, X).tolist() == [0, 1, 0, 2]
+    assert group_numbers(None, y, None) is None
+    assert group_numbers(None, y[:2], None, X[:2]) is None
+    assert group_numbers(None, y, [0, 0, 1, 1], X).tolist() == [0, 0, 1, 1]
     assert group_numbers(2, y, None, X).tolist() == [0, 0, 1, 1]
     assert twins(sparse.csr_array(X), y).tolist() == [0, 1, 0, 2]
     assert twins(np.zeros((3, 1)), np.zeros(3)) is None  # nothing would be left

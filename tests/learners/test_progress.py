@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 from skstruct import ConditionalRiskMinimizer, learners
+from skstruct.kernels import RBF
+from skstruct.learners import NewtonCG
 from skstruct.smoothing import Forest, NystroemRidge
 from skstruct.spaces import LabelSets, Rankings, Sequences
 
@@ -26,9 +28,9 @@ def made(name, *args, **parameters):
 
 FITS = {
     "kernel": (lambda: crm().fit(X, Y), "40 rows x 5 targets", "alphas"),
-    "kernels": (lambda: crm(gamma=[0.1, 1.0]).fit(X, Y), "44 kernels", "kernels"),
+    "kernels": (lambda: crm(kernel=RBF([0.1, 1.0])).fit(X, Y), "44 kernels", "kernels"),
     "one alpha": (lambda: crm(alpha=1.0).fit(X, Y), "40 rows x 5 targets", "decomposing"),
-    "landmarks": (lambda: crm(system="nystroem").fit(X, Y), "nystroem", "summing"),
+    "landmarks": (lambda: crm(solver="nystroem").fit(X, Y), "nystroem", "summing"),
     "given": (lambda: crm(smoother=Forest(5)).fit(X, Y), "Forest on 40 rows", "trees"),
     "stream": (lambda: crm().fit(iter([(X, Y)] * 2)), "Rows in blocks x 5", "summing"),
     "counted": (lambda: crm().fit(lambda: iter([(X, Y)])), "in blocks x 5", "landmarks"),
@@ -47,7 +49,7 @@ FITS = {
     ),
     "counting": (lambda: made("CountingRidge").fit(X, Y), "40 rows x 4 coord", "alphas"),
     "newton": (
-        lambda: made("CountingRidge", alpha=1.0, solver="newton-cg").fit(X, Y),
+        lambda: made("CountingRidge", alpha=1.0, solver=NewtonCG()).fit(X, Y),
         "newton-cg", "newton-cg: ",
     ),
     "exponential": (

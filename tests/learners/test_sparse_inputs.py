@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 
-from skstruct import ConditionalRiskMinimizer, learners
+from skstruct import ConditionalRiskMinimizer, config_context, learners
 from skstruct._arrays.rows import LARGEST_INDEX, narrow_indices
 from skstruct.cli.main import main
 from skstruct.kernels import Laplacian, resolve_kernel
@@ -89,10 +89,7 @@ def test_every_smoother(smoother, name, kind):
 
 ORDERS = np.argsort(np.argsort(RNG.random((30, 3)) - X[:, :3], axis=1), axis=1) + 1.0
 LEARNERS = {
-    "blocks": (
-        ConditionalRiskMinimizer(LabelSets(), kernel="laplacian", alpha=1.0),
-        Y,
-    ),
+    "blocks": (ConditionalRiskMinimizer(LabelSets(), kernel="laplacian", alpha=1.0), Y),
     "search": (ConditionalRiskMinimizer(LabelSets(), kernel="laplacian"), Y),
     "several kernels": (ConditionalRiskMinimizer(LabelSets(), kernel=["laplacian", "rbf"]), Y),
     "landmarks": (
@@ -128,7 +125,8 @@ LEARNERS = {
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_every_learner(learner, name):
     model, y = LEARNERS[learner]
-    with warnings.catch_warnings():
+    memory = "9KB" if learner == "blocks" else "1GB"
+    with config_context(memory=memory), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # thirty rows
         expected = clone(model).fit(widened(X, name, np.int32), y)
         found = clone(model).fit(widened(X, name, np.int64), y)

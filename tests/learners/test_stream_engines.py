@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from learners.stream_cases import Watched, classes, inputs, label_sets
-from skstruct import ConditionalRiskMinimizer
+from skstruct import ConditionalRiskMinimizer, config_context
 from skstruct.exceptions import ModelFileError
 from skstruct.kernels import RBF
 from skstruct.learners import Checkpoint
@@ -44,7 +44,7 @@ def ridge(**options):
 
 
 def minimizer(**options):
-    shared = {"gamma": 0.3, "alpha": "auto", "n_landmarks": 20, **options}
+    shared = {"kernel": RBF(0.3), "alpha": "auto", "n_landmarks": 20, **options}
     return ConditionalRiskMinimizer(LabelSets(), "f1", **shared)
 
 
@@ -100,16 +100,18 @@ def test_workers_give_the_bits_of_one_process(client, features, n_partitions, tm
     weight = np.linspace(0.0, 1.0, len(X))
     for rows in (X, mapped):
         source = ArraySource(rows, T, weight)
-        alone, spread = (
-            ridge(features=features, n_partitions=n_partitions, engine=engine, memory=20_000)
-            .fit_source(source)
-            for engine in (None, client)
-        )  # fmt: skip
+        alone, spread = (ridge(features=features, n_partitions=n_partitions) for _ in range(2))
+        for model, engine in ((alone, None), (spread, client)):
+            with config_context(engine=engine, memory=20_000):
+                model.fit_source(source)
         assert bits(alone) == bits(spread)
-    other = ridge(features=features, n_partitions=n_partitions + 1, memory=20_000)
-    assert bits(other.fit_source(source)) != bits(alone)
-    further = [model.partial_fit(X[:50], T[:50]) for model in (alone, spread)]
-    assert bits(further[0]) == bits(further[1])
+    other = ridge(features=features, n_partitions=n_partitions + 1)
+    with config_context(memory=20_000):
+        assert bits(other.fit_source(source)) != bits(alone)
+        alone.partial_fit(X[:50], T[:50])
+        with config_context(engine=client):
+            spread.partial_fit(X[:50], T[:50])
+    assert bits(alone) == bits(spread)
 
 
 @pytest.mark.parametrize("n_workers", [1, 2, 3, 40])
@@ -117,8 +119,9 @@ def test_bits_do_not_depend_on_the_number_of_workers(n_workers, tmp_path):
     y = label_sets(X)
     for source in (ArraySource(X, y), parquet_files(tmp_path, y)):
         alone = minimizer().fit(source)
-        assert bits(minimizer(engine=Workers(n_workers)).fit(source)) == bits(alone)
-        saved = minimizer(engine=Workers(n_workers)).fit(source, checkpoint=tmp_path / "fit")
+        with config_context(engine=Workers(n_workers)):
+            assert bits(minimizer().fit(source)) == bits(alone)
+            saved = minimizer().fit(source, checkpoint=tmp_path / "fit")
         assert bits(saved) == bits(alone)
 
 
@@ -143,14 +146,16 @@ def test_a_learner_by_workers(client):
 
     for given in ((ArraySource(X, y),), (blocks,)):
         alone = minimizer().fit(*given)
-        spread = minimizer(engine=client).fit(*given)
+        with config_context(engine=client):
+            spread = minimizer().fit(*given)
         assert spread.alpha_ == alone.alpha_
         assert bits(spread) == bits(alone)
         np.testing.assert_array_equal(spread.predict(X_NEW), alone.predict(X_NEW))
-    arrays = minimizer(engine=client, system="nystroem").fit(X, y)
-    assert bits(arrays) == bits(minimizer(system="nystroem").fit(X, y))
-    with pytest.raises(ValueError, match="cannot be sent to workers: give a function"):
-        minimizer(engine=client).fit(blocks())
+    with config_context(engine=client):
+        arrays = minimizer(solver="nystroem").fit(X, y)
+        with pytest.raises(ValueError, match="cannot be sent to workers: give a function"):
+            minimizer().fit(blocks())
+    assert bits(arrays) == bits(minimizer(solver="nystroem").fit(X, y))
 
 
 @pytest.mark.subprocess
@@ -158,7 +163,8 @@ def test_a_learner_by_workers(client):
 def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
     y = label_sets(X)
     source = Watched(X, y, tmp_path, killer=2)
-    spread = minimizer(engine=client).fit(source)
+    with config_context(engine=client):
+        spread = minimizer().fit(source)
     assert (tmp_path / "killed").exists()
     read = [path.name.split("-") for path in tmp_path.glob("read-*")]
     assert {int(number) for _, number, *_ in read} == set(range(16))
@@ -172,12 +178,13 @@ def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
 def test_a_fit_by_workers_that_is_stopped_goes_on_with_any_number_of_them(client, tmp_path):
     y, path = label_sets(X), tmp_path / "fit"
     checkpoint = Checkpoint(path, every=0)
-    with pytest.raises(OSError, match="the disk is gone"):
-        minimizer(engine="dask").fit(Watched(X, y, tmp_path, fails_from=9), checkpoint=checkpoint)
+    with pytest.raises(OSError, match="the disk is gone"), config_context(engine="dask"):
+        minimizer().fit(Watched(X, y, tmp_path, fails_from=9), checkpoint=checkpoint)
     assert path.exists()
     source = Watched(X, y, tmp_path)
     n_read = source.n_read()
-    model = minimizer(engine="dask").fit(source, checkpoint=checkpoint)
+    with config_context(engine="dask"):
+        model = minimizer().fit(source, checkpoint=checkpoint)
     assert n_read < source.n_read() < n_read + 16
     assert not path.exists()
     assert bits(model) == bits(minimizer().fit(ArraySource(X, y), checkpoint=path))
@@ -198,11 +205,10 @@ def test_an_error_of_a_worker_comes_with_its_place(client, monkeypatch):
         def sample(self, n, random_state=None):
             return sample.sample(n, random_state)
 
-    shared = {"gamma": 0.3, "alpha": 1.0, "n_landmarks": 2, "engine": client}
+    shared = {"kernel": RBF(0.3), "alpha": 1.0, "n_landmarks": 2}
     model = ConditionalRiskMinimizer(Classes(sorted(set(y))), **shared)
-    with pytest.raises(
-        ValueError, match=r"In rows 164 to 175 \(row 170\): Input X contains NaN\.$"
-    ):
+    said = r"In rows 164 to 175 \(row 170\): Input X contains NaN\.$"
+    with pytest.raises(ValueError, match=said), config_context(engine=client):
         model.fit(Hidden(hole, y))
 
 
@@ -214,20 +220,23 @@ def test_a_fit_that_is_stopped_reads_the_rest_only(n_done, alpha, device, tmp_pa
     if device:
         pytest.importorskip("torch")
     y, path = label_sets(X), tmp_path / "fit"
-    model = minimizer(alpha=alpha, device=device)
+    model = minimizer(alpha=alpha)
     checkpoint = Checkpoint(path, every=0)
     stopped = Watched(X, y, tmp_path, fails_after=n_done)
-    with pytest.raises(OSError, match="the disk is gone"):
+    on_device = {"device": device}
+    with pytest.raises(OSError, match="the disk is gone"), config_context(**on_device):
         model.fit(stopped, checkpoint=checkpoint)
     assert not hasattr(model, "smoother_")
     assert path.exists()
     assert stopped.n_read() == n_done
-    model.fit(Watched(X, y, tmp_path), checkpoint=checkpoint)
+    with config_context(**on_device):
+        model.fit(Watched(X, y, tmp_path), checkpoint=checkpoint)
     assert stopped.n_read() == 16
     assert not path.exists()
     (tmp_path / "again").mkdir()
-    whole = minimizer(alpha=alpha, device=device)
-    whole.fit(Watched(X, y, tmp_path / "again"), checkpoint=Checkpoint(path, every=0))
+    whole = minimizer(alpha=alpha)
+    with config_context(**on_device):
+        whole.fit(Watched(X, y, tmp_path / "again"), checkpoint=Checkpoint(path, every=0))
     assert bits(model) == bits(whole)
 
 
@@ -248,14 +257,14 @@ def test_a_fit_that_is_stopped_again_and_again(tmp_path):
 def test_a_search_over_widths_that_is_stopped(n_done, tmp_path):
     """Sums belong to the width that they are of."""
     y, path = label_sets(X), tmp_path / "fit"
-    model = minimizer(gamma=[0.02, 0.3, 4.0], alpha=[0.01, 1.0])
+    model = minimizer(kernel=RBF([0.02, 0.3, 4.0]), alpha=[0.01, 1.0])
     with pytest.raises(OSError):
         model.fit(Watched(X, y, tmp_path, fails_after=n_done), checkpoint=Checkpoint(path, every=0))
     source = Watched(X, y, tmp_path)
     model.fit(source, checkpoint=Checkpoint(path, every=0))
     (tmp_path / "again").mkdir()
     again = Watched(X, y, tmp_path / "again")
-    whole = minimizer(gamma=[0.02, 0.3, 4.0], alpha=[0.01, 1.0]).fit(again, checkpoint=path)
+    whole = minimizer(kernel=RBF([0.02, 0.3, 4.0]), alpha=[0.01, 1.0]).fit(again, checkpoint=path)
     assert again.n_read() == 48
     assert bits(model) == bits(whole)
     assert [t["risk"] for t in model.search_.trials] == [t["risk"] for t in whole.search_.trials]
@@ -268,7 +277,7 @@ def test_sums_that_were_saved_before_any_trial_belong_to_their_width(tmp_path, m
     y, path = label_sets(X), tmp_path / "fit"
     source = Watched(X, y, tmp_path, fails_after=24)
     monkeypatch.setattr(saving.Saver, "is_due", lambda self: source.n_read() >= 18)
-    shared = {"gamma": [0.02, 0.3], "alpha": [0.01, 1.0]}
+    shared = {"kernel": RBF([0.02, 0.3]), "alpha": [0.01, 1.0]}
     with pytest.raises(OSError):
         minimizer(**shared).fit(source, checkpoint=path)
     assert path.exists()

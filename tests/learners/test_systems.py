@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which system a learner takes, and that the answers are the same."""
+"""Which solver a learner takes, and that the answers are the same."""
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
-from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor
+from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor, config_context
 from skstruct.kernels import RBF, resolve_kernel
 from skstruct.smoothing import KernelRidge, NystroemRidge, planning
 from skstruct.smoothing.nystroem.feature_maps import NystroemMap
@@ -32,7 +32,7 @@ LEARNERS = {
 @pytest.mark.parametrize("model", LEARNERS.values(), ids=LEARNERS)
 def test_landmarks_compare_alphas_and_the_fit_is_exact(model, few_rows, monkeypatch):
     fitted = model.fit(X, Y)
-    assert fitted.system_ == "cholesky"
+    assert fitted.solver_ == "cholesky"
     assert type(fitted.smoother_) is KernelRidge
     best = fitted.search_.best
     again = KernelRidge(
@@ -49,30 +49,30 @@ def test_landmarks_compare_alphas_and_the_fit_is_exact(model, few_rows, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("parameters", "system"),
+    ("parameters", "solver"),
     [
         ({}, "spectral"),
         ({"alpha": 1.0}, "cholesky"),
-        ({"alpha": [0.1, 1.0], "system": "cholesky"}, "spectral"),
-        ({"alpha": 1.0, "system": "packed"}, "packed"),
-        ({"system": "nystroem"}, "nystroem"),
-        ({"alpha": 1.0, "system": "fourier"}, "fourier"),
+        ({"alpha": [0.1, 1.0], "solver": "cholesky"}, "spectral"),
+        ({"alpha": 1.0, "solver": "packed"}, "packed"),
+        ({"solver": "nystroem"}, "nystroem"),
+        ({"alpha": 1.0, "solver": "fourier"}, "fourier"),
     ],
 )
-def test_the_system_that_is_asked_for(parameters, system):
-    assert ConditionalRiskMinimizer(**parameters).fit(X, Y).system_ == system
+def test_the_solver_that_is_asked_for(parameters, solver):
+    assert ConditionalRiskMinimizer(**parameters).fit(X, Y).solver_ == solver
 
 
 def test_kernels_that_need_all_rows():
     K = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=-1))
     model = ConditionalRiskMinimizer(kernel="precomputed", solver="nystroem")
-    with pytest.raises(ValueError, match="needs an exact system"):
+    with pytest.raises(ValueError, match="needs an exact solver"):
         model.fit(K, Y)
 
 
 def test_too_many_rows_are_refused_before_anything_is_made(monkeypatch):
     monkeypatch.setattr(planning.machine, "available_memory", lambda: 10_000)
-    with pytest.raises(MemoryError, match=r'system="nystroem"'):
+    with pytest.raises(MemoryError, match=r'solver="nystroem"'):
         ConditionalRiskMinimizer(alpha=1.0, solver="cholesky").fit(X, Y)
 
 
@@ -90,7 +90,7 @@ def test_free_memory_does_not_choose_the_model(model, loss, monkeypatch):
         except MemoryError:
             refused += 1
             continue
-        assert again.system_ == expected.system_
+        assert again.solver_ == expected.solver_
         np.testing.assert_array_equal(again.predict(X), answers)
     assert 0 < refused < 6
 
@@ -111,23 +111,23 @@ def test_a_plan_counts_the_targets_that_are_regressed(n_labels, monkeypatch):
 
 @pytest.mark.parametrize("precision", ["double", "mixed"])
 @pytest.mark.parametrize("device", [None, "cpu"])
-@pytest.mark.parametrize("system", ["auto", "packed", "nystroem"])
-def test_all_of_them_decide_alike(precision, device, system):
+@pytest.mark.parametrize("solver", ["auto", "packed", "nystroem"])
+def test_all_of_them_decide_alike(precision, device, solver):
     if device is not None:
         pytest.importorskip("torch")
-        if system == "packed" or (precision == "mixed" and system == "auto"):
+        if solver == "packed" or (precision == "mixed" and solver == "auto"):
             with pytest.raises(ValueError, match="On a device"):
-                _fitted(precision, device, system)
+                _fitted(precision, device, solver)
             return
     exact = ConditionalRiskMinimizer(alpha=1.0).fit(X, Y).decode(X)
-    other = _fitted(precision, device, system).decode(X)
-    single = precision == "mixed" and system == "nystroem"  # features in single precision
+    other = _fitted(precision, device, solver).decode(X)
+    single = precision == "mixed" and solver == "nystroem"  # features in single precision
     np.testing.assert_allclose(other.values, exact.values, atol=1e-3 if single else 1e-8)
 
 
-def _fitted(precision, device, system):
-    settings = {"precision": precision, "device": device, "system": system}
-    return ConditionalRiskMinimizer(alpha=1.0, n_landmarks=120, **settings).fit(X, Y)
+def _fitted(precision, device, solver):
+    with config_context(precision=precision, device=device):
+        return ConditionalRiskMinimizer(alpha=1.0, n_landmarks=120, solver=solver).fit(X, Y)
 
 
 def test_a_checkpoint_changes_nothing(tmp_path):
@@ -168,7 +168,7 @@ def test_parts_of_a_stream_are_left_out(n_parts, tmp_path):
     )
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    model.set_params(system="nystroem").fit(mapped, Y)
+    model.set_params(solver="nystroem").fit(mapped, Y)
     trials = {trial["alpha"]: trial["risk"] for trial in model.search_.trials}
     expected = left_out_risks(n_parts, alphas, model.smoother_.landmarks_)
     np.testing.assert_allclose([trials[alpha] for alpha in alphas], expected)

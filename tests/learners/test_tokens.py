@@ -15,7 +15,7 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
-from skstruct import ConditionalRiskMinimizer
+from skstruct import ConditionalRiskMinimizer, config_context
 from skstruct.exceptions import InfeasibleError
 from skstruct.kernels import RBF
 from skstruct.learners.tokens import TokenReader, are_tokens
@@ -96,7 +96,9 @@ def test_decisions_are_of_least_risk_among_all_sequences(seed, weight):
 
 def test_sequences_are_left_out_whole():
     X, Y = chains(3)
-    model = ConditionalRiskMinimizer(Sequences("abc"), SequenceHamming(bigrams=1.0), alpha=[0.1, 1.0, 10.0], kernel=RBF(0.5)).fit(X, Y)  # fmt: skip
+    model = ConditionalRiskMinimizer(
+        Sequences("abc"), SequenceHamming(bigrams=1.0), alpha=[0.1, 1.0, 10.0], kernel=RBF(0.5)
+    ).fit(X, Y)
     for trial in model.search_.trials:
         losses = []
         for i in range(len(X)):
@@ -188,8 +190,9 @@ def test_blocks_and_weights():
     X, Y = chains(6, n=40)
     model = ConditionalRiskMinimizer(Sequences(), SequenceHamming(1.0), alpha=0.3, kernel=RBF(0.5))
     whole = model.fit(X, Y).predict(X)
-    small = clone(model).set_params(memory=2000, n_jobs=2).fit(X, Y)
-    assert list(small.predict(X)) == list(whole)
+    with config_context(memory=2000):
+        small = clone(model).set_params(n_jobs=2).fit(X, Y).predict(X)
+    assert list(small) == list(whole)
     weight = np.random.default_rng(0).integers(0, 3, len(X))
     repeated = [x for x, w in zip(X, weight) for _ in range(w)]
     texts = [y for y, w in zip(Y, weight) for _ in range(w)]
