@@ -33,16 +33,16 @@ new = [row.tobytes() not in seen for row in data.Y_test]
 n_paths = len(np.unique(data.Y_test, axis=0))
 print(f"{len(seen)} of {n_paths} label paths are in training; {np.mean(new):.0%} of the test rows")
 print("are of another path")
-for leave_out in ("one", "output"):
-    model = fitted(leave_out=leave_out)
+for cv in (None, "output"):
+    model = fitted(cv=cv)
     promised, kept = model.search_.best["risk"], -model.score(X_test, data.Y_test)
-    print(f"leave_out={leave_out!r}: alpha {model.alpha_:.2g},", end=" ")
+    print(f"cv={cv!r}: alpha {model.alpha_:.2g},", end=" ")
     print(f"left out {promised:.2f}, test {kept:.2f}")
 
 alphas = [trial["alpha"] for trial in model.search_.trials]
 figure, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 ax.plot(alphas, left_out_risk(model, alphas=alphas), ".-", label="each row left out")
-grouped = left_out_risk(model, alphas=alphas, leave_out="output")
+grouped = left_out_risk(model, alphas=alphas, cv="output")
 ax.plot(alphas, grouped, ".-", label="all rows of a label path left out")
 on_test = [-fitted(alpha=alpha).score(X_test, data.Y_test) for alpha in alphas]
 ax.plot(alphas, on_test, "k.-", label="test set")

@@ -94,7 +94,8 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         means of 0/1 targets (:class:`~skstruct.smoothing.ClassifierMeans`). The learner's kernel
         and alpha then have no part; a ridge regression of this library with ``alpha="auto"``,
         such as :class:`~skstruct.smoothing.AdditiveKernelRidge` for labels that borrow strength
-        from each other, has its penalty chosen like the learner's own. Where its tags, or those of
+        from each other, has its penalty chosen like the learner's own. Where its tags, or those
+        of
         a pipeline's first step, say that it takes missing values, categories or texts, inputs
         reach it as they are.
     solver : "auto", "cholesky", "packed", "spectral", "nystroem", "fourier" or "primal"

@@ -111,7 +111,7 @@ class StreamedRidge(RidgeRegression):
 
     # ------------------------------------------------------------------ further rows
     def begun(self, X: Any, weight: np.ndarray | None) -> tuple[Any, Any]:
-        """A smoother that rows can be added to, of the first ones' width; its kernel as given."""
+        """A smoother for rows to come, of the first ones' width; its kernel as given."""
         model = self.model
         pairs = kernel_grid(self.kernels(0, X.shape[1]), X, weight)
         if len(pairs) > 1:
