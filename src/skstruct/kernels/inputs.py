@@ -365,17 +365,16 @@ class KernelSum(InputKernel):
         return self
 
     def widths(self, X: Any, sample_weight: Any = None) -> list[Any]:
-        """The widths of the terms to try: tuples, one number for each term; [None] for one."""
+        """The widths of the terms to try: tuples, one for each term; [None] where all are default."""
         each = [kernel.widths(X, sample_weight) for kernel in self.kernels]
         longest = max(map(len, each))
-        if longest == 1:
-            return [None]
         if not {len(values) for values in each} <= {1, longest}:
             raise ValueError(
                 "The widths of a sum go together: as many for each kernel that has several; got "
                 f"{[len(values) for values in each]}."
             )
-        return list(zip(*(values * (longest // len(values)) for values in each)))
+        tried = list(zip(*(values * (longest // len(values)) for values in each)))
+        return [None] if tried == [(None,) * len(each)] else tried
 
     def with_gamma(self, gamma: Any) -> InputKernel:
         each = [None] * len(self.kernels) if gamma is None else gamma

@@ -109,9 +109,8 @@ def decide_in_blocks(
         return _joined([decided(*pair) for pair in smoothed])
     if n_jobs == 1:
         return _joined([one(rows) for rows in shown])
-    return _joined(
-        Parallel(n_jobs=n_jobs, prefer="threads")(delayed(carried(one))(rows) for rows in shown)
-    )
+    task = delayed(carried(one))  # here: later blocks are taken up by threads of joblib
+    return _joined(Parallel(n_jobs=n_jobs, prefer="threads")(task(rows) for rows in shown))
 
 
 def _joined(parts: list[Decoded]) -> Decoded:

@@ -209,13 +209,19 @@ class GivenSmoother:
     def _chosen(self, smoother: Any, data: TrainingData, level: Any) -> Regressed:
         model, problem = self.model, self.problem
         groups = problem.groups_of_rows(group_numbers(model.cv, data.outputs, data.groups, data.X))
+        kernel, pairs = getattr(smoother, "kernel", None), [(None, None)]
+        if kernel is not None:
+            pairs = kernel_grid(kernel, data.rows, data.row_weight)
 
         def made(kernel: Any, gamma: Any, alpha: float) -> Any:
-            return clone(smoother).set_params(alpha=alpha)
+            found = clone(smoother).set_params(alpha=alpha)
+            if len(pairs) == 1 and gamma is None:
+                return found
+            return found.set_params(kernel=resolve_kernel(kernel).with_gamma(gamma))
 
         search, smoother = choose(
-            made, [(getattr(smoother, "kernel", None), None)], smoother.alpha, problem, data.rows,
-            groups, sample_weight=data.row_weight, memory=model.memory, verbose=model.verbose,
+            made, pairs, smoother.alpha, problem, data.rows, groups,
+            sample_weight=data.row_weight, memory=model.memory, verbose=model.verbose,
             level=level.below("search"),
         )  # fmt: skip
         warn_of_loss(smoother, problem, search, data.row_weight)
@@ -409,6 +415,6 @@ def warn_of_loss(
         warn_caller(
             f"On rows left out, the loss of the model is {risk:.4g}, and that of the best constant "
             f"answer {constant:.4g}: nothing was learned from the inputs. Try other kernels "
-            '(kernel=["rbf", "laplacian", "linear"]), several widths (gamma="auto"), scaled '
+            '(kernel=["rbf", "laplacian", "linear"]), several widths (RBF(gamma="auto")), scaled '
             "inputs, or another smoother.",
         )

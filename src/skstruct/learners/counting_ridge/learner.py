@@ -70,7 +70,8 @@ class CountingRidge(CountingReader):
         embeds the outputs as ``space`` does.
     cv : None, "output", int or splitter, default=None
         What is left out together when alpha is chosen: each row for None. Where single rows
-        would take too long (2 n d (n² + d²) above 1e10), five interleaved groups are left out.
+        would
+        take too long (2 n d (n² + d²) above 1e10), five interleaved groups are left out.
     n_jobs : int, default=None
         Threads that predict blocks of rows.
     verbose : int, default=0
