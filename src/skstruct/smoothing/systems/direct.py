@@ -258,8 +258,8 @@ class PackedCholeskySystem(CholeskySystem):
         n = blocks.n
         if n > MOST_ROWS:
             raise ValueError(
-                f'system="packed" takes at most {MOST_ROWS:,} rows, for which LAPACK is safe; got '
-                f'{n:,}. Use system="cholesky" with enough memory, or system="nystroem".'
+                f'solver="packed" takes at most {MOST_ROWS:,} rows, for which LAPACK is safe; got '
+                f'{n:,}. Use solver="cholesky" with enough memory, or solver="nystroem".'
             )
         m, even = (n + 1) // 2, 1 - n % 2
         packed, sums = np.empty((m, n + even), dtype=dtype), np.zeros(n)
