@@ -365,7 +365,7 @@ class KernelSum(InputKernel):
         return self
 
     def widths(self, X: Any, sample_weight: Any = None) -> list[Any]:
-        """The widths of the terms to try: tuples, one for each term; [None] where all are default."""
+        """The widths of the terms to try: tuples, one for each term; [None] if all are default."""
         each = [kernel.widths(X, sample_weight) for kernel in self.kernels]
         longest = max(map(len, each))
         if not {len(values) for values in each} <= {1, longest}:
