@@ -172,8 +172,8 @@ def test_several_outputs_are_among_those_contrasted_with():
     space = LabelSets(list("abc")).restrict(max_size=1)
     X, Y = [[0.0], [1.0]], [[{"a", "b"}], [{"a"}, {"a", "b"}]]
     with pytest.raises(ValueError, match="not all are within the constraints"):
-        CountingRidge(space, alpha=0.1).fit(X, Y)
-    CountingRidge(space, alpha=0.1, contrast="relaxation").fit(X, Y)
+        CountingRidge(space, alpha=0.1).fit(X, Y, several_outputs=True)
+    CountingRidge(space, alpha=0.1, contrast="relaxation").fit(X, Y, several_outputs=True)
 
 
 # ------------------------------------------------------------------ the warning

@@ -7,15 +7,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_approximation import RBFSampler
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.pipeline import make_pipeline
 
 from skstruct import CountingRidge
 from skstruct.kernels import RBF
 from skstruct.learners.counting_ridge import search as left_out
 from skstruct.learners.counting_ridge.closed_form import CholeskyForm, ClosedForms, SpectralForm
-from skstruct.learners.counting_ridge.objective import CountingExamples, newton_cg
+from skstruct.learners.counting_ridge.objective import CountingExamples, NewtonCG, newton_cg
 from skstruct.learners.counting_ridge.score_functions import FeatureGram, GramMatrix
 from skstruct.learners.counting_ridge.search import leave_groups_out, leave_one_out
 from skstruct.spaces import Classes, Hierarchy, LabelSets, Rankings
@@ -186,11 +190,32 @@ def test_features_give_what_their_kernel_gives():
 def test_features_stand_for_the_kernel(features):
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((60, 2)), rng.integers(0, 2, (60, 3))
-    n_components = 60 if features == "nystroem" else 4000
     exact = CountingRidge(alpha=0.5, kernel=RBF(0.2)).fit(X, Y).decision_function(X)
-    model = CountingRidge(alpha=0.5, random_state=0, n_landmarks=n_components, kernel=RBF(0.2))  # fmt: skip
-    tolerance = 1e-6 if features == "nystroem" else 0.1
+    if features == "nystroem":
+        model = CountingRidge(alpha=0.5, kernel=RBF(0.2), n_landmarks=60, random_state=0)
+        tolerance = 1e-6
+    else:
+        fourier = RBFSampler(gamma=0.2, n_components=4000, random_state=0)
+        model = make_pipeline(fourier, CountingRidge(alpha=0.5, kernel="linear"))
+        tolerance = 0.1
     assert_allclose(model.fit(X, Y).decision_function(X), exact, atol=tolerance)
+
+
+def test_conjugate_gradients_stop_where_they_are_told_to():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((40, 3)), rng.integers(0, 2, (40, 4))
+    named = CountingRidge(alpha=0.01, solver="newton-cg").fit(X, Y)
+    given = CountingRidge(alpha=0.01, solver=NewtonCG()).fit(X, Y)
+    assert named.n_iter_ == given.n_iter_
+    assert_array_equal(named.coef_, given.coef_)
+    rough = CountingRidge(alpha=0.01, solver=NewtonCG(tol=0.1)).fit(X, Y)
+    assert rough.n_iter_ < given.n_iter_
+    closed = CountingRidge(alpha=0.01).fit(X, Y).objective_
+    assert closed <= given.objective_ < rough.objective_
+    with pytest.warns(ConvergenceWarning, match="stopped after 2 iterations"):
+        CountingRidge(alpha=0.01, solver=NewtonCG(max_iter=2)).fit(X, Y)
+    through = clone(CountingRidge(solver=NewtonCG())).set_params(solver__tol=0.5)
+    assert through.get_params()["solver__tol"] == 0.5
 
 
 # ------------------------------------------------------------------ leaving out

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from skstruct import CountingRidge
 from skstruct.kernels import RBF
+from skstruct.learners import StochasticGradient
 from skstruct.learners.counting_ridge import learner as ridge
 from skstruct.learners.counting_ridge.online import OnlineState
 from skstruct.spaces import LabelSets
@@ -34,7 +35,9 @@ def test_single_steps_are_those_of_the_formula(data):
     """f <- (1 - 2 eta lam/n) f - eta (S a + (psi'a - 1) psi) k(x, .), with psi centred."""
     X, Y = data
     alpha, eta = 0.7, 0.2
-    model = CountingRidge(LabelSets(range(4)), alpha=alpha, fit_intercept=False, kernel=RBF(0.4)).partial_fit(X, Y)  # fmt: skip
+    model = CountingRidge(LabelSets(range(4)), kernel=RBF(0.4), alpha=alpha, fit_intercept=False)
+    steps = StochasticGradient("constant", eta0=eta, batch_size=1, n_total=60, budget=100)
+    model.partial_fit(X, Y, steps=steps)
     K = np.exp(-0.4 * ((X[:, None] - X) ** 2).sum(axis=2))
     A = np.zeros((60, 4))
     for t in range(60):
@@ -48,13 +51,11 @@ def test_single_steps_are_those_of_the_formula(data):
 @pytest.mark.parametrize("batch_size", [1, 7])
 def test_features_and_kernel_take_the_same_steps(data, learning_rate, batch_size):
     X, Y = data
-    shared = {
-        "alpha": 0.5, "learning_rate": learning_rate, "batch_size": batch_size, "budget": 1000
-    }  # fmt: skip
-    linear = CountingRidge(kernel="linear", **shared)
-    kernel = CountingRidge(kernel=lambda A, B: A @ B.T, **shared)
+    steps = StochasticGradient(learning_rate, batch_size=batch_size, budget=1000)
+    linear = CountingRidge(kernel="linear", alpha=0.5)
+    kernel = CountingRidge(kernel=lambda A, B: A @ B.T, alpha=0.5)
     for model in (linear, kernel):
-        model.partial_fit(X[:30], Y[:30]).partial_fit(X[30:], Y[30:])
+        model.partial_fit(X[:30], Y[:30], steps=steps).partial_fit(X[30:], Y[30:])
     assert_allclose(linear.decision_function(X), kernel.decision_function(X), atol=1e-9)
 
 
@@ -62,30 +63,34 @@ def test_features_and_kernel_take_the_same_steps(data, learning_rate, batch_size
 @pytest.mark.parametrize("learning_rate", ["optimal", "invscaling", "meta"])
 def test_many_passes_come_near_the_minimum(data, learning_rate):
     X, Y = data
-    model = CountingRidge(kernel="linear", alpha=1.0, fit_intercept=False)  # fmt: skip
+    model = CountingRidge(kernel="linear", alpha=1.0, fit_intercept=False)
+    steps = StochasticGradient(learning_rate, batch_size=4, n_total=60)
     batch = CountingRidge(kernel="linear", alpha=1.0, fit_intercept=False).fit(X, Y)
     assert_allclose(objective(batch, X, Y, 1.0), batch.objective_)
     for _ in range(60):
-        model.partial_fit(X, Y)
+        model.partial_fit(X, Y, steps=steps)
     reached = objective(model, X, Y, 1.0)
     assert batch.objective_ <= reached <= 0.98 * batch.objective_  # both are negative
 
 
 def test_the_oldest_terms_are_dropped(data):
     X, Y = data
-    model = CountingRidge(alpha=1.0, kernel=RBF(0.5)).partial_fit(X, Y)
-    whole = CountingRidge(alpha=1.0, kernel=RBF(0.5)).partial_fit(X, Y)
+    few, enough = (StochasticGradient(budget=budget, batch_size=10) for budget in (25, 60))
+    model = CountingRidge(alpha=1.0, kernel=RBF(0.5)).partial_fit(X, Y, steps=few)
+    whole = CountingRidge(alpha=1.0, kernel=RBF(0.5)).partial_fit(X, Y, steps=enough)
     assert model.coef_.shape == (4, 25)
     assert whole.coef_.shape == (4, 60)
     assert_array_equal(model.function_.X_, X[-25:])
     assert np.isfinite(model.decision_function(X)).all()
-    meta = CountingRidge(alpha=1.0)
-    assert meta.partial_fit(X, Y).online_.trace.shape == (25, 4)
+    meta = clone(few).set_params(learning_rate="meta")
+    model = CountingRidge(alpha=1.0).partial_fit(X, Y, steps=meta)
+    assert model.online_.trace.shape == (25, 4)
 
 
 def test_an_interrupted_call_leaves_the_old_terms(data, monkeypatch):
     X, Y = data
-    model = CountingRidge(LabelSets(range(4)), alpha=1.0).partial_fit(X, Y)
+    model = CountingRidge(LabelSets(range(4)), alpha=1.0)
+    model.partial_fit(X, Y, steps=StochasticGradient(budget=20))
     before = model.function_.X_.copy(), model.coef_.copy()
     step, n_steps = OnlineState.step, []
 
@@ -105,16 +110,17 @@ def test_an_interrupted_call_leaves_the_old_terms(data, monkeypatch):
 def test_many_batches_embedded_at_once_are_the_same(data, monkeypatch):
     X, Y = data
     model = CountingRidge(LabelSets(range(4)), alpha=1.0)
-    together = clone(model).partial_fit(X, Y).coef_
+    steps = StochasticGradient(batch_size=7)
+    together = clone(model).partial_fit(X, Y, steps=steps).coef_
     monkeypatch.setattr(ridge, "EMBEDDED", 2 * 7 * 4)
-    assert_array_equal(clone(model).partial_fit(X, Y).coef_, together)
+    assert_array_equal(clone(model).partial_fit(X, Y, steps=steps).coef_, together)
 
 
 def test_it_goes_on_from_a_fit(data):
     X, Y = data
     model = CountingRidge(alpha=0.1, kernel=RBF(0.5)).fit(X[:40], Y[:40])
     before = model.decision_function(X)
-    model.set_params(eta0=1e-9).partial_fit(X[40:], Y[40:])
+    model.partial_fit(X[40:], Y[40:], steps=StochasticGradient(eta0=1e-9))
     assert_allclose(model.decision_function(X), before, atol=1e-6)
     assert model.coef_.shape == (4, 60)
 
@@ -123,7 +129,7 @@ def test_meta_descent_changes_its_step(data):
     X, Y = data
     model = CountingRidge(kernel="linear", alpha=1.0)
     for _ in range(5):
-        model.partial_fit(X, Y)
+        model.partial_fit(X, Y, steps=StochasticGradient("meta", eta0=1e-4))
     assert model.online_.eta0 > 1e-4  # gradients agree: steps grow
 
 
@@ -133,7 +139,8 @@ def test_sparse_rows_and_several_outputs(data):
     csr = CountingRidge(alpha=1.0, kernel=RBF(0.3))
     csr.partial_fit(sparse.csr_array(X[:32]), Y[:32]).partial_fit(sparse.csr_array(X[32:]), Y[32:])
     assert_allclose(csr.decision_function(sparse.csr_array(X)), dense.decision_function(X))
-    one = CountingRidge(alpha=1.0, kernel=RBF(0.3)).partial_fit(X, Y[:, None])
+    one = CountingRidge(alpha=1.0, kernel=RBF(0.3))
+    one.partial_fit(X, Y[:, None], several_outputs=True)
     assert_allclose(one.decision_function(X), dense.decision_function(X))
 
 
@@ -160,9 +167,9 @@ def test_short_batches_count_for_as_much_less(data):
     X, Y = data
     batch = CountingRidge(kernel="linear", alpha=0.1).fit(X[:9], Y[:9]).decision_function(X)
     model = CountingRidge(kernel="linear", alpha=0.1)
-    model.set_params(learning_rate="constant")
+    steps = StochasticGradient("constant", batch_size=4, eta0=0.01, n_total=9)
     for _ in range(3000):
-        model.partial_fit(X[:9], Y[:9])
+        model.partial_fit(X[:9], Y[:9], steps=steps)
     distance = np.linalg.norm(model.decision_function(X) - batch) / np.linalg.norm(batch)
     assert distance < 0.02
 
@@ -181,7 +188,7 @@ def test_steps_that_grow_without_end_are_an_error(data):
     model = CountingRidge(kernel="linear", alpha=1.0)
     twenty = np.tile(np.arange(60), 20)
     with np.errstate(all="ignore"), pytest.raises(ValueError, match="grew without end"):
-        model.partial_fit(X[twenty], Y[twenty])
+        model.partial_fit(X[twenty], Y[twenty], steps=StochasticGradient("constant", eta0=1e9))
 
 
 @pytest.mark.slow
@@ -191,7 +198,7 @@ def test_large_penalties_do_not_overshoot(data, learning_rate, kernel):
     X, Y = data
     model = CountingRidge(kernel=kernel, alpha=1e4)
     for _ in range(30):
-        model.partial_fit(X, Y)
+        model.partial_fit(X, Y, steps=StochasticGradient(learning_rate))
     assert np.abs(model.coef_).max() < 1
 
 
@@ -199,7 +206,8 @@ def test_rates_may_change_to_meta_and_back(data):
     X, Y = data
     model = CountingRidge(alpha=0.1)
     for learning_rate in ("meta", "constant", "meta", "optimal", "meta"):
-        model.set_params(learning_rate=learning_rate).partial_fit(X, Y)
+        model.partial_fit(X, Y, steps=StochasticGradient(learning_rate, budget=40))
+        assert model.online_.steps.learning_rate == learning_rate
     assert np.isfinite(model.decision_function(X)).all()
 
 
@@ -214,11 +222,26 @@ def test_the_alpha_that_fit_chose_is_kept(data):
 
 def test_parameters_may_change_between_calls(data):
     X, Y = data
-    model = CountingRidge(alpha=1.0).partial_fit(X[:40], Y[:40])
-    model.set_params(budget=10, alpha=2.0, learning_rate="constant", eta0=1e-3)
-    model.partial_fit(X[40:], Y[40:])
+    model = CountingRidge(alpha=1.0)
+    model.partial_fit(X[:40], Y[:40], steps=StochasticGradient(budget=50))
+    steps = StochasticGradient("constant", eta0=1e-3, budget=10)
+    model.set_params(alpha=2.0).partial_fit(X[40:], Y[40:], steps=steps)
     assert model.coef_.shape == (4, 10)
-    assert (model.alpha_, model.online_.eta0, model.online_.learning_rate) == (2, 1e-3, "constant")
+    assert (model.alpha_, model.online_.eta0) == (2, 1e-3)
+    assert model.online_.steps.get_params() == steps.get_params()
+
+
+def test_steps_are_those_of_the_call_before_unless_given(data):
+    X, Y = data
+    steps = StochasticGradient("invscaling", eta0=0.05, batch_size=3, budget=10)
+    told, once = CountingRidge(alpha=1.0), CountingRidge(alpha=1.0)
+    told.partial_fit(X[:30], Y[:30], steps=steps).partial_fit(X[30:], Y[30:], steps=steps)
+    once.partial_fit(X[:30], Y[:30], steps=steps)
+    steps.budget = 1000  # of the user's own, who may use it again
+    once.partial_fit(X[30:], Y[30:])
+    assert_array_equal(told.coef_, once.coef_)
+    anew = once.fit(X[:30], Y[:30]).partial_fit(X[30:], Y[30:])  # a fit begins again
+    assert anew.online_.steps.get_params() == StochasticGradient().get_params()
 
 
 @pytest.mark.parametrize("alpha", [-1.0, 0.0, np.nan, "most", None, [1.0, -1.0]])

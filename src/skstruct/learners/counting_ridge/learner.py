@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported, track
@@ -48,7 +49,8 @@ class CountingRidge(CountingReader):
     kernel : str, kernel or callable, default="rbf"
         Kernel between inputs, an object of :mod:`skstruct.kernels` or the name that stands for
         it; ``"precomputed"`` too. With ``"linear"``, n rows and p features take n p² operations
-        and no n x n matrix; sparse rows of more features than rows are treated as any kernel.
+        and
+        no n x n matrix; sparse rows of more features than rows are treated as any kernel.
     alpha : float, several, or "auto", default="auto"
         The penalty of the objective above, on the scale of means over the space:
         1 is the choice of [1]_. ``"auto"`` and several values are chosen by the loss on left-out
@@ -344,7 +346,7 @@ class CountingRidge(CountingReader):
             return StochasticGradient() if before is None else before.steps
         if not isinstance(given, StochasticGradient):
             raise ValueError(f"steps is a StochasticGradient; got {given!r}.")
-        return given.checked()
+        return clone(given).checked()
 
     def _online_state(self, steps: StochasticGradient) -> OnlineState:
         n_rows = 0 if self.objective_ is None else int(self.problem_.row[-1]) + 1
