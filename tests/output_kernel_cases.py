@@ -14,6 +14,6 @@ def inputs(n, seed=0):
 def distances(kernel, model, X, new, Y, outputs):
     """k(z, z) - 2 sum_i b_i k(z, y_i) of every new row and output, typed from the formula."""
     K = rbf_kernel(X, X, gamma=0.5)
-    A = model.coef_ if model.method != "ridge" else np.linalg.inv(K + np.eye(len(X)) / model.C)
+    A = model.coef_ if model.method != "ridge" else np.linalg.inv(K + model.alpha * np.eye(len(X)))
     b = rbf_kernel(new, X, gamma=0.5) @ A.T
     return kernel.diagonal(outputs) - 2.0 * b @ kernel(Y, outputs)

@@ -20,6 +20,7 @@ from skstruct.bounds.pac_bayes import (
 )
 from skstruct.kernels import RBF, Dirac
 from skstruct.learners import OutputKernelRegressor
+from skstruct.smoothing import SampleCompression
 from skstruct.spaces import Candidates, Classes, LabelSets, Sequences
 from strategies import subsets
 
@@ -34,6 +35,7 @@ def regression(A, K_X, K_Y, *, kernel=None, unit=True, **more):
         gram_inputs=lambda X=None: K_X,
         gram_outputs=lambda: K_Y,
         output_kernel_=kernel or Dirac(),
+        kernel_=None,
         unit_inputs_=unit,
         **more,
     )
@@ -314,7 +316,7 @@ def test_the_traces_of_a_fitted_model():
     """W in coordinates: the classes' indicator columns, and the inputs themselves."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(12, 3)), rng.integers(2, size=12)
-    for settings in ({"C": 2.0}, {"method": "sample_compression", "radius": 0.5}):
+    for settings in ({"alpha": 0.5}, {"method": SampleCompression(radius=0.5)}):
         model = OutputKernelRegressor(kernel="linear", output_kernel="dirac", **settings).fit(X, y)
         Y = np.eye(2)[y]
         W = Y.T @ model.coef_ @ X
@@ -387,9 +389,9 @@ def test_kernels_tried_have_their_price():
 
 
 @pytest.mark.parametrize("settings", [
-    {"candidates": ["a", "c"]},
     {"space": Candidates(["a", "c"])},
-    {"output_kernel": "hamming", "candidates": ["a", "c"]},
+    {"space": Candidates(["a", "c"], loss=lambda z, y: float(z != y))},
+    {"space": Candidates(["a", "c"]), "output_kernel": "hamming"},
     {"space": Sequences("abc", 1).restrict(known={0: "a"})},
 ])  # fmt: skip
 def test_outputs_that_cannot_be_predicted_have_no_certificate(settings):

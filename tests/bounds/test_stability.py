@@ -34,7 +34,7 @@ from skstruct.losses import (
     ZeroOne,
     pair,
 )
-from skstruct.smoothing import Neighbors
+from skstruct.smoothing import AdditiveKernelRidge, Neighbors
 from skstruct.spaces import Classes, Decoded, Interval, LabelSets, Rankings
 from strategies import closed_sets, dags, forests, subsets, total_orders
 
@@ -406,7 +406,7 @@ def test_normalized_string_kernels_are_unit():
 def test_what_the_theorem_does_not_cover_is_refused():
     outputs = subsets(3)[[1, 2, 3, 4]]
     model, X = fitted(LabelSets(range(3)), outputs, "hamming")
-    plain = {"alpha": 1.0, "gamma": 1.0}
+    plain = {"alpha": 1.0, "kernel": RBF(1.0)}
 
     def refused(match, given=None, X_given=X, y=outputs, **settings):
         with pytest.raises(ValueError, match=match):
@@ -420,7 +420,7 @@ def test_what_the_theorem_does_not_cover_is_refused():
 
     refused("fit_intercept=False", other(fit_intercept=True))
     refused("got Neighbors", other(smoother=Neighbors(2)))
-    refused("got AdditiveKernelRidge", other(label_kernel=np.eye(3)))
+    refused("got AdditiveKernelRidge", other(smoother=AdditiveKernelRidge(np.eye(3))))
     refused("weight one", other(weights=[1.0, 2.0, 1.0, 1.0]))
     tokens = other()
     tokens.starts_ = np.arange(5)  # what a model of sequences of tokens keeps

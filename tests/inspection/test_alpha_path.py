@@ -9,6 +9,7 @@ from skstruct import ConditionalRiskMinimizer, CountingRidge, OutputKernelRegres
 from skstruct.inspection import AlphaPathDisplay
 from skstruct.learners import LabelRankingSVM, NeighborLabelRanker
 from skstruct.learners.leave_out import LeaveOutSearch
+from skstruct.smoothing import SampleCompression
 
 matplotlib.use("Agg")
 X = np.random.default_rng(0).standard_normal((12, 3))

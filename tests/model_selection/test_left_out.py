@@ -26,7 +26,7 @@ def test_leaving_folds_out_is_cross_validation(loss, smoother):
     )
     folds = KFold(6)
     scores = cross_val_score(model, X, Y, cv=folds, scoring=loss_scorer(loss))
-    left = left_out_risk(model.fit(X, Y), loss=loss, leave_out=folds)
+    left = left_out_risk(model.fit(X, Y), loss=loss, cv=folds)
     assert left == pytest.approx(-scores.mean(), abs=1e-9)
     assert left_out_risk(model, loss=loss, groups=np.arange(60) // 10) == pytest.approx(left)
 
@@ -55,9 +55,9 @@ def test_losses_that_work_with_weights(smoother):
     )
     folds = KFold(6)
     scores = cross_val_score(model, inputs, y, cv=folds)
-    left = left_out_risk(model.fit(inputs, y), leave_out=folds)
+    left = left_out_risk(model.fit(inputs, y), cv=folds)
     assert left == pytest.approx(-scores.mean(), abs=1e-9)
-    squared = left_out_risk(model, loss="squared", leave_out=folds)
+    squared = left_out_risk(model, loss="squared", cv=folds)
     scores = cross_val_score(model.set_params(loss="squared"), inputs, y, cv=folds)
     assert squared == pytest.approx(-scores.mean(), abs=1e-6)
 
@@ -68,7 +68,7 @@ def test_wide_embeddings():
     )
     model = ConditionalRiskMinimizer(Rankings(), "kendall", alpha=0.3, kernel=RBF(0.02))
     scores = cross_val_score(model, X, orders + 1, cv=KFold(6))
-    left = left_out_risk(model.fit(X, orders + 1), leave_out=KFold(6))
+    left = left_out_risk(model.fit(X, orders + 1), cv=KFold(6))
     assert model.problem_.by_weights
     assert left == pytest.approx(-scores.mean(), abs=1e-9)
 

@@ -65,7 +65,7 @@ def _on_training(subject: Any, shared: dict[str, Any]) -> dict[Any, Any]:
     from skstruct.model_selection import evaluate
 
     X, y = subject.options.get("X_train"), subject.options.get("y_train")
-    if X is None or y is None or getattr(subject.learner, "several_outputs", False):
+    if X is None or y is None or getattr(subject.learner, "several_outputs_", False):
         return {}
     model = subject.model
     inner = model[:-1].transform(X) if model is not subject.learner and len(model) > 1 else X

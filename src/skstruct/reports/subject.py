@@ -77,7 +77,7 @@ def read_subject(model: Any, X: Any, y: Any, **options: Any) -> Subject:
     outputs = model.predict(X)
     seconds = {"prediction": time.perf_counter() - start}
     loss = own_loss(learner)
-    if getattr(learner, "several_outputs", False):
+    if getattr(learner, "several_outputs_", False):
         y = _nearest(space, loss, outputs, y)
     predicted, truth = canonical(space, outputs, y, learner)
     losses = np.asarray(loss(predicted, truth), dtype=float)

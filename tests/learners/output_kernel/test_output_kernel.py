@@ -14,7 +14,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_score
 
 from output_kernel_cases import WORDS, distances, inputs
-from skstruct import OutputKernelRegressor
+from skstruct import OutputKernelRegressor, config_context
 from skstruct.kernels import (
     RBF,
     Dirac,
@@ -23,10 +23,13 @@ from skstruct.kernels import (
     SpectrumKernel,
     resolve_output_kernel,
 )
+from skstruct.smoothing import SampleCompression
 from skstruct.spaces import Box, Candidates, Hierarchy, LabelSets, Sequences, Strings
 
 
-@pytest.mark.parametrize("method", ["ridge", "sample_compression"])
+@pytest.mark.parametrize(
+    "method", ["ridge", SampleCompression(radius=1.2)], ids=["ridge", "bounded"]
+)
 @pytest.mark.parametrize(
     "kernel",
     [
@@ -40,8 +43,7 @@ from skstruct.spaces import Box, Candidates, Hierarchy, LabelSets, Sequences, St
 )
 def test_the_nearest_candidate_is_found(kernel, method):
     X, new = inputs(len(WORDS)), inputs(20, 1)
-    settings = {"C": 5.0} if method == "ridge" else {"radius": 1.2}
-    model = OutputKernelRegressor(kernel=RBF(0.5), output_kernel=kernel, method=method, **settings)
+    model = OutputKernelRegressor(kernel=RBF(0.5), output_kernel=kernel, method=method, alpha=0.2)
     model.fit(X, WORDS)
     candidates = sorted(set(WORDS))
     values = distances(kernel, model, X, new, WORDS, candidates)
@@ -70,17 +72,21 @@ def test_candidates_of_the_users_own():
 
 def test_coefficients_are_those_of_the_formula():
     X = inputs(len(WORDS))
-    model = OutputKernelRegressor(kernel=RBF(0.5), alpha=0.333333333333).fit(X, WORDS)
+    model = OutputKernelRegressor(kernel=RBF(0.5), alpha=1 / 3).fit(X, WORDS)
     K = rbf_kernel(X, gamma=0.5)
     assert_allclose(model.coef_, np.linalg.inv(K + np.eye(9) / 3.0), atol=1e-10)
     assert_allclose(model.gram_inputs(), K, atol=1e-12)
     assert_array_equal(model.gram_outputs(), Dirac()(WORDS))
-    bounded = OutputKernelRegressor(kernel=RBF(0.5), method=SampleCompression(radius=0.7)).fit(
-        X, WORDS
-    )
+    bounded = OutputKernelRegressor(kernel=RBF(0.5), method=SampleCompression(radius=0.7))
+    bounded.fit(X, WORDS)
     assert_allclose((bounded.coef_**2).sum(), 0.49, rtol=1e-9)
     assert bounded.radius_ == 0.7
-    assert bounded.C_ is None
+    assert bounded.alpha_ is None
+    assert model.radius_ is None
+    assert bounded.method.radius == 0.7  # as given: what was fitted is another
+    assert not hasattr(bounded.method, "system_")
+    wider = clone(bounded).set_params(method__radius=0.9).fit(X, WORDS)
+    assert_allclose((wider.coef_**2).sum(), 0.81, rtol=1e-9)
 
 
 @given(st.integers(0, 10**6))
@@ -140,7 +146,9 @@ def test_paths_in_a_hierarchy():
 
 def test_a_gap_is_reported_where_the_space_is_larger_than_the_candidates():
     X, Y = inputs(len(WORDS)), WORDS
-    model = OutputKernelRegressor(space=Sequences(), kernel=RBF(0.5), output_kernel=SpectrumKernel(2), alpha=0.2)  # fmt: skip
+    model = OutputKernelRegressor(
+        space=Sequences(), kernel=RBF(0.5), output_kernel=SpectrumKernel(2), alpha=0.2
+    )
     new = inputs(6, 1)
     decoded = model.fit(X, Y).decode(new)
     assert set(decoded.outputs) <= set(WORDS)
@@ -164,7 +172,8 @@ def test_a_search_computes_no_bounds(monkeypatch):
         raise AssertionError("bounds were asked for")
 
     monkeypatch.setattr("skstruct.learners.output_kernel.problem.KernelProblem._bounds", bounds)
-    assert model.fit(X, Y).C_ == expected.C_
+    chosen = expected.alpha_
+    assert clone(model).fit(X, Y).alpha_ == chosen
 
 
 def test_outputs_come_back_in_their_format():
@@ -227,27 +236,30 @@ def test_explanations_say_who_speaks_for_an_output():
 
 def test_radius_zero_answers_with_the_shortest_feature_vector():
     X = inputs(5)
-    model = OutputKernelRegressor(output_kernel=SpectrumKernel(1, normalize=False), method=SampleCompression(radius=0))  # fmt: skip
+    counts = SpectrumKernel(1, normalize=False)
+    model = OutputKernelRegressor(output_kernel=counts, method=SampleCompression(radius=0))
     assert set(model.fit(X, ["aaa", "ab", "abcd", "aa", "ab"]).predict(X)) == {"ab"}
 
 
 def test_memory_and_threads_do_not_matter():
     X, new = inputs(len(WORDS)), inputs(50, 1)
     model = OutputKernelRegressor(kernel=RBF(0.5), output_kernel="hamming", alpha=0.2).fit(X, WORDS)
-    small = clone(model).set_params(memory=1000, n_jobs=2).fit(X, WORDS)
-    assert_array_equal(small.predict(new), model.predict(new))
+    with config_context(memory=1000):
+        small = clone(model).set_params(n_jobs=2).fit(X, WORDS).predict(new)
+    assert_array_equal(small, model.predict(new))
 
 
 def test_a_space_that_is_a_list_is_obeyed():
     """Outputs of training that are no candidates count, and are never predicted."""
     X, y = inputs(6), ["cat", "cot", "dog", "zzz", "cat", "cog"]
-    space = Candidates(["cat", "cot", "dot"])
-    model = OutputKernelRegressor(space=space, output_kernel="hamming", alpha=1.0).fit(X, y)
-    listed = OutputKernelRegressor(
-        space=Candidates(["cat", "cot", "dot"]), output_kernel="hamming", alpha=1.0
+    listed, kernel = ["cat", "cot", "dot"], HammingKernel(length=3)
+    model = OutputKernelRegressor(
+        Candidates(listed), kernel=RBF(0.5), output_kernel="hamming", alpha=1.0
     ).fit(X, y)
-    assert list(model.predict(X)) == list(listed.predict(X))
+    values = distances(kernel, model, X, X, y, listed)
     decoded = model.decode(X)
+    assert list(model.predict(X)) == [listed[i] for i in values.argmin(axis=1)]
+    assert_allclose(decoded.values, values.min(axis=1), atol=1e-8)
     assert_allclose(decoded.bounds, decoded.values)
 
 
@@ -308,7 +320,7 @@ def test_certificates_of_both_methods():
         space=Candidates(["ash", "elm", "oak"]), kernel=RBF(1.0), alpha=0.1
     ).fit(X, y)
     assert 0 < model.certify(X, y).value < model.certify(X, y, bound="compression").value
-    bounded = clone(model).set_params(method="sample_compression", radius=1.0).fit(X, y)
+    bounded = clone(model).set_params(method=SampleCompression(radius=1.0)).fit(X, y)
     assert bounded.certify(X, y, input_bound=1.0, output_bound=1.0).vacuous
     with pytest.raises(ValueError, match='bound is "pac_bayes" or "compression"'):
         model.certify(X, y, bound="hope")
@@ -321,16 +333,19 @@ def test_many_candidates_are_compared_block_by_block(memory):
     kernel = HammingKernel(length=4)
     model = OutputKernelRegressor(
         space=Candidates(candidates), kernel=RBF(0.5), output_kernel=kernel, alpha=0.2
-    ).fit(X, WORDS)
-    assert model.problem_.streamed == (memory != "1GB")
+    )
+    searched = clone(model).set_params(alpha=[10.0, 1.0, 0.1])
+    large = clone(searched).fit(X, WORDS)
+    with config_context(memory=memory):
+        model.fit(X, WORDS)
+        assert model.problem_.streamed == (memory != "1GB")
+        decoded, best = model.decode(new), model.kbest(new, 4)
+        searched.fit(X, WORDS)
     values = distances(kernel, model, X, new, WORDS, candidates)
-    decoded, best = model.decode(new), model.kbest(new, 4)
     assert_allclose(decoded.values, values.min(axis=1), atol=1e-7)
     assert_allclose(best.values, np.sort(values, axis=1)[:, :4], atol=1e-7)
     at = [candidates.index(z) for z in decoded.outputs]
     assert_allclose(values[np.arange(15), at], values.min(axis=1), atol=1e-7)
-    searched = clone(model).set_params(C=[0.1, 1.0, 10.0]).fit(X, WORDS)
-    large = clone(searched).set_params(memory="1GB").fit(X, WORDS)
     assert_allclose(
         [trial["risk"] for trial in searched.search_.trials],
         [trial["risk"] for trial in large.search_.trials],
@@ -343,6 +358,9 @@ def test_numeric_candidates_may_lie_beyond_the_outputs_of_training():
     assert set(model.fit(X, X[:, 0]).predict(X)) <= {0.0, 1.0, 9.0}
     rows = OutputKernelRegressor(space=Candidates(2.0 * X), output_kernel="rbf", alpha=1.0)
     assert rows.fit(X, X.tolist()).predict(X).shape == X.shape
+    for table in (X, pd.DataFrame(X, columns=["u", "v"])):
+        told = np.asarray(rows.fit(X, table).predict(X))
+        assert (told[:, None] == 2.0 * X).all(axis=2).any(axis=1).all()
 
 
 def test_a_series_comes_back_with_candidates_too():

@@ -6,27 +6,32 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from output_kernel_cases import WORDS, inputs
-from skstruct import OutputKernelRegressor
+from skstruct import OutputKernelRegressor, config_context, get_config
 from skstruct.exceptions import InfeasibleError
-from skstruct.kernels import (
-    SpectrumKernel,
-)
+from skstruct.kernels import RBF, SpectrumKernel
+from skstruct.smoothing import SampleCompression
 from skstruct.spaces import Candidates, Sequences
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"method": "magic"}, 'method is "ridge" or "sample_compression"'),
-        ({"C": 0.0}, "C must be positive"),
-        ({"C": "large"}, 'C is a positive number, several, or "auto"'),
-        ({"radius": 1.0}, "radius goes with"),
-        ({"candidates": []}, "candidates is empty"),
+        ({"method": "magic"}, "method is .* or a SampleCompression; got 'magic'"),
+        ({"method": 3}, "method is .* or a SampleCompression; got 3"),
+        ({"alpha": 0.0}, "alpha must be positive; got 0.0"),
+        ({"alpha": "large"}, "alpha is a positive number, .*; got 'large'"),
+        ({"space": Candidates([])}, "list of candidates is empty"),
+        ({"method": SampleCompression("linear")}, "kernel of OutputKernelRegressor; got 'linear'"),
         ({"output_kernel": "nonsense"}, "Unknown kernel between outputs 'nonsense'"),
-        ({"method": "sample_compression", "radius": -1.0}, "radius is a number of at least 0"),
+        ({"method": SampleCompression(radius=-1.0)}, "radius is .* at least 0; got -1.0"),
+        ({"method": SampleCompression(radius=[1, -1.0])}, r"radius is .*; got \[1, -1.0\]"),
+        ({"method": SampleCompression(radius="wide")}, "radius is .*; got 'wide'"),
+        (
+            {"method": SampleCompression(radius="wide"), "kernel": RBF("auto")},
+            "radius is .*; got 'wide'",
+        ),
         ({"method": "sample_compression", "cv": 1}, "cv is a whole number of folds"),
         ({"output_kernel": lambda y, z: -float(y == z)}, "not positive semidefinite.*-1"),
-        ({"memory": "much"}, "memory is a size"),
     ],
 )
 def test_bad_settings_are_named(settings, message):
@@ -53,13 +58,13 @@ def test_predicting_needs_a_fit():
 @pytest.mark.parametrize(
     ("settings", "X", "message"),
     [
-        ({"candidates": "cat"}, None, "candidates is a list; got 'cat'"),
-        ({"candidates": 3}, None, "candidates is a list; got 3"),
+        ({"space": Candidates("cat")}, None, "candidates is a list; got 'cat'"),
+        ({"space": Candidates(3)}, None, "candidates is a list; got 3"),
         ({}, ["ab", "cd", "ef", "gh"], r"X\[0\] is the text 'ab'. Give a kernel between strings"),
-        ({"input_kernel": [SpectrumKernel(1), SpectrumKernel(2)]}, ["ab"] * 4, "one at a time"),
-        ({"input_kernel": SpectrumKernel(3)}, ["ab", "c", "", "a"], "long enough"),
-        ({"input_kernel": "precomputed", "C": 1.0}, -3.0 * np.eye(4), "alpha is 1 / C"),
-        ({"C": [1.0, 2.0], "leave_out": 1}, None, "at least 2 blocks"),
+        ({"kernel": [SpectrumKernel(1), SpectrumKernel(2)]}, ["ab"] * 4, "one at a time"),
+        ({"kernel": SpectrumKernel(3)}, ["ab", "c", "", "a"], "long enough"),
+        ({"kernel": "precomputed", "alpha": 1.0}, -3.0 * np.eye(4), "not positive definite"),
+        ({"alpha": [1.0, 0.5], "cv": 1}, None, "cv needs at least 2 blocks; got 1"),
     ],
 )
 def test_bad_inputs_are_named(settings, X, message):
@@ -75,15 +80,25 @@ def test_lists_cannot_be_restricted():
 
 
 def test_candidates_outside_the_space_are_named():
-    X, y = inputs(4), ["cat", "cot", "dot", "cat"]
-    model = OutputKernelRegressor(space=Candidates(["cat", "cot"]), output_kernel="hamming")
-    with pytest.raises(ValueError, match=r"candidates\[1\] is 'cot', which Candidates does not"):
-        model.fit(X, y)
+    X, K = inputs(4), np.eye(4)
+    numbers = OutputKernelRegressor(space=Candidates([0, 9]), output_kernel="precomputed")
+    with pytest.raises(ValueError, match=r"Y\[1\] is the label 9"):
+        numbers.fit(X, K)
+    sets = OutputKernelRegressor(space=Candidates([[0, 1], [2, 0]]), output_kernel="linear")
+    with pytest.raises(ValueError, match="got 2"):
+        sets.fit(X, np.array([[0, 1], [1, 0], [1, 1], [0, 0]]))
+
+
+def test_a_size_of_memory_that_is_none_changes_nothing():
+    with pytest.raises(ValueError, match="memory is a size"), config_context(memory="much"):
+        pass
+    assert get_config()["memory"] == "1GB"
 
 
 def test_a_row_that_no_candidate_meets_is_named_block_by_block():
     X, y = inputs(12), ["ab", "ba", "bb", "cc"] * 3
     for memory in (400, "1GB"):
-        model = OutputKernelRegressor(space=Sequences("abc", 2), alpha=1.0).fit(X, y)
-        with pytest.raises(InfeasibleError, match="row 0"):
-            model.predict(X, restrict={"known": {0: "a", 1: "c"}})
+        with config_context(memory=memory):
+            model = OutputKernelRegressor(space=Sequences("abc", 2), alpha=1.0).fit(X, y)
+            with pytest.raises(InfeasibleError, match="row 0"):
+                model.predict(X, restrict={"known": {0: "a", 1: "c"}})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How C, radius and ties are settled between kernels, and what is scored."""
+"""How alpha, radius and ties are settled between kernels, and what is scored."""
 
 from itertools import product
 
@@ -10,32 +10,30 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_score
 
 from output_kernel_cases import WORDS, inputs
-from skstruct import OutputKernelRegressor
-from skstruct.kernels import (
-    RBF,
-    Dirac,
-    HammingKernel,
-)
+from skstruct import OutputKernelRegressor, config_context
+from skstruct.kernels import RBF, Dirac, HammingKernel
 from skstruct.model_selection import left_out_risk, loss_scorer
-from skstruct.spaces import Sequences
+from skstruct.smoothing import SampleCompression
+from skstruct.spaces import Candidates, Sequences
 
 
-def test_c_is_chosen_as_by_refitting_without_each_row():
-    X, Cs = inputs(len(WORDS)), [0.1, 1.0, 10.0, 100.0]
+def test_alpha_is_chosen_as_by_refitting_without_each_row():
+    X, alphas = inputs(len(WORDS)), [10.0, 1.0, 0.1, 0.01]
     kernel = HammingKernel(length=5)
     model = OutputKernelRegressor(
-        space=Candidates(sorted(set(WORDS))), kernel=RBF(0.5), output_kernel=kernel, alpha=1 / Cs
+        space=Candidates(sorted(set(WORDS))), kernel=RBF(0.5), output_kernel=kernel, alpha=alphas
     )
     model.fit(X, WORDS)
     for trial in model.search_.trials:
         losses = []
         for i in range(len(X)):
             rest = np.arange(len(X)) != i
-            one = clone(model).set_params(C=1 / trial["alpha"])
+            one = clone(model).set_params(alpha=trial["alpha"])
             one.fit(X[rest], [w for j, w in enumerate(WORDS) if j != i])
             losses.append(kernel.loss(one.predict(X[[i]]), [WORDS[i]])[0])
         assert_allclose(trial["risk"], np.mean(losses))
-    assert_allclose(model.C_, 1 / model.search_.best["alpha"])
+    assert len(model.search_.trials) == 4
+    assert model.alpha_ == model.search_.best["alpha"]
 
 
 def test_a_radius_is_chosen_among_several():
@@ -79,7 +77,7 @@ def test_a_radius_is_chosen_where_weights_take_the_place_of_means():
     many = OutputKernelRegressor(
         space=Candidates(pairs), output_kernel="hamming", method="sample_compression", cv=3
     ).fit(X, y)
-    fixed = clone(many).set_params(radius=many.radius_).fit(X, y)
+    fixed = clone(many).set_params(method=SampleCompression(radius=many.radius_)).fit(X, y)
     assert_allclose(many.decode(X).values, fixed.decode(X).values, atol=1e-8)
     small = OutputKernelRegressor(
         space=Candidates(pairs[:5]), output_kernel="hamming", method="sample_compression", cv=3
@@ -103,7 +101,7 @@ def test_the_loss_of_a_sum_is_the_sum_of_losses():
 def test_equal_losses_are_told_apart_by_squared_error():
     X = np.repeat(np.eye(2) * 5.0, 6, axis=0)
     y = np.repeat(["left", "right"], 6)
-    model = OutputKernelRegressor(alpha=1 / (np.logspace(-3, 3, 13))).fit(X, y)
+    model = OutputKernelRegressor(alpha=np.logspace(-3, 3, 13)).fit(X, y)
     ties = [trial for trial in model.search_.trials if trial["risk"] == 0]
     assert len(ties) > 3
     assert model.search_.best["squared error"] == min(trial["squared error"] for trial in ties)
@@ -133,17 +131,20 @@ def test_left_out_risks_of_any_loss():
 
 
 def test_ties_do_not_depend_on_how_candidates_are_compared():
-    """More candidates than rows, little memory: the same C and radius."""
+    """More candidates than rows, little memory: the same alpha and radius."""
     rng = np.random.default_rng(0)
     X = np.repeat(rng.standard_normal((4, 2)) * 3, 10, axis=0) + 0.1 * rng.standard_normal((40, 2))
     y = np.repeat(["aa", "bb", "cc", "dd"], 10).tolist()
     pairs = ["".join(z) for z in product("abcdefg", repeat=2)]
     model = OutputKernelRegressor(output_kernel="hamming").fit(X, y)
-    for change in ({"candidates": pairs}, {"memory": 200}, {"space": Sequences("abcd", 2)}):
-        assert_allclose(clone(model).set_params(**change).fit(X, y).C_, model.C_)
-    bounded = clone(model).set_params(method="sample_compression").fit(X, y)
-    for change in ({"candidates": pairs}, {"memory": 200}):
-        assert_allclose(clone(bounded).set_params(**change).fit(X, y).radius_, bounded.radius_)
+    for space in (Candidates(pairs), Sequences("abcd", 2)):
+        assert_allclose(clone(model).set_params(space=space).fit(X, y).alpha_, model.alpha_)
+    bounded = clone(model).set_params(method="sample_compression", random_state=0).fit(X, y)
+    listed = clone(bounded).set_params(space=Candidates(pairs)).fit(X, y)
+    assert_allclose(listed.radius_, bounded.radius_)
+    with config_context(memory=200):
+        assert_allclose(clone(model).fit(X, y).alpha_, model.alpha_)
+        assert_allclose(clone(bounded).fit(X, y).radius_, bounded.radius_)
 
 
 def test_outputs_never_seen_are_wrong_under_zero_one():

@@ -127,7 +127,7 @@ def nearest_losses(
 class CountingPredictor(BlockPredictor):
     """Predictions from ``function_``, the scores, and ``problem_``.
 
-    A child has the parameters ``several_outputs``, ``memory``, ``n_jobs`` and ``verbose``.
+    A child has the parameters ``n_jobs`` and ``verbose``, and ``several_outputs_``.
     """
 
     def _prepared(

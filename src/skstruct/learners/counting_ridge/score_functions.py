@@ -123,7 +123,7 @@ class ScoreFunction(KernelSettings):
     ----------
     kernel, **settings : as of :class:`~skstruct.learners.features.KernelSettings`
     features : "nystroem" or "fourier"
-        What stands for the kernel where ``n_components`` is given.
+        What stands for the kernel where ``n_landmarks`` is given.
 
     Attributes
     ----------

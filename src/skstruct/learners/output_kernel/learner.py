@@ -14,7 +14,7 @@ from skstruct.bounds import Certificate, compression_bound, held_out_bound, pac_
 from skstruct.bounds.certificate import largest_loss
 from skstruct.bounds.output_regression import largest_output_loss
 from skstruct.config import config_context
-from skstruct.kernels.inputs import resolve_kernel
+from skstruct.kernels.inputs import kernel_name, resolve_kernel
 from skstruct.kernels.outputs.base import OutputKernel, resolve_output_kernel
 from skstruct.kernels.outputs.matches import Dirac
 from skstruct.kernels.outputs.precomputed import check_definite
@@ -229,6 +229,11 @@ class OutputKernelRegressor(BlockPredictor):
             raise ValueError(
                 'method is "ridge", "sample_compression" or a SampleCompression; got '
                 f"{self.method!r}."
+            )
+        if known and kernel_name(self.method.kernel) != "rbf":
+            raise ValueError(
+                "method: the kernel between inputs is the kernel of OutputKernelRegressor; got "
+                f"{self.method.kernel!r} in SampleCompression."
             )
         if not self._is_ridge and sample_weight is not None:
             raise ValueError(

@@ -23,7 +23,7 @@ from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import BaseLoss
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_min_cost
-from skstruct.spaces import Candidates, Classes
+from skstruct.spaces import Box, Candidates, Classes, Interval
 from skstruct.spaces.base import ListView
 from skstruct.spaces.constraints import check_feasible, check_n_rows
 from skstruct.spaces.contracts import Decoded, KBest
@@ -49,12 +49,9 @@ def output_space(y: Any, space: Any, kernel: Any) -> tuple[Any, np.ndarray, Any]
     if space is not None:
         space = clone(space).fit(y)
     elif _is_table(y):
-        space = infer_space(y).fit(y)
+        space = _reaching(candidates, infer_space(y).fit(y), y)
     elif _are_numbers(y) and reads_numbers(kernel):
-        space = infer_space(np.asarray(y), quantities=True).fit(y)
-        if candidates is not None:  # the range is that of both
-            both = np.concatenate([np.asarray(y), np.asarray(candidates)])
-            space = type(space)(both.min(axis=0), both.max(axis=0)).fit(y)
+        space = _reaching(candidates, infer_space(np.asarray(y), quantities=True).fit(y), y)
     elif candidates is None and _are_labels(y):
         space = Classes().fit(y)
     else:
@@ -80,6 +77,14 @@ def _check_candidates(candidates: list[Any] | None) -> None:
         raise ValueError(f"OutputKernelRegressor: candidates is a list; got {candidates!r}.")
     if len(candidates) == 0:
         raise ValueError("OutputKernelRegressor: the list of candidates is empty.")
+
+
+def _reaching(candidates: Any, space: Any, y: Any) -> Any:
+    """A space whose range is that of outputs and candidates."""
+    if candidates is None or not isinstance(space, (Box, Interval)):
+        return space
+    both = np.concatenate([np.asarray(y), np.asarray(candidates)])
+    return type(space)(both.min(axis=0), both.max(axis=0)).fit(y)
 
 
 def _is_table(y: Any) -> bool:

@@ -111,7 +111,7 @@ def _part(X: Any, rows: np.ndarray, columns: np.ndarray, smoother: Any) -> Any:
 def _grid(radius: list[float] | None, smoother: Any) -> np.ndarray:
     """The radii to try: from almost nothing to where the bound no longer binds."""
     if radius is not None:
-        radii = np.unique(np.asarray(radius, dtype=np.float64))
+        radii = np.unique([] if isinstance(radius, str) else np.asarray(radius, dtype=np.float64))
         if not len(radii) or not (np.isfinite(radii) & (radii >= 0)).all():
             raise ValueError(f"radius is a number of at least 0, or several; got {radius!r}.")
         return radii
