@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,13 +14,14 @@ from skstruct.datasets.files import bare_name, stem
 from skstruct.datasets.formats.base import ReadOptions
 from skstruct.datasets.formats.columns import NumberColumn, as_table, is_missing
 from skstruct.datasets.formats.csv_files import CsvBlocks
-from skstruct.datasets.formats.parquet import parquet_blocks
+from skstruct.datasets.formats.parquet import FolderBlocks, ParquetBlocks, parquet_blocks
 from skstruct.datasets.formats.targets import choose_targets, find_row_names, placed, taken
 from skstruct.datasets.reading import find_format
 from skstruct.exceptions import DataFormatError
 
 ROWS = 10_000
-_READERS: dict[str, Any] = {"csv": CsvBlocks, "parquet": parquet_blocks}
+BlockSource: TypeAlias = CsvBlocks | ParquetBlocks | FolderBlocks
+_READERS: dict[str, Callable[[Any], BlockSource]] = {"csv": CsvBlocks, "parquet": parquet_blocks}
 
 
 def has_blocks(path: Any, format: str | None = None) -> bool:
@@ -29,7 +30,7 @@ def has_blocks(path: Any, format: str | None = None) -> bool:
     return name == "csv" or (name == "parquet" and bare_name(path) == Path(path).name)
 
 
-def open_source(path: Any, format: str | None = None) -> CsvBlocks:
+def open_source(path: Any, format: str | None = None) -> BlockSource:
     """A CsvBlocks or its like of a file that has blocks; only its header is read."""
     return _READERS[find_format(Path(path), format)[0].name](path)
 
@@ -122,7 +123,7 @@ class Blocks:
 
     def __init__(
         self,
-        source: CsvBlocks,
+        source: BlockSource,
         like: Table,
         index: Any,
         task: str,

@@ -5,9 +5,10 @@ records of public data sets.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -45,15 +46,16 @@ class Table:
     data: Any
 
     def __len__(self) -> int:
-        return self.data.shape[0]
+        n_rows: int = self.data.shape[0]
+        return n_rows
 
-    def take(self, columns: list[int]) -> Any:
+    def take(self, columns: Sequence[int]) -> Self:
         """The same table with these columns only, given by position."""
         names = tuple(self.names[j] for j in columns)
         values = tuple(self.values[j] for j in columns)
         return replace(self, names=names, values=values, data=self.data[:, columns])
 
-    def rows(self, rows: np.ndarray) -> Table:
+    def rows(self, rows: Any) -> Self:
         """The same table with these rows only."""
         return replace(self, data=self.data[rows])
 
@@ -74,9 +76,11 @@ class Table:
             else:
                 blocks.append(_indicators(block, n_wide[first]))
                 names += [f"{self.names[first]}={value}" for value in self.values[first] or ()]
-        stack = sparse.hstack if sparse.issparse(self.data) else np.hstack
-        kind = {"format": "csr"} if sparse.issparse(self.data) else {}
-        return (stack(blocks, **kind) if blocks else self.data), tuple(names)
+        if not blocks:
+            return self.data, tuple(names)
+        if sparse.issparse(self.data):
+            return sparse.hstack(blocks, format="csr"), tuple(names)
+        return np.hstack(blocks), tuple(names)
 
     def _known(self, block: Any, columns: list[int]) -> Any:
         """Narrow columns with 0 for a missing nominal value."""
@@ -89,7 +93,7 @@ class Table:
         return block
 
 
-def _indicators(column: np.ndarray, n_values: int) -> Any:
+def _indicators(column: Any, n_values: int) -> Any:
     if sparse.issparse(column):
         return sparse.csr_array(_indicators(column.toarray(), n_values))
     return (column == np.arange(n_values)).astype(np.float64)
@@ -246,13 +250,14 @@ class LabelRankingData:
     labels: tuple[str, ...]
 
 
-def closed_indicators(label_sets: list[Any], graph: LabelGraph) -> np.ndarray:
+def closed_indicators(label_sets: Sequence[Any], graph: LabelGraph) -> np.ndarray:
     """Indicators of label sets given by names, with all ancestors added."""
     columns = [graph.number[label] for labels in label_sets for label in labels]
     ends = np.cumsum([0, *(len(labels) for labels in label_sets)])
     shape = (len(ends) - 1, len(graph.names))
     given = sparse.csr_array((np.ones(len(columns)), columns, ends), shape=shape)
-    return (given @ graph.dag.ancestors > 0).toarray().astype(np.int8)
+    closed: np.ndarray = (given @ graph.dag.ancestors > 0).toarray().astype(np.int8)
+    return closed
 
 
 def named_edges(graph: LabelGraph, kept: Any = None) -> tuple[tuple[str, str], ...]:
@@ -267,7 +272,8 @@ def fill_missing(X_train: np.ndarray, X_test: np.ndarray) -> tuple[np.ndarray, n
     """Both arrays with the training mean of the column for NaN; 0 if all are missing."""
     known = ~np.isnan(X_train)
     mean = np.where(known, X_train, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    return tuple(np.where(np.isnan(X), mean, X) for X in (X_train, X_test))
+    train, test = (np.where(np.isnan(X), mean, X) for X in (X_train, X_test))
+    return train, test
 
 
 def description(data: Dataset) -> dict[Any, Any]:

@@ -11,7 +11,7 @@ import lzma
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from skstruct._arrays.progress import working
 from skstruct._files.atomic import replacing
 from skstruct.exceptions import DataFormatError, MissingDataError
 
-_OPENERS = {".xz": lzma.open, ".gz": gzip.open}
+_OPENERS: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".gz": gzip.open}
 
 
 def data_home() -> Path:
@@ -71,7 +71,7 @@ def data_file(*parts: str, source: str) -> Path:
     )
 
 
-def open_text(path: Path) -> Any:
+def open_text(path: str | os.PathLike[str]) -> Any:
     """Open a text file for reading as UTF-8, unpacked if its name ends in .xz or .gz.
 
     Parameters
@@ -88,14 +88,14 @@ def open_text(path: Path) -> Any:
     ...         print(file.read())
     hello
     """
-    path = Path(path)
-    return _OPENERS.get(path.suffix, open)(path, "rt", encoding="utf-8")
+    opener: Callable[..., Any] = _OPENERS.get(Path(path).suffix, open)
+    return opener(path, "rt", encoding="utf-8")
 
 
-def open_binary(path: Path) -> Any:
+def open_binary(path: str | os.PathLike[str]) -> Any:
     """A file opened for reading bytes, unpacked if its name ends in .xz or .gz."""
-    path = Path(path)
-    return _OPENERS.get(path.suffix, open)(path, "rb")
+    opener: Callable[..., Any] = _OPENERS.get(Path(path).suffix, open)
+    return opener(path, "rb")
 
 
 @contextlib.contextmanager
@@ -127,7 +127,10 @@ _BROKEN_ARCHIVE = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, Memor
 
 
 def text_blocks(
-    path: Path, max_line: int = MAX_LINE_BYTES, *, seen: Callable[[int], None] | None = None
+    path: str | os.PathLike[str],
+    max_line: int = MAX_LINE_BYTES,
+    *,
+    seen: Callable[[int], None] | None = None,
 ) -> Iterator[tuple[int, list[str]]]:
     r"""Blocks of whole lines of a UTF-8 file, each with the number of its first line.
 
@@ -167,14 +170,19 @@ def text_blocks(
 
 
 def text_lines(
-    path: Path, max_line: int = MAX_LINE_BYTES, *, seen: Callable[[int], None] | None = None
+    path: str | os.PathLike[str],
+    max_line: int = MAX_LINE_BYTES,
+    *,
+    seen: Callable[[int], None] | None = None,
 ) -> Iterator[str]:
     """The lines of :func:`text_blocks`, one by one."""
     for _, lines in text_blocks(path, max_line, seen=seen):
         yield from lines
 
 
-def _byte_blocks(path: Path, max_line: int, seen: Callable[..., Any] | None) -> Iterator[bytes]:
+def _byte_blocks(
+    path: str | os.PathLike[str], max_line: int, seen: Callable[..., Any] | None
+) -> Iterator[bytes]:
     """Blocks of whole lines, of at least BLOCK_BYTES except for the last, with LF ends."""
     rest, number = b"", 1
     pieces = _unpacked(path, seen)
@@ -199,7 +207,9 @@ def _byte_blocks(path: Path, max_line: int, seen: Callable[..., Any] | None) -> 
         yield rest.replace(b"\r", b"\n")
 
 
-def _unpacked(path: Path, seen: Callable[..., Any] | None) -> Iterator[bytes]:
+def _unpacked(
+    path: str | os.PathLike[str], seen: Callable[..., Any] | None
+) -> Generator[bytes, int, None]:
     """Pieces of the file, of the length that is sent; empty at the end."""
     size = BLOCK_BYTES
     with open_binary(path) as file, working("text", _megabytes(path), unit=" MB") as stage:
@@ -216,13 +226,13 @@ def _unpacked(path: Path, seen: Callable[..., Any] | None) -> Iterator[bytes]:
             size = yield piece
 
 
-def _megabytes(path: Path) -> float | None:
+def _megabytes(path: str | os.PathLike[str]) -> float | None:
     """Size of what will be read; None of a packed file."""
     path = Path(path)
     return None if path.suffix in (".gz", ".xz") else path.stat().st_size / 1e6
 
 
-def _decoded(block: bytes, path: Path, number: int) -> str:
+def _decoded(block: bytes, path: str | os.PathLike[str], number: int) -> str:
     try:
         text = block.decode("utf-8")
     except UnicodeDecodeError as error:

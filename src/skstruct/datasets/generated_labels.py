@@ -207,9 +207,9 @@ def make_label_tree(
     return LabelTreeData(X, tree.best(X, extra), tree)
 
 
-def _check_tree_arguments(edges: list[Any], n_labels: int) -> np.ndarray:
+def _check_tree_arguments(tree: Any, n_labels: int) -> Any:
     """Edges of a forest, sorted, the lower label of each first."""
-    edges = np.asarray(list(edges.edges) if hasattr(edges, "nodes") else list(edges))
+    edges = np.asarray(list(tree.edges) if hasattr(tree, "nodes") else list(tree))
     pairs = edges.ndim == 2 and edges.shape[1] == 2 and edges.dtype.kind in "iu"
     if edges.size and not pairs:
         raise ValueError(f"make_label_tree: tree is a list of pairs of label numbers; got {edges}.")

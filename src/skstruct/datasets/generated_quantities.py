@@ -89,19 +89,23 @@ class StreetNetwork:
     # ------------------------------------------------------------------ the distribution
     def probabilities(self, X: Any) -> np.ndarray:
         """Probability of each state for each row of X; shape (n, n_states)."""
-        return _softmax(self._probability + (np.asarray(X) - 0.5) @ self._probability_effect.T)
+        scores = self._probability + (np.asarray(X) - 0.5) @ self._probability_effect.T
+        probabilities: np.ndarray = _softmax(scores)
+        return probabilities
 
     def flows(self, X: Any) -> np.ndarray:
         """The flow in each state for each row of X; shape (n, n_states, n_arcs)."""
         delay = (self._delay + (np.asarray(X) - 0.5) @ self._delay_effect.T) @ self.paths.T
-        return _softmax(np.where(self._open, -delay[:, None], -np.inf)) @ self.paths
+        flows: np.ndarray = _softmax(np.where(self._open, -delay[:, None], -np.inf)) @ self.paths
+        return flows
 
     def sample(self, X: Any, random_state: Any = None) -> np.ndarray:
         """One flow for each row of X; shape (n, n_arcs)."""
         rng = np.random.default_rng(random_state)
         through = self.probabilities(X).cumsum(axis=1)
         state = (rng.random((len(through), 1)) * through[:, -1:] > through).sum(axis=1)
-        return self.flows(X)[np.arange(len(state)), state]
+        drawn: np.ndarray = self.flows(X)[np.arange(len(state)), state]
+        return drawn
 
     # ------------------------------------------------------------------ what it implies
     def risk(self, Z: np.ndarray, X: Any, loss: Any) -> np.ndarray:
@@ -109,11 +113,13 @@ class StreetNetwork:
         P, Y = self.probabilities(X), self.flows(X)
         Z = np.broadcast_to(np.asarray(Z)[:, None], Y.shape)
         losses = loss(Z.reshape(-1, Y.shape[2]), Y.reshape(-1, Y.shape[2]))
-        return (P * losses.reshape(P.shape)).sum(axis=1)
+        risks: np.ndarray = (P * losses.reshape(P.shape)).sum(axis=1)
+        return risks
 
     def mean(self, X: Any) -> np.ndarray:
         """Conditional mean: the best prediction under the squared loss; shape (n, n_arcs)."""
-        return np.einsum("nk,nka->na", self.probabilities(X), self.flows(X))
+        means: np.ndarray = np.einsum("nk,nka->na", self.probabilities(X), self.flows(X))
+        return means
 
     def median(self, X: Any) -> np.ndarray:
         """The best flow under the absolute loss, by a linear program a row; (n, n_arcs)."""
@@ -140,7 +146,8 @@ def _letters(number: int) -> str:
 
 def _paths(arcs: tuple[Any, ...], first: str, last: str) -> np.ndarray:
     """All paths as rows of zeros and ones; shape (n_paths, n_arcs)."""
-    rows, unfinished = [], [(first, ())]
+    rows: list[list[int]] = []
+    unfinished: list[tuple[str, tuple[int, ...]]] = [(first, ())]
     while unfinished:
         node, used = unfinished.pop()
         if node == last:
@@ -149,12 +156,12 @@ def _paths(arcs: tuple[Any, ...], first: str, last: str) -> np.ndarray:
     return np.array(rows[::-1])
 
 
-def _softmax(scores: np.ndarray) -> np.ndarray:
+def _softmax(scores: np.ndarray) -> Any:
     scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return scores / scores.sum(axis=-1, keepdims=True)
 
 
-def _least_absolute(paths: np.ndarray, p: np.ndarray, Y: Any) -> np.ndarray:
+def _least_absolute(paths: np.ndarray, p: np.ndarray, Y: Any) -> Any:
     """argmin over flows z of sum_k p_k |z - Y_k|_1; z is a mixture of paths."""
     from scipy.optimize import linprog
 

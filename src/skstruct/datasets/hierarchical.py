@@ -77,11 +77,11 @@ def _read_clus(folder: str, part: str) -> ArffTable:
 def _assemble_clus(
     name: str, files: ClusFiles, train: list[ArffTable], test: ArffTable
 ) -> HierarchicalData:
-    graph = test.hierarchy
+    graph: Any = test.hierarchy
     X_train = np.vstack([table.one_hot()[0] for table in train])
     X_train, X_test = fill_missing(X_train, test.one_hot()[0])
-    sets = [labels for table in train for labels in table.classes]
-    Y_train, Y_test = closed_indicators(sets, graph), closed_indicators(test.classes, graph)
+    sets = [labels for table in train for labels in table.classes or ()]
+    Y_train, Y_test = closed_indicators(sets, graph), closed_indicators(test.classes or (), graph)
 
     kept = _kept_labels(Y_train, graph, files)
     labels = tuple(graph.names[j] for j in kept)

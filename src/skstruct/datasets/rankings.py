@@ -4,6 +4,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skstruct.datasets.dataset import LabelRankingData
 from skstruct.datasets.files import data_file
@@ -62,7 +63,7 @@ def load_label_ranking(name: str) -> LabelRankingData:
     return LabelRankingData(name, data.inputs.data, data.outputs, data.labels)
 
 
-def rank_classes(X: Any, y: Any) -> tuple[np.ndarray, tuple[int, int, int]]:
+def rank_classes(X: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, tuple[Any, ...]]:
     """Rank all classes for every row by the probability that naive Bayes gives them.
 
     The construction of Cheng, Hühn and Hüllermeier (2009): what was one class per row

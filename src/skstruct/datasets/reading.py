@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One way to read data files, whatever their format."""
 
+import os
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from skstruct.datasets.dataset import TASKS, Dataset
 from skstruct.datasets.files import bare_name, first_lines, stem
@@ -14,15 +15,15 @@ WITH_EDGES_BESIDE = ("csv", "parquet", "libsvm")
 
 
 def read_data(
-    path: Any,
+    path: str | os.PathLike[str],
     *,
     format: str | None = None,
     task: str | None = None,
-    targets: tuple[Any, ...] | None = None,
-    labels_file: Any = None,
-    edges_file: str | None = None,
+    targets: Iterable[str] | None = None,
+    labels_file: str | os.PathLike[str] | None = None,
+    edges_file: str | os.PathLike[str] | None = None,
     id_column: str | None = None,
-    nominal: tuple[Any, ...] = (),
+    nominal: Iterable[str] = (),
     skip_unlabelled: bool = False,
 ) -> Dataset:
     """Read a data file.
@@ -99,14 +100,14 @@ def read_data(
             f"files of the format {chosen.name!r} hold {', '.join(chosen.tasks)}, not {task!r}",
             path=path,
         )
-    edges_file, noted = edges_beside(path, chosen, task, edges_file)
+    taxonomy, noted = edges_beside(path, chosen, task, edges_file)
     options = ReadOptions(
         task=task,
         targets=None if targets is None else tuple(targets),
         labels_file=None if labels_file is None else Path(labels_file),
-        edges_file=edges_file,
+        edges_file=taxonomy,
         id_column=id_column,
-        nominal=nominal,
+        nominal=tuple(nominal),
         skip_unlabelled=skip_unlabelled,
     )
     data = chosen.read(path, options)
@@ -148,8 +149,8 @@ def format_remark(name: str) -> str:
 
 
 def edges_beside(
-    path: Path, chosen: Format, task: str | None, edges_file: str | None
-) -> tuple[Any, tuple[Any, ...]]:
+    path: Path, chosen: Format, task: str | None, edges_file: str | os.PathLike[str] | None
+) -> tuple[Path | None, tuple[str, ...]]:
     """The taxonomy given, or found beside a table whose task may be a hierarchy."""
     beside = path.with_name(stem(path) + ".edges")
     if edges_file is not None:

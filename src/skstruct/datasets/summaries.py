@@ -80,7 +80,9 @@ class TextSummary:
     """The texts of a column in the order of appearance, and in how many rows each is."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.known, self.counts, self.first = name, Codes(), [], []
+        self.name, self.known = name, Codes()
+        self.counts: list[int] = []
+        self.first: list[int] = []
         self._n_rows = 0
 
     def add(self, column: TextColumn, fail: Callable[..., Any]) -> None:
@@ -127,9 +129,7 @@ class TextSummary:
             texts = tuple(self.known)
             column = TextColumn(self.name, np.arange(len(texts)), texts)
 
-            def fail_first(
-                problem: str, row: int | None = None, column: str | None = None
-            ) -> DataFormatError:
+            def fail_first(problem: str, row: int | None = None, column: str | None = None) -> Any:
                 return fail(problem, None if row is None else self.first[row], column)
 
             found += numbers_among_names(column, fail_first)
@@ -146,7 +146,7 @@ class TaskGuess:
     that a column of millions of numbers is not kept.
     """
 
-    def __init__(self, names: tuple[str], options: ReadOptions) -> None:
+    def __init__(self, names: tuple[str, ...], options: ReadOptions) -> None:
         self.names, self.options = names, options
         self._kept: dict[tuple[Any, ...], list[str]] = {}
         self._known: set[str] = set()
@@ -179,7 +179,7 @@ class TaskGuess:
         return first_task(self._possible)
 
 
-def _likeness(text: str) -> tuple[bool, bool, bool, bool, bool, bool]:
+def _likeness(text: str) -> tuple[bool, ...]:
     numbers = as_numbers([text])
     whole = numbers is not None and bool((numbers == np.round(numbers)).all())
     marks = tuple(mark in text for mark in ">=;")
@@ -204,7 +204,7 @@ class OutputSummary:
     options : ReadOptions
     """
 
-    def __init__(self, names: tuple[str], task: str, options: ReadOptions) -> None:
+    def __init__(self, names: tuple[str, ...], task: str, options: ReadOptions) -> None:
         self.names, self.task, self.options = tuple(names), task, options
         self.n_missing, self._first_missing = 0, (0, "", "")
         self._texts = Codes()

@@ -69,7 +69,8 @@ class TourData:
             * np.cos(latitude)
             * np.sin((longitude[:, None] - longitude) / 2) ** 2
         )
-        return 2 * 6371.0088 * np.arcsin(np.sqrt(np.minimum(chord, 1.0)))
+        distances: np.ndarray = 2 * 6371.0088 * np.arcsin(np.sqrt(np.minimum(chord, 1.0)))
+        return distances
 
 
 def load_flickr_tours(city: str = "Edin", *, min_places: int = 3) -> TourData:
@@ -170,7 +171,7 @@ def _rows(path: Any, columns: dict[str, Any]) -> Iterator[tuple[int, list[Any]]]
             yield reader.line_num, [_cell(path, reader.line_num, cells[j], *w) for j, *w in wanted]
 
 
-def _cell(path: Any, line: int, text: str, name: str, kind: type[Any]) -> float | str:
+def _cell(path: Any, line: int, text: str, name: str, kind: type[Any]) -> Any:
     try:
         value = kind(text)
     except ValueError:
@@ -306,7 +307,8 @@ class PolicyTours:
     @property
     def policies(self) -> np.ndarray:
         """Reward of every step u < v to every person; shape (n_samples, n_pairs)."""
-        return self.X @ self.rewards
+        policies: np.ndarray = self.X @ self.rewards
+        return policies
 
 
 def make_policy_tours(

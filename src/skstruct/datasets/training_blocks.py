@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables of any length to learn from: read once to know their columns, then in blocks."""
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,10 +20,10 @@ from skstruct.datasets.reading import edges_beside, find_format, format_remark
 from skstruct.datasets.summaries import NumberSummary, OutputSummary, TaskGuess, TextSummary
 from skstruct.exceptions import DataFormatError
 
-Watch = Callable[[Iterator, str, Any], Iterator]
+Watch: TypeAlias = Callable[[Iterator[Any], str, Any], Iterator[Any]]
 
 
-def _unwatched(blocks: Any, what: str, source: Any) -> Any:
+def _unwatched(blocks: Iterator[Any], what: str, source: Any) -> Iterator[Any]:
     return blocks
 
 
@@ -55,12 +56,12 @@ class TrainingBlocks:
 
     def __init__(
         self,
-        path: str,
+        path: str | os.PathLike[str],
         options: ReadOptions,
         *,
-        format: Any = None,
+        format: str | None  = None,
         rows: int = ROWS,
-        first: Any = None,
+        first: int | None  = None,
         watch: Watch | None = None,
     ) -> None:
         self.path, self.rows, self.first = Path(path), rows, first
@@ -102,7 +103,7 @@ class TrainingBlocks:
         self.task = task
         self._summarize(targets, reason, remarks)
 
-    def _guess(self, targets: tuple[str]) -> tuple[str, str]:
+    def _guess(self, targets: tuple[str, ...]) -> tuple[str, str]:
         guess = TaskGuess(targets, self._options)
         if not guess.is_settled:
             for _, columns in self._pass("the task", dict.fromkeys(targets, True)):
@@ -122,7 +123,7 @@ class TrainingBlocks:
             yield left, [taken(column, kept) for column in columns] if left < n else columns
             return
 
-    def _summarize(self, targets: tuple[str], reason: str, remarks: list[str]) -> None:
+    def _summarize(self, targets: tuple[str, ...], reason: str, remarks: list[str]) -> None:
         """Learn what there is to know of all columns."""
         outside = {*targets, self._index}
         names = [name for name in self._source.names if name not in outside]
@@ -166,7 +167,8 @@ class TrainingBlocks:
         if not self._n_rows:
             none = summary.n_missing > 0
             raise DataFormatError("no row has an output" if none else "there are no rows")
-        summary.finish(fail, more := [])
+        more: list[str] = []
+        summary.finish(fail, more)
         remarks += summary.guessed(reason, fail) if reason else []
         remarks += [*left_out, *more]
         for column in columns:

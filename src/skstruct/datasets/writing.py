@@ -2,6 +2,7 @@
 """One way to write data files, whatever their format."""
 
 import io
+import os
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,11 @@ from skstruct.exceptions import DataFormatError
 
 
 def write_data(
-    dataset: Dataset, path: Any, format: str | None = None, *, raw_cells: bool = False
+    dataset: Dataset,
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    *,
+    raw_cells: bool = False,
 ) -> None:
     """Write a data file, whole or not at all; it is packed if its name ends by .gz or .xz.
 

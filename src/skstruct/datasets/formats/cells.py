@@ -179,7 +179,9 @@ def _pieces(text: str, marks: str, outer: str = " ") -> list[tuple[str, str]]:
     if "\\" not in text and len(marks) == 1:  # the usual case, quickly
         return [(name.strip(outer) if outer else name, marks) for name in text.split(marks)]
     tokens = re.findall(r"\\.|\\|[^\\]", text, re.DOTALL)
-    pieces, before, name = [], "", []
+    pieces: list[tuple[str, str]] = []
+    before = ""
+    name: list[str] = []
     for token in tokens:
         if token in marks:
             pieces.append((_unescaped(name, outer, text), before))
@@ -213,9 +215,13 @@ def _groups(pieces: list[tuple[str, str]]) -> tuple[Any, ...]:
     return tuple(tuple(group) for group in groups)
 
 
-def _first_twice(names: list[str]) -> Any:
-    seen = set()
-    return next((name for name in names if name in seen or seen.add(name)), None)
+def _first_twice(names: list[str]) -> str | None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 def _check_distinct(names: list[str], what: str) -> None:

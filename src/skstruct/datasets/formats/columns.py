@@ -31,7 +31,7 @@ def is_missing(cell: str) -> bool:
     return cell.strip(_SPACE) in MISSING
 
 
-class Codes(dict):
+class Codes(dict[str, int]):
     """Number of every text, in the order of first asking."""
 
     def __missing__(self, text: str) -> int:
@@ -153,7 +153,7 @@ def as_table(
     return Table(names, tuple(values), data), tuple(remarks)
 
 
-def check_finite(column: NumberColumn, fail: Callable[..., Any]) -> None:
+def check_finite(column: NumberColumn, fail: Callable[..., Any] | None) -> None:
     """Refuse the first number of a column that is infinite."""
     infinite = np.isinf(column.numbers)
     if infinite.any():

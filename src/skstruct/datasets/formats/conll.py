@@ -183,7 +183,7 @@ def read_conll(path: Path, options: ReadOptions) -> Dataset:
 def _sentences(lines: list[str]) -> tuple[list[list[Any]], int]:
     """Lists of tuples of fields, and how many fields a token has."""
     sentences: list[list[tuple[str, ...]]] = [[]]
-    separator, width = None, 0
+    separator, width = " ", 0
     for number, line in enumerate(lines, 1):
         if not line.strip(_BLANK) or line.startswith(DOCUMENT):
             sentences += [[]] if sentences[-1] else []
@@ -220,7 +220,7 @@ def write_conll(dataset: Dataset, file: Any) -> None:
     """Write tokens with the tag last, separated by spaces, or tabs where fields hold spaces."""
     if not isinstance(dataset.inputs, list) or dataset.task != "sequence":
         raise DataFormatError("conll files hold sequences of words")
-    rows = [_rows(dataset, i) for i in range(len(dataset))]
+    rows = [_rows(dataset, tokens, i) for i, tokens in enumerate(dataset.inputs)]
     width = {len(fields) for sentence in rows for fields in sentence}
     if len(width) > 1:
         raise DataFormatError(f"tokens have {min(width)} to {max(width)} fields, not all the same")
@@ -239,9 +239,8 @@ def write_conll(dataset: Dataset, file: Any) -> None:
         file.write("".join(separator.join(fields) + "\n" for fields in sentence) + "\n")
 
 
-def _rows(dataset: Dataset, i: int) -> list[Any]:
+def _rows(dataset: Dataset, tokens: Any, i: int) -> list[Any]:
     """Fields of every token of a sentence, the tag last."""
-    tokens = dataset.inputs[i]
     if not isinstance(tokens, (list, tuple)) or not tokens:
         raise DataFormatError(f"sequence {i + 1} has no words; numbers are written as letters")
     if dataset.outputs is None:

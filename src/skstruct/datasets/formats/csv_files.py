@@ -62,7 +62,7 @@ def find_separator(path: Path) -> str:
 
 def _widths(path: Path, separator: str, n_rows: int = 20) -> list[int]:
     """Number of cells of the first rows, up to one that cannot be split."""
-    widths = []
+    widths: list[int] = []
     with contextlib.suppress(csv.Error), _long_cells():
         widths.extend(len(row) for row in islice(_records(path, separator), n_rows) if row)
     return widths
@@ -177,7 +177,8 @@ def line_of_row(path: Path, separator: str, row: int) -> int:
     with _long_cells():
         for _ in islice(reader, row + 1):
             pass
-    return reader.line_num + 1
+    line: int = reader.line_num + 1
+    return line
 
 
 # Tables as text: one header line, then cells separated by commas, semicolons or tabs.
@@ -218,9 +219,11 @@ def read_csv(path: Path, options: ReadOptions) -> Dataset:
         number = None if column is None else header.index(column) + 1
         return DataFormatError(problem, path=path, line=line, column=number)
 
-    context = {"name": stem(path), "format_name": "csv", "fail": fail, "remarks": remarks}
+    name = stem(path)
     try:
-        return assemble(columns, n_rows, options, **context)
+        return assemble(
+            columns, n_rows, options, name=name, format_name="csv", fail=fail, remarks=remarks
+        )
     except DataFormatError as error:
         raise error.at(path=path) from None
 

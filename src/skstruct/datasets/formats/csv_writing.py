@@ -70,7 +70,7 @@ def index_column(dataset: Dataset) -> dict[str, list[str]]:
 
     Before a first input that would be taken for them there are numbers, called ``row``.
     """
-    names = dataset.inputs.names
+    names = _input_names(dataset)
     if dataset.index is not None:
         return {free("id", names): [str(name) for name in dataset.index]}
     if names and is_row_name(names[0]):
@@ -97,7 +97,11 @@ def output_columns(dataset: Dataset) -> dict[str, list[str]]:
         raise DataFormatError(str(error)) from None
     if task in ("classes", "ordinal"):
         _check_not_missing(NAMES[task], set(cells))
-    return {free(NAMES[task], dataset.inputs.names): cells}
+    return {free(NAMES[task], _input_names(dataset)): cells}
+
+
+def _input_names(dataset: Dataset) -> tuple[str, ...]:
+    return dataset.inputs.names if isinstance(dataset.inputs, Table) else ()
 
 
 def check_names(names: list[str]) -> list[str]:
@@ -137,7 +141,7 @@ def _header(names: list[str]) -> str:
     return ",".join(names)
 
 
-def _input_cells(block: np.ndarray, marks: list[Any]) -> list[list[str]]:
+def _input_cells(block: Any, marks: list[Any]) -> list[list[str]]:
     """Texts of a block of inputs, column by column."""
     block = block.toarray() if sparse.issparse(block) else block
     columns = []

@@ -69,7 +69,8 @@ def _sizes(cells: list[str]) -> tuple[int, int, int]:
         cell = cell.strip()
         if not (cell.isascii() and cell.isdecimal() and len(cell) < 10 and int(cell) > 0):
             raise _error(-1, column, f"{problem}, got {cell[:60]!r}")
-    return tuple(int(cell.strip()) for cell in cells)
+    n_rows, n_features, n_labels = (int(cell.strip()) for cell in cells)
+    return n_rows, n_features, n_labels
 
 
 def _numbers(lines: list[list[str]]) -> np.ndarray:

@@ -115,7 +115,7 @@ def _without_queries(tails: list[str], queries: list[Any]) -> list[str]:
     return [tail[match.end() :] if match else tail for tail, match in zip(tails, found)]
 
 
-def _labels(head: str, known: dict[str, Any], number: int) -> tuple[Any, ...]:
+def _labels(head: str, known: dict[str, tuple[str, ...]], number: int) -> tuple[str, ...]:
     if head not in known:
         try:
             names = tuple(_label(name) for name in head.split(","))

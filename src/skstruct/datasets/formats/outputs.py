@@ -54,30 +54,30 @@ def assemble(
     """
     by_name = {column.name: column for column in columns}
     targets, guessed = choose_targets(list(by_name), options)
-    remarks = [*remarks, *guessed]
+    said = [*remarks, *guessed]
     if targets:
         given = [by_name[target] for target in targets]
-        by_name, n_rows, fail = _labelled(by_name, given, n_rows, options, fail, remarks)
-    index = _row_names(by_name, n_rows, targets, options, remarks)
+        by_name, n_rows, fail = _labelled(by_name, given, n_rows, options, fail, said)
+    index = _row_names(by_name, n_rows, targets, options, said)
     given = [by_name[target] for target in targets]
     task = options.task
     if not given:
         task, found = task or "classes", {}
-        remarks.append("The file is read without outputs.")
+        said.append("The file is read without outputs.")
     else:
         if task is None:
             task, reason = guess_task(given, options)
-            remarks.append(f"The task is taken for {task!r} ({TASKS[task]}): {reason}.")
+            said.append(f"The task is taken for {task!r} ({TASKS[task]}): {reason}.")
             if task == "classes":
-                remarks += numbers_among_names(given[0], fail)
-        found = outputs_of(task, given, options, fail, remarks)
+                said += numbers_among_names(given[0], fail)
+        found = outputs_of(task, given, options, fail, said)
     if index is not None:
         found["index"] = tuple(by_name[index].cells())
     outside = {*targets, index}
     kept = [column for name, column in by_name.items() if name not in outside]
     inputs, noted = as_table(kept, n_rows, options.nominal, fail)
-    remarks += noted
-    return Dataset(name, format_name, task, inputs, remarks=tuple(remarks), **found)
+    said += noted
+    return Dataset(name, format_name, task, inputs, remarks=tuple(said), **found)
 
 
 def _labelled(
@@ -139,13 +139,15 @@ def read_cells(
 ) -> list[Any]:
     """Outputs of all cells of a column; ``check`` looks at every name."""
 
-    def read(text: str) -> tuple[Any, ...]:
+    def read(text: str) -> Any:
         output = read_cell(task, text)
-        for name in output if check else ():
-            check(name)
+        if check is not None:
+            for name in output:
+                check(name)
         return output
 
-    return column.parsed(read, lambda problem, row: fail(problem, row, column.name))
+    outputs: list[Any] = column.parsed(read, lambda problem, row: fail(problem, row, column.name))
+    return outputs
 
 
 def _classes(

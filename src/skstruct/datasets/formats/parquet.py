@@ -53,13 +53,13 @@ def read_parquet(path: Path, options: ReadOptions) -> Dataset:
         columns = [
             as_column(name, frame.iloc[:, j], name in texts, fail) for j, name in enumerate(names)
         ]
-        context = {"name": stem(path), "format_name": "parquet", "fail": fail, "remarks": remarks}
-        return assemble(columns, len(frame), options, **context)
+        about: dict[str, Any] = {"name": stem(path), "format_name": "parquet"}
+        return assemble(columns, len(frame), options, **about, fail=fail, remarks=remarks)
     except DataFormatError as error:
         raise error.at(path=path) from None
 
 
-def failure_of(path: Path) -> Callable[..., Any]:
+def failure_of(path: Path) -> Callable[..., DataFormatError]:
     """What makes errors of a file, with row and name of a column."""
 
     def fail(problem: str, row: int | None = None, column: str | None = None) -> DataFormatError:
@@ -71,7 +71,7 @@ def failure_of(path: Path) -> Callable[..., Any]:
     return fail
 
 
-def unreadable(fail: Callable[..., Any], error: Any) -> DataFormatError:
+def unreadable(fail: Callable[..., DataFormatError], error: Exception) -> DataFormatError:
     """Whatever the library raises, the file is to blame."""
     return fail(f"it is no Parquet file that can be read ({type(error).__name__})")
 
@@ -174,7 +174,7 @@ def as_column(
     return TextColumn.of(name, cells)
 
 
-def _text(value: str | None) -> str:
+def _text(value: Any) -> str:
     if value is None or value != value:
         return ""
     return str(value)
@@ -225,7 +225,7 @@ FORMAT = Format(
 _BUFFER = 2**20  # bytes of every column
 
 
-def parquet_blocks(path: Path) -> "ParquetBlocks":
+def parquet_blocks(path: Path) -> "ParquetBlocks | FolderBlocks":
     """A ParquetBlocks of a file, or of all files of a folder."""
     return FolderBlocks(path) if Path(path).is_dir() else ParquetBlocks(path)
 
@@ -254,7 +254,10 @@ class ParquetBlocks:
         level = index_level(schema)
         self.index = None if level is None else index_name(level, schema.names)
         # Names as people know them, and as the file has them.
-        self._stored = {self.index if name == level else name: name for name in schema.names}
+        self._stored: dict[str, str] = {
+            self.index if self.index is not None and name == level else name: name
+            for name in schema.names
+        }
         self.names = list(self._stored)
         if len(self.names) < len(schema.names):
             raise self.fail("two columns have the same name")
@@ -341,7 +344,9 @@ class FolderBlocks:
         for part in self.parts:
             yield from part.blocks(n_rows, wanted)
 
-    def fail(self, problem: Any, row: Any = None, column: Any = None) -> Any:
+    def fail(
+        self, problem: str, row: int | None = None, column: str | None = None
+    ) -> DataFormatError:
         """An error of the file that a row is in."""
         for part in self.parts:
             if row is not None and row < part.n_rows:

@@ -297,9 +297,7 @@ def taken(column: Any, rows: np.ndarray) -> Any:
 def placed(fail: Callable[..., Any], rows: np.ndarray | None, start: int = 0) -> Callable[..., Any]:
     """What makes errors of a file, for rows that were taken of a block that begins at ``start``."""
 
-    def fail_there(
-        problem: str, row: int | None = None, column: str | None = None
-    ) -> DataFormatError:
+    def fail_there(problem: str, row: int | None = None, column: str | None = None) -> Any:
         inside = row if rows is None or row is None else int(rows[row])
         return fail(problem, None if inside is None else start + inside, column)
 

@@ -117,7 +117,7 @@ def split_cells(text: str, number: int) -> list[str]:
         return text.split(",")
     cells, start = [], 0
     while True:
-        cell = _CELL.match(text, start)
+        cell: Any = _CELL.match(text, start)  # an empty cell at least
         cells.append(cell[0])
         start = cell.end() + 1
         if start > len(text):
@@ -261,7 +261,8 @@ class Column:
         return self._number(unquote(cell))
 
     def _hierarchical(self, cell: str) -> float:
-        number = self.attribute.hierarchy.number
+        graph: Any = self.attribute.hierarchy
+        number = graph.number
         labels = () if cell == "?" else tuple(unquote(cell).split("@"))
         for label in labels:
             if label not in number:

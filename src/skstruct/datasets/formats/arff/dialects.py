@@ -93,7 +93,7 @@ def _row_names(
     if wanted is None or wanted in keys:
         if len(keys) > 1:
             remarks.append(f"Of {len(keys)} key attributes, {wanted!r} names the rows.")
-        return keys.get(wanted), table, remarks
+        return None if wanted is None else keys[wanted], table, remarks
     if wanted not in table.names:
         raise DataFormatError(f"no attribute is called {wanted!r} (id_column)")
     if wanted in (options.targets or ()):
@@ -110,7 +110,7 @@ def _row_names(
 
 def _labelled(
     table: ArffTable, chosen: list[int], index: Any, remarks: list[Any]
-) -> tuple[None, ArffTable]:
+) -> tuple[tuple[Any, ...] | None, ArffTable]:
     """Names of the rows and the table without those that have no output."""
     found = _plain(table.take(chosen)).data
     found = found.toarray() if sparse.issparse(found) else found
@@ -135,17 +135,19 @@ def _of_hierarchy(
         raise DataFormatError(f"the class is hierarchical; the task {options.task!r} is another")
     if options.skip_unlabelled:
         return _with_classes(table, path, options, index, remarks)
-    n_bare = sum(not labels for labels in table.classes)
-    if n_bare == len(table.classes) and n_bare:
+    classes = table.classes or []
+    n_bare = sum(not labels for labels in classes)
+    if n_bare == len(classes) and n_bare:
         remarks.append("The file is read without outputs: all are '?'.")
     elif n_bare:
         remarks.append(f"{n_bare} rows have no label ('?').")
-    names, dag = table.hierarchy.names, table.hierarchy.dag
+    graph: Any = table.hierarchy
+    names, dag = graph.names, graph.dag
     edges = tuple((names[p], names[c]) for p, c in zip(dag.parents, dag.children))
     return Dataset(
         *(stem(path), "clus", "hierarchy" if options.task is None else options.task),
         _inputs(table, [], remarks),
-        outputs=None if n_bare == len(table.classes) and n_bare else table.classes,
+        outputs=None if n_bare == len(classes) and n_bare else classes,
         labels=names,
         edges=None if options.task == "labels" else edges,
         index=index,
@@ -153,17 +155,24 @@ def _of_hierarchy(
     )
 
 
-def _with_classes(table: Any, path: Any, options: Any, index: Any, remarks: Any) -> Any:
+def _with_classes(
+    table: ArffTable,
+    path: Path,
+    options: ReadOptions,
+    index: tuple[Any, ...] | None,
+    remarks: list[Any],
+) -> Dataset:
     """The same without the rows whose class is '?'."""
-    rows = np.array([i for i, labels in enumerate(table.classes) if labels], dtype=np.int64)
-    n = len(table.classes) - len(rows)
+    classes = table.classes or []
+    rows = np.array([i for i, labels in enumerate(classes) if labels], dtype=np.int64)
+    n = len(classes) - len(rows)
     if n and not len(rows):
         raise DataFormatError("no row has an output, and those without one are to be left out")
     if n:
-        first = next(i for i, labels in enumerate(table.classes) if not labels)
+        first = next(i for i, labels in enumerate(classes) if not labels)
         remarks.append(left_out(n, DataFormatError(""), first))
         index = None if index is None else tuple(index[i] for i in rows)
-        table = replace(table.rows(rows), classes=[table.classes[i] for i in rows])
+        table = replace(table.rows(rows), classes=[classes[i] for i in rows])
     options = replace(options, skip_unlabelled=False)
     return _of_hierarchy(table, path, options, index, remarks)
 
@@ -201,7 +210,7 @@ def _targets(
 
 def _last(table: ArffTable, options: ReadOptions, remarks: list[str]) -> tuple[str]:
     """The last attribute that fits the task."""
-    fits = {"classes": True, "ordinal": True, "regression": False}.get(options.task)
+    fits = {"classes": True, "ordinal": True, "regression": False}.get(options.task or "")
     last = next(
         (
             name
@@ -301,7 +310,7 @@ _PART = re.compile(r"[-_.](train|test|valid|validation|dev)(?=$|[-_.])", re.IGNO
 
 def label_list_for(
     path: Path, options: ReadOptions, names: tuple[Any, ...], remarks: list[str]
-) -> tuple[tuple[str, str], tuple[Any, ...]] | None:
+) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]] | None:
     """Labels and edges of the list that was given or lies beside the file, or None."""
     if options.labels_file is not None:
         labels, edges = read_label_list(options.labels_file)

@@ -54,7 +54,7 @@ def outputs_of(task: str, table: Table, edges: tuple[Any, ...]) -> dict[str, Any
     return {"outputs": _numbers(task, data), "labels": table.names}
 
 
-def _names(task: str, table: Table) -> tuple[Any, ...]:
+def _names(task: str, table: Table) -> tuple[str, ...] | None:
     if task in ("classes", "ordinal"):
         return table.values[0]
     return table.names

@@ -116,8 +116,8 @@ def _compiled_dense(
     odd = np.zeros(values.shape, dtype=bool)
     view = np.frombuffer(text, dtype=np.uint8)
     read_dense_rows(view, len(columns), *tables, values, starts, ends, odd, fine)
-    at = np.nonzero(odd & fine[:, None])
-    values[at] = _odd_cells(text, numbers, columns, *at, starts[at], ends[at])
+    i, j = np.nonzero(odd & fine[:, None])
+    values[i, j] = _odd_cells(text, numbers, columns, i, j, starts[i, j], ends[i, j])
 
 
 def _odd_cells(
@@ -161,7 +161,7 @@ def _sparse_block(
     if tables is not None:
         i_cells, j_cells, cells = _compiled_sparse(numbers, rows, columns, tables, fine)
     more: list[tuple[int, int, float]] = []
-    for i in np.flatnonzero(~fine):
+    for i in np.flatnonzero(~fine).tolist():
         pairs = _pairs(rows[i], numbers[i], p)
         more += [(i, j, _read_cell(columns[j], cell, numbers[i], j)) for j, cell in pairs]
     if more:
@@ -372,7 +372,7 @@ def _without_mark(lines: Any) -> Iterator[tuple[int, str]]:
         yield number, line.removeprefix("\ufeff") if number == 1 else line
 
 
-def _dense_column(data: Any, j: int) -> np.ndarray:
+def _dense_column(data: Any, j: int) -> Any:
     column = data[:, [j]]
     return (column.toarray() if sparse.issparse(column) else column)[:, 0]
 

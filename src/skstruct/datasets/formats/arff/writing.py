@@ -67,10 +67,12 @@ def write_arff(table: Table, file: Any, relation: str | None = None) -> None:
         listed = "numeric" if values is None else "{" + ",".join(map(quote, values)) + "}"
         file.write(f"@attribute {quote(name)} {listed}\n")
     if classes is not None:
-        graph = table.hierarchy  # type: ignore[attr-defined]
+        graph: Any = getattr(table, "hierarchy", None)
         file.write(f"@attribute {class_name(table)} hierarchical {declared_hierarchy(graph)}\n")
     file.write("\n@data\n")
-    write_rows = _write_sparse if sparse.issparse(table.data) else _write_dense
+    write_rows: Callable[..., None] = _write_dense
+    if sparse.issparse(table.data):
+        write_rows = _write_sparse
     write_rows(table, list(keys.values()), classes, file)
 
 
@@ -204,19 +206,19 @@ def write_arff_data(dataset: Dataset, file: Any) -> None:
     """
     if not isinstance(dataset.inputs, Table) or dataset.task == "sequence":
         raise DataFormatError("sequences cannot be written as ARFF")
-    keys = _key(dataset)
+    inputs = dataset.inputs
+    keys = _key(dataset, inputs)
     if dataset.task == "hierarchy":
         try:
             graph = LabelGraph.read(dataset.edges or (), dataset.labels)
         except ValueError as error:
             raise DataFormatError(str(error)) from None
         classes = [()] * len(dataset) if dataset.outputs is None else list(dataset.outputs)
-        inputs = dataset.inputs
-        parts = (inputs.names, inputs.values, inputs.data, graph, classes, keys)
-        write_arff(ArffTable(*parts), file, dataset.name)
+        table = ArffTable(inputs.names, inputs.values, inputs.data, graph, classes, keys)
+        write_arff(table, file, dataset.name)
         return
-    outputs = _output_columns(dataset, keys)
-    names, values, data = _stack_columns(dataset.inputs, outputs)
+    outputs = _output_columns(dataset, inputs, keys)
+    names, values, data = _stack_columns(inputs, outputs)
     relation = dataset.name
     if len(outputs.names) > 1 or (dataset.task == "labels" and outputs.names):
         relation = f"{relation.replace('-C', '_C')}: -C -{len(outputs.names)}"
@@ -250,17 +252,16 @@ def stated_task(comments: Any) -> tuple[str | None, bool]:
     return None, True
 
 
-def _key(dataset: Dataset) -> dict[str, Any]:
+def _key(dataset: Dataset, inputs: Table) -> dict[str, Any]:
     if dataset.index is None:
         return {}
-    taken = {*dataset.inputs.names, *(dataset.labels or ())}
+    taken = {*inputs.names, *(dataset.labels or ())}
     name = next(n for n in chain(["id", "key"], map("key{}".format, count(1))) if n not in taken)
     return {name: tuple(map(str, dataset.index))}
 
 
-def _output_columns(dataset: Dataset, keys: dict[str, Any]) -> Table:
+def _output_columns(dataset: Dataset, inputs: Table, keys: dict[str, Any]) -> Table:
     n, labels = len(dataset), dataset.labels or ()
-    inputs = dataset.inputs
     if dataset.outputs is None and not labels:
         return Table((), (), np.empty((n, 0)))
     if not labels:
