@@ -33,12 +33,14 @@ def test_on_forests(space):
         check_loss(loss, space, closed_sets(space))
 
 
+@pytest.mark.slow
 @given(dags(5))
 def test_on_dags(space):
     for loss in (HierarchicalLoss(), HierarchicalLoss(dag="average"), Hamming(), Listed(F1())):
         check_loss(loss, space, closed_sets(space))
 
 
+@pytest.mark.slow
 @given(dags(6))
 def test_the_average_loss_is_an_upper_bound(space):
     rows = closed_sets(space)
@@ -83,6 +85,7 @@ def test_restricted_f1_against_enumeration():
     np.testing.assert_allclose(best, np.sort(risk, axis=1)[:, :3], atol=1e-9)
 
 
+@pytest.mark.slow
 @given(dags(5), st.data())
 def test_restrictions_hold_under_every_loss(space, data):
     """Whatever the embedding, a restricted prediction is the best of the restricted sets."""

@@ -37,6 +37,7 @@ def test_on_total_orders(loss):
     check_loss(loss, Rankings(range(4)), total_orders(4))
 
 
+@pytest.mark.slow
 @given(partial_rankings(4))
 def test_on_partial_rankings(Y):
     for loss in [*PAIRS, *POSITIONS]:
@@ -45,6 +46,7 @@ def test_on_partial_rankings(Y):
         )
 
 
+@pytest.mark.slow
 @given(partial_rankings(4))
 def test_positions_average_over_all_orders_that_agree(Y):
     orders = total_orders(4)
@@ -56,6 +58,7 @@ def test_positions_average_over_all_orders_that_agree(Y):
             np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
+@pytest.mark.slow
 @given(partial_rankings(4))
 def test_kendall_by_its_words(Y):
     for z in total_orders(4)[::5]:
@@ -72,6 +75,7 @@ def test_kendall_by_its_words(Y):
             np.testing.assert_allclose(Kendall(normalize=True)([z], [y])[0], share)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_the_rank_loss_by_its_words(data):
     """Ratings, larger is better, given through the space; pairs without a rating are free."""

@@ -189,6 +189,7 @@ def test_what_was_given_is_shown(tmp_path, quick):
     assert report(tmp_path / "s.html", model, inputs, outputs, n_examples=0).count("<article>") == 0
 
 
+@pytest.mark.slow
 def test_large_hierarchies_fold(tmp_path, quick):
     space = Hierarchy([((j - 1) // 4, j) for j in range(1, 1000)])
     Z = space.sample(30, 0)

@@ -25,6 +25,7 @@ def penalty_arrays(problem, data):
     return np.array([a for a, _ in pairs]), np.array([b for _, b in pairs])
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(problem=problems, lam=st.sampled_from([0.05, 0.5]), data=st.data())
 def test_optimum_is_reached_and_the_gap_never_lies(problem, lam, data):
@@ -110,6 +111,7 @@ def test_a_dual_of_more_rows_begins_where_another_stopped():
         assert all_.objective == pytest.approx(many.optimum(0.1, none, none), rel=1e-2)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(seed=st.integers(0, 10**6), r=st.integers(0, 5))
 def test_line_search_is_exact(seed, r):

@@ -50,6 +50,7 @@ def listed(X, y, bigrams):
     return ListedVertices(tokens, starts, seeing, constants, losses, np.full(len(y), 1 / len(y)))
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
@@ -87,6 +88,7 @@ def test_predictions_maximize_the_score():
     assert all(word[0] == "b" for word in held)
 
 
+@pytest.mark.slow
 def test_a_kernel_that_is_linear_is_the_linear_model():
     X, y = rows(3, [2, 3, 2, 3])
     fit = {"alpha": 0.05, "tol": 1e-5, "random_state": 0}

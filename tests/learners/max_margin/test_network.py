@@ -53,6 +53,7 @@ def listed(X, Y, edges, relaxed, weights=None):
     return ListedVertices(X, np.arange(n + 1), seeing, constants, losses, np.full(n, 1 / n))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
@@ -79,6 +80,7 @@ def test_objective_is_that_of_an_independent_solver(seed, edges, inference, l1, 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6), passes=st.integers(1, 3))
@@ -157,6 +159,7 @@ def test_weights_of_labels_and_of_rows_count():
     assert counted.objective_ == pytest.approx(doubled.objective_, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_partial_fit_adds_rows():
     X, Y = data(13, n=30)
     model = MaxMarginNetwork(alpha=0.02, tol=1e-4, random_state=0)

@@ -53,6 +53,7 @@ def naive(X, Z, space, n_epochs, batch_size=1):
     return W, total / (n_epochs * len(X)), mistakes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPACES)
 @given(st.integers(0, 10**6), st.integers(1, 4))
 @settings(max_examples=10, deadline=None)
@@ -73,6 +74,7 @@ def test_one_at_a_time_it_is_the_classic(name, seed, n_epochs):
     assert_array_equal(np.vstack([model.coef_.T, model.intercept_]), last)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_size", [1, 5, 100])
 @pytest.mark.parametrize("name", SPACES)
 def test_separable_data_within_the_mistake_bound(name, batch_size):
@@ -110,6 +112,7 @@ def test_batches_fix_what_is_still_a_violation(seed, batch_size, n_epochs, n):
     assert_allclose(np.vstack([model.coef_.T, model.intercept_]), mean, atol=1e-12)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(1, 20), st.booleans())
 @settings(max_examples=25, deadline=None)
 def test_kernel_of_inner_products_is_linear(seed, batch_size, average):

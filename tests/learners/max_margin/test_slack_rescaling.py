@@ -105,6 +105,7 @@ def searched(problem):
     return oracle
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "k"), CASES)
 @given(st.integers(0, 10**6), st.sampled_from([0.01, 0.3, 1.0, 10.0]))
 @settings(max_examples=15, deadline=None)
@@ -126,6 +127,7 @@ def test_no_product_is_above_the_bound(name, k, seed, scale):
         check_vertices(problem, found, scores, none, best, exact=False)
 
 
+@pytest.mark.slow
 @given(st.one_of(forests(), dags()), st.integers(0, 10**6))
 @settings(max_examples=40, deadline=None)
 def test_bounds_hold_on_any_hierarchy(space, seed):
@@ -139,6 +141,7 @@ def test_bounds_hold_on_any_hierarchy(space, seed):
         check_vertices(problem, found, scores, none, best, exact=False)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 7), st.integers(0, 10**6), st.sampled_from([0.1, 1.0, 5.0]))
 @settings(max_examples=60, deadline=None)
 def test_label_sets_with_hamming_loss_are_exact(d, seed, scale):
@@ -221,6 +224,7 @@ def test_the_largest_product_under_two_lines(p, b, q, c, least, ceiling, step):
     assert found <= best + (1e-9 if step else 0.2)
 
 
+@pytest.mark.slow
 def test_the_gap_of_a_learner_that_searches(monkeypatch):
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((30, 3)), rng.integers(0, 2, size=(30, 4))
@@ -263,6 +267,7 @@ class Careless(LabelSets):
         return Decoded(outputs, (costs * outputs).sum(axis=1), right.bounds - 0.1)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from([0.1, 1.0, 10.0]))
 @settings(max_examples=40, deadline=None)
 def test_bounds_hold_where_decoding_fails(seed, scale):

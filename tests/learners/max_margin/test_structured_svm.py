@@ -104,6 +104,7 @@ def value_of(model, X, directions, losses, share=None):
     return primal(W, X, directions, losses, model.alpha_, share)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rescaling", ["margin", "slack"])
 @pytest.mark.parametrize("name", CASES)
 def test_objective_is_that_of_a_general_solver(name, rescaling):

@@ -48,6 +48,7 @@ def test_matchings(pairs, data):
     check_proposals(space, random_scores(space, data.draw(st.integers(0, 99))), n_chains=1000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "space",
     [
@@ -73,6 +74,7 @@ def test_edge_sets(space):
     check_proposals(space, random_scores(space))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("directed", "embedding"), KINDS)
 @pytest.mark.parametrize(
     "constraints",
@@ -93,6 +95,7 @@ def test_cycles(directed, embedding, constraints):
     check_proposals(space, random_scores(space))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", [-0.7, 0.4])
 @pytest.mark.parametrize("directed", [True, False])
 def test_sizes_balance(directed, score):
@@ -102,6 +105,7 @@ def test_sizes_balance(directed, score):
     check_proposals(space, scores, n_chains=20_000, n_sweeps=10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("directed", "embedding"), KINDS)
 def test_cycles_of_six(directed, embedding):
     """Parts of several lengths are turned, and the distribution is tempered."""
@@ -109,6 +113,7 @@ def test_cycles_of_six(directed, embedding):
     check_proposals(space, random_scores(space), beta=0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0.0, 1.0])
 @pytest.mark.parametrize(
     "space",

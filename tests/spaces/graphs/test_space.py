@@ -80,11 +80,13 @@ def random_costs(d, rows=8, seed=0):
 
 
 # ------------------------------------------------------------------- the contract
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "directed", "name"), CASES)
 def test_all_graphs(n, directed, name):
     check_space(Graphs(n, directed, name), all_graphs(n, directed, name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["planar", "bipartite", "acyclic"])
 def test_five_nodes(name):
     outputs = all_graphs(5, False, name)
@@ -114,6 +116,7 @@ def test_constraints_against_enumeration(case, data):
         narrowed.mean_embedding()
 
 
+@pytest.mark.slow
 @given(st.sampled_from([(4, False, None), (4, False, "acyclic"), (3, True, None)]), st.data())
 @settings(deadline=None)
 def test_constraints_on_the_number_of_edges(case, data):
@@ -165,6 +168,7 @@ def all_orders(n):
     return np.array([np.array(rank)[u] < np.array(rank)[v] for rank in permutations(range(n))])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "directed", "name", "tops"),
     [
@@ -201,6 +205,7 @@ def test_exact_where_sets_are_too_many_to_list(n, directed, name, tops, seed, si
         assert space.rows([i]).contains(decoded.outputs).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["planar", "bipartite", no_node_has_three])
 @pytest.mark.parametrize("fixed", [False, True])
 def test_guarantees_of_larger_graphs(monkeypatch, name, fixed):
@@ -225,6 +230,7 @@ def test_guarantees_of_larger_graphs(monkeypatch, name, fixed):
         space.kbest(costs, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fixed", [False, True])
 def test_guarantee_of_acyclic_digraphs(monkeypatch, fixed):
     outputs = all_graphs(4, True, "acyclic")
@@ -305,6 +311,7 @@ def test_cliques_of_many_nodes():
     assert space.contains(space.sample(50, 0)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["planar", "bipartite", no_node_has_three])
 def test_twenty_nodes(name):
     space = Graphs(20, property=name)
@@ -321,6 +328,7 @@ def test_twenty_nodes(name):
     assert (decoded.values <= least + 1e-9).all()
 
 
+@pytest.mark.slow
 def test_acyclic_digraphs_of_many_nodes():
     for n in (15, 24):
         space = Graphs(n, True, "acyclic")
@@ -342,6 +350,7 @@ def test_counts_without_listing(n, directed, name):
         assert "_listed" not in vars(space)
 
 
+@pytest.mark.slow
 def test_two_hundred_nodes():
     space = Graphs(200)
     d = 199 * 100
@@ -454,6 +463,7 @@ def test_sizes_that_no_decoder_obeys():
         Graphs(4, constraints=sized.constraints).argmin(np.ones((1, 6)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "space", [Graphs(21, directed=True, property="acyclic"), Graphs(17, property="bipartite")]
 )

@@ -51,6 +51,7 @@ def check_restricted(space, outputs, given_constraints):
                 ask()
 
 
+@pytest.mark.slow
 @given(forests(), st.data())
 def test_forests_within_constraints(space, data):
     check_restricted(space, closed_sets(space), data.draw(constraints(space)))
@@ -69,6 +70,7 @@ def test_blocks_make_no_difference(monkeypatch):
     assert_allclose(space.second_moment(), at_once)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["free", "sized", "masked", "groups", "sized groups", "forest", "sized forest",
              "exclusive siblings", "one path"],

@@ -25,6 +25,7 @@ def check_or_empty(space, scores, **options):
         space.proposals()
 
 
+@pytest.mark.slow
 @given(st.integers(1, 5), st.data())
 def test_label_sets(d, data):
     """Flips, swaps of limited sizes, and exclusive groups, with labels known in and out."""
@@ -33,6 +34,7 @@ def test_label_sets(d, data):
     check_or_empty(space, data.draw(rows_of(2, d, MODERATE)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(1, 1), (1, 2), (2, 2), (0, 1)])
 def test_swaps_between_groups_of_unlike_length(sizes):
     """A group of many labels is entered more easily than it is left; the chain makes up for it."""
@@ -40,6 +42,7 @@ def test_swaps_between_groups_of_unlike_length(sizes):
     check_proposals(space, np.array([[0.0] * 6, [0.5, -0.5, 0.0, 1.0, 0.3, -1.0]]), n_chains=10_000)
 
 
+@pytest.mark.slow
 @given(st.integers(3, 5), st.data())
 def test_groups_with_labels_in_common(d, data):
     group = st.lists(st.integers(0, d - 1), min_size=2, max_size=3, unique=True)
@@ -48,6 +51,7 @@ def test_groups_with_labels_in_common(d, data):
     check_or_empty(space, data.draw(rows_of(1, d, MODERATE)))
 
 
+@pytest.mark.slow
 @given(st.one_of(forests(), dags()), st.data())
 def test_closed_sets(space, data):
     d = len(space.labels_)
@@ -55,6 +59,7 @@ def test_closed_sets(space, data):
     check_or_empty(space, data.draw(rows_of(1, d, MODERATE)), n_sweeps=150)
 
 
+@pytest.mark.slow
 @given(st.one_of(forests(), dags()), st.data())
 def test_closed_sets_with_exclusive_labels(space, data):
     d = len(space.labels_)
@@ -84,6 +89,7 @@ def test_chains_that_accept_everything_have_no_period(d, beta):
     check_proposals(LabelSets(range(d + 1), 1, 1), np.zeros((1, d + 1)), beta=beta)
 
 
+@pytest.mark.slow
 @given(st.integers(2, 5), st.floats(0.0, 2.0), st.data())
 def test_temperatures(d, beta, data):
     check_proposals(

@@ -37,6 +37,7 @@ def test_extreme_scores(d, data):
     check_distribution_or_empty(space, scores, n_draws=50)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 4), st.data())
 def test_constraints_of_each_row(d, data):
     """Each row's distribution is that of a space with its constraints alone."""

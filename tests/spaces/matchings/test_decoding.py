@@ -70,6 +70,7 @@ def test_two_groups_against_all_matchings(data, perfect):
     check(*answer, matchings_one_by_one(n + m, edges, perfect), costs, low, high)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_nodes", [9, 16, 31])
 @pytest.mark.parametrize("kind", ["gaussian", "ties", "scales", "sparse"])
 def test_blossoms_against_networkx(n_nodes, kind):

@@ -69,6 +69,7 @@ def test_complete_bipartite_graphs(n, m, perfect):
     check_all(space, matchings_one_by_one(space))
 
 
+@pytest.mark.slow
 @given(spaces())
 def test_given_graphs(space):
     listed = matchings_one_by_one(space)
@@ -83,6 +84,7 @@ def test_given_graphs(space):
         space.sample(1, 0)
 
 
+@pytest.mark.slow
 @given(st.one_of(spaces(), st.sampled_from([Matchings(4), Matchings(4, perfect=True),
        Matchings(2, 3), Matchings(3, 3, True)])), st.data())  # fmt: skip
 def test_constraints(space, data):
