@@ -172,6 +172,7 @@ EXPECTED_FAILURES = {
 IN_ANOTHER_PROCESS = "check_array_api_input"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_check_estimator(name):
     expected = EXPECTED_FAILURES.get(name, {})

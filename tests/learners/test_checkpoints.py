@@ -82,6 +82,7 @@ def stopper(monkeypatch):
     return Stopper(monkeypatch)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_fit_that_is_stopped_again_and_again_ends_with_the_same_bits(name, stopper, tmp_path):
     checkpoint = Checkpoint(tmp_path / "fit", every=0)

@@ -118,6 +118,7 @@ def long_hierarchy(n):
     return Hierarchy([(names[p], names[v]) for v in range(1, n) for p in above[v - 1]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("space", "d", "n"),
     [
