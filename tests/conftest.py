@@ -78,8 +78,8 @@ def _draws_are_the_same_in_every_run(request, monkeypatch):
         "default_rng",
         lambda seed=None: made(np.random.randint(2**31) if seed is None else seed),  # noqa: NPY002
     )
-    module = getattr(request, "module", None)
-    for generator, state in _states(module) if module is not None else ():
+    file = request.node.getparent(pytest.Module)
+    for generator, state in _states(file.obj) if file is not None else ():
         generator.bit_generator.state = state
 
 
