@@ -37,6 +37,7 @@ def examples(folder, **sources):
     return folder
 
 
+@pytest.mark.subprocess
 def test_a_page_shows_what_is_printed_and_drawn(tmp_path):
     made = tmp_path / "gallery"
     gallery.build(made, examples(tmp_path / "examples", small=SMALL), tmp_path / "library")
@@ -53,6 +54,7 @@ def test_a_page_shows_what_is_printed_and_drawn(tmp_path):
     assert "\nsmall\n" in index
 
 
+@pytest.mark.subprocess
 def test_pages_are_made_again_when_something_changed(tmp_path):
     made, library = tmp_path / "gallery", tmp_path / "library"
     library.mkdir()
@@ -67,6 +69,7 @@ def test_pages_are_made_again_when_something_changed(tmp_path):
     assert "first" in (made / "small.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.subprocess
 def test_an_example_that_fails_is_an_error(tmp_path):
     folder = examples(tmp_path / "examples", bad='"""Fails."""\nraise KeyError("planted")\n')
     with pytest.raises(RuntimeError, match=r"bad\.py failed:(.|\n)*planted"):
