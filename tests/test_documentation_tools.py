@@ -67,6 +67,7 @@ def test_a_folder_without_pages_is_no_success(tmp_path):
     assert check_links.main(tmp_path) == 1
 
 
+@pytest.mark.subprocess
 def test_results_are_kept_under_their_command(tmp_path):
     script = tmp_path / "few.py"
     script.write_text("import sys\nprint('a figure', *sys.argv[1:])\n", encoding="utf-8")
@@ -78,6 +79,7 @@ def test_results_are_kept_under_their_command(tmp_path):
     assert collect_results.command_of(kept) == [str(script), "--rows", "2 3"]
 
 
+@pytest.mark.subprocess
 def test_a_script_that_fails_keeps_nothing(tmp_path):
     script, results = tmp_path / "few.py", tmp_path / "results"
     script.write_text("print(1)\n", encoding="utf-8")

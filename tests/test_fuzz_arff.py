@@ -20,6 +20,7 @@ def fuzzing(monkeypatch):
         sys.modules.pop(name, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "n"), [("arff", 1500), ("libsvm", 1500), ("label list", 1500)])
 def test_mutants_are_read_or_refused(fuzzing, name, n):
     found = fuzzing.fuzz(name, n, seed=1)
@@ -28,6 +29,7 @@ def test_mutants_are_read_or_refused(fuzzing, name, n):
     assert found["refused"] > n // 4
 
 
+@pytest.mark.slow
 def test_planted_bugs_are_found(fuzzing, monkeypatch):
     assert fuzzing.fuzz("arff", 500, 0, fuzzing.planted)["failed"] > 0
     monkeypatch.setattr(sys.modules["mutations"], "LONGEST_SECONDS", 1e-9)

@@ -37,6 +37,7 @@ def examples(folder, **sources):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.subprocess
 def test_a_page_shows_what_is_printed_and_drawn(tmp_path):
     made = tmp_path / "gallery"

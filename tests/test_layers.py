@@ -41,6 +41,7 @@ def upward_imports(package):
                     yield f"{path.relative_to(package)}:{node.lineno} imports {there}"
 
 
+@pytest.mark.slow
 def test_imports_point_down():
     assert list(upward_imports(PACKAGE)) == []
 
@@ -110,10 +111,12 @@ def two_way(package):
     return [(a, b) for a in sorted(graph) for b in sorted(graph[a]) if a < b and a in graph[b]]
 
 
+@pytest.mark.slow
 def test_no_two_files_import_each_other():
     assert two_way(PACKAGE) == []
 
 
+@pytest.mark.slow
 def test_no_circle_of_imports():
     for running in (True, False):
         list(TopologicalSorter(import_graph(PACKAGE, running=running)).static_order())
@@ -159,6 +162,7 @@ def test_every_folder_of_spaces_is_known():
     assert names_in(PACKAGE / "spaces") == GROUND | STRUCTURES | CHOOSES
 
 
+@pytest.mark.slow
 def test_structures_do_not_import_each_other():
     spaces = PACKAGE / "spaces"
     found = set()
@@ -173,6 +177,7 @@ def test_structures_do_not_import_each_other():
     assert found == set(BETWEEN_STRUCTURES)
 
 
+@pytest.mark.slow
 def test_only_compiled_files_import_the_compiler():
     importing = {
         path.name

@@ -76,6 +76,7 @@ def test_too_many_rows_are_refused_before_anything_is_made(monkeypatch):
         ConditionalRiskMinimizer(alpha=1.0, solver="cholesky").fit(X, Y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hamming", "f1"])
 @pytest.mark.parametrize("model", LEARNERS.values(), ids=LEARNERS)
 def test_free_memory_does_not_choose_the_model(model, loss, monkeypatch):

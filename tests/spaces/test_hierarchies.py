@@ -11,11 +11,13 @@ from skstruct.testing import check_space
 from strategies import closed_sets, dags, forests
 
 
+@pytest.mark.slow
 @given(forests())
 def test_forest_against_enumeration(space):
     check_space(space, closed_sets(space))
 
 
+@pytest.mark.slow
 @given(dags())
 def test_dag_against_enumeration(space):
     check_space(space, closed_sets(space))
@@ -65,6 +67,7 @@ def obeys(row, space, constraints):
     return True
 
 
+@pytest.mark.slow
 @given(st.data(), st.one_of(forests(5), dags(5)))
 def test_restrictions_against_enumeration(data, space):
     constraints = data.draw(restrictions(space))

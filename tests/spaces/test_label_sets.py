@@ -20,6 +20,7 @@ def test_all_subsets(d):
     check_space(LabelSets(range(d)), subsets(d))
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_constraints_against_enumeration(data):
     d = data.draw(st.integers(1, 5))

@@ -115,6 +115,7 @@ NAMES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", MISSING, ids=lambda bad: type(bad).__name__)
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_the_row_of_something_missing_is_named(name, bad):

@@ -117,6 +117,7 @@ def test_levels_must_be_different():
         Ordinal([]).size()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hamming", "zero_one", "f1"])
 @pytest.mark.parametrize("learner", [ConditionalRiskMinimizer, StructuredSVM])
 def test_learners(learner, loss):
@@ -199,6 +200,7 @@ def test_what_cannot_be_levels():
         Ordinal([1, 2]).restrict(max_level=[])
 
 
+@pytest.mark.slow
 def test_many_levels_need_no_square(monkeypatch):
     monkeypatch.setattr(Ordinal, "above_", property(lambda self: pytest.fail("d x d numbers")))
     d, space = 10**5, Ordinal(range(10**5)).fit([0, 7])

@@ -43,6 +43,7 @@ def posets(draw, **params):
     return Poset(relation, labels=edges.names, **params), edges.dag
 
 
+@pytest.mark.slow
 @given(posets())
 def test_all_elements(case):
     space, dag = case
@@ -55,6 +56,7 @@ def test_all_elements(case):
                 n_costs=5, n_draws=500)  # fmt: skip
 
 
+@pytest.mark.slow
 @given(posets(), st.data())
 def test_restricted(case, data):
     space, _ = case
@@ -72,6 +74,7 @@ def test_restricted(case, data):
                 ask()
 
 
+@pytest.mark.slow
 @given(posets())
 def test_losses(case):
     space, _ = case
@@ -167,6 +170,7 @@ def test_without_a_relation_elements_are_classes():
         clone(space.restrict(exclude=["a"])).fit(["a", "b", "c"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hamming", "zero_one", "f1", "hierarchical"])
 @pytest.mark.parametrize("learner", [ConditionalRiskMinimizer, StructuredSVM])
 @pytest.mark.parametrize("extra", [[], [("cat", "lion"), ("dog", "lion")]])

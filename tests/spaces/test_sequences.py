@@ -42,6 +42,7 @@ def test_all_sequences(embedding, q, length):
     check_space(Sequences(range(q), length, embedding), all_sequences(q, low, high))
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.sampled_from(["positions", "bigrams"]), st.data())
 def test_constraints_against_enumeration(embedding, data):

@@ -243,6 +243,7 @@ def by_index(space, costs, k):
     return sets[np.array(best)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("constraints", ["none", "for all rows"])
 @pytest.mark.parametrize("name", sorted(BY_INDEX))
 def test_ties_are_settled_by_index(name, constraints):

@@ -42,6 +42,7 @@ def state_spaces(draw):
     return space
 
 
+@pytest.mark.slow
 @FEW
 @given(state_spaces(), st.integers(0, 2**32), SIZES)
 def test_distributions_of_states(space, seed, size):
@@ -55,6 +56,7 @@ def test_distributions_of_states(space, seed, size):
             space.distribution(scores)
 
 
+@pytest.mark.slow
 @FEW
 @given(st.integers(1, 7), st.data(), st.integers(0, 2**32), SIZES)
 def test_distributions_of_labels(n, data, seed, size):

@@ -72,6 +72,7 @@ def test_fourteen_labels_are_exact():
     assert_array_equal(decoded.values, decoded.bounds)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_constraints_against_enumeration(data):
     space = data.draw(spaces())

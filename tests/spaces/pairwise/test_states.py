@@ -83,6 +83,7 @@ def test_a_path_is_a_sequence():
 
 
 # ----------------------------------------------------------------- the space
+@pytest.mark.slow
 @given(forests(max_labels=3), st.sampled_from(["states", "node states"]))
 def test_space_against_enumeration(forest, embedding):
     n, k, edges = forest
@@ -90,6 +91,7 @@ def test_space_against_enumeration(forest, embedding):
     check_space(space, all_states(n, k), n_draws=2000)
 
 
+@pytest.mark.slow
 @given(forests(max_labels=3), st.data())
 def test_constraints_against_enumeration(forest, data):
     n, k, edges = forest
@@ -264,6 +266,7 @@ def test_unfitted_and_wrong_input():
 
 
 # ----------------------------------------------------------------- losses and learners
+@pytest.mark.slow
 @given(forests(max_labels=3))
 def test_hamming_against_its_definition(forest):
     n, k, edges = forest

@@ -37,6 +37,7 @@ shares = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_s
 )
 
 
+@pytest.mark.slow
 @given(shares, st.integers(0, 50))
 @settings(max_examples=15, deadline=None)
 @pytest.mark.parametrize("loss", [Squared(), Absolute(), Pinball(0.8), Huber(0.2), Cauchy(0.3)])

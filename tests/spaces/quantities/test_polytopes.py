@@ -32,6 +32,7 @@ def random_polytope(rng):
     return Polytope(A_eq, [1.0], A_ub, b_ub, bounds=(-3, 3)).fit(Y), Y
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(seeds)
 def test_linear_costs_equal_linprog(seed):
@@ -47,6 +48,7 @@ def test_linear_costs_equal_linprog(seed):
         assert value - 1e-7 <= bound <= least + 1e-9
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(seeds)
 def test_squares_with_weights_of_any_sign_are_bounded_and_not_beaten(seed):

@@ -132,6 +132,7 @@ def slsqp(cost, start, total=1.0):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.data())
 @settings(max_examples=25, deadline=None)
