@@ -25,6 +25,7 @@ from counting_cycles import Policies
 
 from skstruct import CountingRidge
 from skstruct.datasets.tours import make_identity_labels
+from skstruct.learners import StochasticGradient
 from skstruct.spaces import LabelSets
 
 SIZES = (100, 200, 500, 1000, 2000, 5000)
@@ -76,11 +77,12 @@ def policies(m):
 def timed(objective, *, budget, batch=None, kernel=inner):
     """Objective and seconds of a batch solver, or of one online pass without one."""
     X, Y, m = objective.X, objective.Y, len(objective.X)
-    settings = {"kernel": kernel, "alpha": 1.0, "budget": budget}
+    settings = {"kernel": kernel, "alpha": 1.0}
     started = time.perf_counter()
     if batch is None:
         model = CountingRidge(objective.space, **settings)
-        model.partial_fit(X, Y)
+        steps = StochasticGradient(batch_size=1, budget=budget, n_total=m)
+        model.partial_fit(X, Y, steps=steps)
     else:
         model = CountingRidge(objective.space, solver=batch, **settings).fit(X, Y)
     spent = time.perf_counter() - started

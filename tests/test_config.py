@@ -22,7 +22,14 @@ from skstruct import (
 from skstruct.config import Configured, carried
 from skstruct.smoothing import KernelRidge, NadarayaWatson, NystroemRidge
 from skstruct.spaces import LabelSets
-from skstruct.streaming import ArraySource, merge_tree, opened, overlapped
+from skstruct.streaming import (
+    ArraySource,
+    merge_tree,
+    opened,
+    overlapped,
+    predict_batches,
+    predict_parquet,
+)
 from skstruct.streaming.engines import _LOCAL
 from skstruct.streaming.writing import predict_partitions
 
@@ -228,7 +235,7 @@ def test_batches_are_predicted_within_the_settings(seen):
     model = ConditionalRiskMinimizer(LabelSets(range(2)), smoother=Recorder()).fit(X, Y)
     seen.clear()
     with config_context(memory="3MB"):
-        parts = list(model.predict_batches([X[:20], X[20:]]))
+        parts = list(predict_batches(model, [X[:20], X[20:]]))
     assert sum(map(len, parts)) == 40
     assert {size for _, size, _ in seen} == {"3MB"}
 
@@ -289,7 +296,7 @@ def test_workers_predict_within_the_settings(dask, request, tmp_path, seen):
     seen.clear()
     engine = request.getfixturevalue("client") if dask else Engine()
     with config_context(engine=engine, memory="3MB"):
-        assert model.predict_parquet(X, tmp_path, n_partitions=2) == 40
+        assert predict_parquet(model, X, tmp_path, n_partitions=2) == 40
     assert {(size, main) for _, size, main in seen} == {("3MB", False)}
 
 

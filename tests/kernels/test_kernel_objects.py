@@ -10,9 +10,9 @@ from sklearn.model_selection import GridSearchCV, KFold
 from skstruct import ConditionalRiskMinimizer, CountingRidge
 from skstruct.kernels import (
     RBF,
-    AdditiveChiSquare,
+    AdditiveChiSquareKernel,
     CallableKernel,
-    ChiSquare,
+    ChiSquareKernel,
     Cosine,
     KernelSum,
     Laplacian,
@@ -61,8 +61,8 @@ KINDS = {
         lambda a, b: np.tanh(0.5 * dot(a, b) - 0.2),
     ),
     "cosine": (Cosine(), {}, lambda a, b: dot(a, b) / np.sqrt(dot(a, a) * dot(b, b))),
-    "chi2": (ChiSquare(0.7), {"gamma": 0.7}, lambda a, b: np.exp(-0.7 * histogram_distance(a, b))),
-    "additive_chi2": (AdditiveChiSquare(), {}, lambda a, b: -histogram_distance(a, b)),
+    "chi2": (ChiSquareKernel(0.7), {"gamma": 0.7}, lambda a, b: np.exp(-0.7 * histogram_distance(a, b))),
+    "additive_chi2": (AdditiveChiSquareKernel(), {}, lambda a, b: -histogram_distance(a, b)),
 }  # fmt: skip
 
 
@@ -158,7 +158,7 @@ def test_auto_is_seven_widths_around_the_default():
     widths = [gamma for _, gamma in kernel_grid(RBF("auto"), X, None)]
     np.testing.assert_allclose(widths, [scale * 2.0**step for step in range(-3, 4)])
     assert len(GAMMA_STEPS) == len(widths)
-    assert kernel_grid(ChiSquare("auto"), X, None)[3][1] == 1.0
+    assert kernel_grid(ChiSquareKernel("auto"), X, None)[3][1] == 1.0
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,9 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from skstruct.backends import backend_for
-from skstruct.kernels import RBF, ChiSquare, Precomputed, resolve_kernel
+from skstruct.kernels import RBF, ChiSquareKernel, Precomputed, resolve_kernel
 
 torch = pytest.importorskip("torch")
-from skstruct.kernels import RBF
-from skstruct.kernels import ChiSquareKernel
-from skstruct.kernels import Precomputed
-from skstruct.kernels import resolve_kernel
 from skstruct.kernels.on_device import device_kernel, kernel_product  # noqa: E402
 
 NAMES = [

@@ -6,16 +6,17 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from learners.stream_cases import N, inputs
 from skstruct import ConditionalRiskMinimizer
+from skstruct.kernels import RBF
 
 X, X_NEW = inputs(), inputs(15, seed=1)
 
 
 def minimizer(space=None, loss=None, **options):
-    return ConditionalRiskMinimizer(space, loss, **{"gamma": 0.3, "alpha": 0.1, **options})
+    return ConditionalRiskMinimizer(space, loss, **{"kernel": RBF(0.3), "alpha": 0.1, **options})
 
 
 def by_landmarks(space=None, loss=None, **options):
-    return minimizer(space, loss, **{"system": "nystroem", "n_landmarks": N, **options})
+    return minimizer(space, loss, **{"solver": "nystroem", "n_landmarks": N, **options})
 
 
 def blocks(X, y, size=9, weight=None):

@@ -29,6 +29,7 @@ from skstruct.learners import Checkpoint
 from skstruct.model_selection import evaluate
 from skstruct.smoothing import Forest, KernelRidge, Neighbors
 from skstruct.spaces import LabelSets, Sequences
+from skstruct.streaming import predict_batches
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -122,7 +123,7 @@ def test_frames_reach_a_pipeline_as_they_are(n_jobs):
     batches = [frame.iloc[:17], frame.iloc[17:]]
     with config_context(memory=3000):
         assert_allclose(model.decode(frame).values, np.minimum(alone, 1 - alone).sum(axis=1))
-        parts = list(model.predict_batches(batches))
+        parts = list(predict_batches(model, batches))
     assert_array_equal(np.concatenate(parts), model.predict(frame))
     assert [e.n for e in evaluate(model, frame, Y)] == [60] * 3
     for wrong in (frame[["colour", "size", "kind"]], frame.drop(columns="kind")):

@@ -10,7 +10,7 @@ from skstruct import ConditionalRiskMinimizer
 from skstruct.kernels import RBF
 from skstruct.learners.prediction_streams import PredictedColumns, column_names, prepared
 from skstruct.spaces import Candidates, LabelSets, Rankings, Sequences
-from skstruct.streaming import ArraySource
+from skstruct.streaming import ArraySource, decode_batches, predict_batches, predict_parquet
 
 pytest.importorskip("pyarrow")
 pandas = pytest.importorskip("pandas")
@@ -35,7 +35,7 @@ def fitted(y, space=None, loss=None, X=X):
 
 def written(model, folder, X=X_NEW, **choices):
     """Columns of all part files, read at once."""
-    assert model.predict_parquet(X, folder, **choices) == len(X)
+    assert predict_parquet(model, X, folder, **choices) == len(X)
     columns = dataset.dataset(folder).to_table().to_pydict()
     assert columns.pop("row") == list(range(len(X)))
     kept = {name: choices[name] for name in choices if name != "n_partitions"}
@@ -101,7 +101,7 @@ def test_other_outputs_become_one_column(tmp_path, format, n_partitions):
 @pytest.mark.parametrize("format", [*TABLES, *LISTS])
 def test_batches_are_predicted_as_all_rows(format):
     model = fitted(*{**TABLES, **LISTS}[format])
-    parts = list(model.predict_batches([X_NEW[:4], X_NEW[4:4], X_NEW[4:]]))
+    parts = list(predict_batches(model, [X_NEW[:4], X_NEW[4:4], X_NEW[4:]]))
     right = model.predict(X_NEW)
     assert [type(part) for part in parts] == 3 * [type(right)]
     assert [part.shape[0] for part in parts] == [4, 0, 11]
@@ -133,7 +133,7 @@ def test_outputs_that_no_column_holds_are_refused(tmp_path):
     y = [{1, "a"} if x[0] > 0 else {"a"} for x in X]
     model = fitted(y, LabelSets(labels=[1, "a"]), "hamming")
     with pytest.raises(ValueError, match=r"\[1, 'a'\] cannot be held by one column"):
-        model.predict_parquet(X_NEW, tmp_path)
+        predict_parquet(model, X_NEW, tmp_path)
 
 
 def test_no_column_takes_the_place_of_another(tmp_path):
@@ -160,15 +160,15 @@ def test_constraints_are_the_same_for_all_rows(tmp_path):
     model = fitted(label_sets(X), LabelSets(), "hamming")
     for by_row in ({"exclude": np.eye(4, dtype=bool)}, {"include": [[0], [1], [], []]}):
         with pytest.raises(ValueError, match="differ from row to row cannot be given for batches"):
-            list(model.predict_batches([X_NEW[:4], X_NEW[4:8]], restrict=by_row))
+            list(predict_batches(model, [X_NEW[:4], X_NEW[4:8]], restrict=by_row))
         with pytest.raises(ValueError, match="differ from row to row"):
-            list(model.decode_batches([X_NEW[:4]], restrict=by_row))
+            list(decode_batches(model, [X_NEW[:4]], restrict=by_row))
         with pytest.raises(ValueError, match="differ from row to row"):
-            model.predict_parquet(X_NEW[:8], tmp_path, restrict=by_row, n_partitions=2)
+            predict_parquet(model, X_NEW[:8], tmp_path, restrict=by_row, n_partitions=2)
         assert list(tmp_path.iterdir()) == []
     for number, choices in enumerate(({"restrict": {"exclude": [1]}}, {"loss": "f1"})):
         right = model.predict(X_NEW, **choices)
-        found = list(model.predict_batches([X_NEW[:4], X_NEW[4:]], **choices))
+        found = list(predict_batches(model, [X_NEW[:4], X_NEW[4:]], **choices))
         np.testing.assert_array_equal(np.concatenate(found), right)
         columns = written(model, tmp_path / str(number), n_partitions=2, **choices)
         np.testing.assert_array_equal(np.transpose(list(columns.values())), right)
@@ -180,7 +180,7 @@ def test_unknown_choices_are_named(tmp_path):
     with pytest.raises(TypeError, match=said):
         prepared(model, {"foo": 1})
     with pytest.raises(TypeError, match=said):
-        model.predict_parquet(X_NEW, tmp_path, foo=1)
+        predict_parquet(model, X_NEW, tmp_path, foo=1)
 
 
 def test_batches_of_a_data_loader():
@@ -194,16 +194,16 @@ def test_batches_of_a_data_loader():
         [[X_NEW[:5], y[:5], np.ones(5)], [X_NEW[5:], y[5:], np.ones(10)]],
         [X_NEW[:5].tolist(), X_NEW[5:].tolist()],
     ):
-        np.testing.assert_array_equal(np.concatenate(list(model.predict_batches(batches))), right)
+        np.testing.assert_array_equal(np.concatenate(list(predict_batches(model, batches))), right)
     with pytest.raises(ValueError, match="block 1 is a tuple of 4"):
-        list(model.predict_batches([(X_NEW,), (X_NEW, 1, 2, 3)]))
+        list(predict_batches(model, [(X_NEW,), (X_NEW, 1, 2, 3)]))
 
 
 def test_lists_of_sequences_are_inputs():
     sequences = tokens(X)
     model = fitted(symbols(sequences), Sequences(), "hamming", X=sequences)
     new = tokens(X_NEW)
-    found = [z for part in model.predict_batches([new[:1], new[1:3], new[3:]]) for z in part]
+    found = [z for part in predict_batches(model, [new[:1], new[1:3], new[3:]]) for z in part]
     assert list(map(list, found)) == list(map(list, model.predict(new)))
 
 
@@ -211,5 +211,5 @@ def test_no_rows_to_predict_for(tmp_path):
     model = fitted(label_sets(X), LabelSets(), "hamming")
     folder = tmp_path / "out"
     with pytest.raises(ValueError, match=r"^There are no rows to predict for\.$"):
-        model.predict_parquet(X_NEW[:0], folder)
+        predict_parquet(model, X_NEW[:0], folder)
     assert not folder.exists()

@@ -45,6 +45,7 @@ from skstruct.learners import (
     PairwiseComparison,
 )
 from skstruct.smoothing import (
+    AdditiveKernelRidge,
     Forest,
     KernelRidge,
     LinearRidge,
@@ -208,7 +209,13 @@ def _smoothers() -> dict[str, Case]:
     rows = SPACES["LabelSets"][1]
     compressed = OutputKernelRegressor(method=SampleCompression(radius=1.0))
     return cases | {
-        "label kernel": Case(ConditionalRiskMinimizer(space, smoother=AdditiveKernelRidge("adjacency", alpha="auto")), X, y),
+        "label kernel": Case(
+            ConditionalRiskMinimizer(
+                space, smoother=AdditiveKernelRidge("adjacency", alpha="auto")
+            ),
+            X,
+            y,
+        ),
         "searched": Case(ConditionalRiskMinimizer(space, kernel=RBF("auto")), X, y),
         "compression": Case(compressed, X, rows),
         "compression alone": Case(SampleCompression(radius=1.0), X, X[:, 0]),

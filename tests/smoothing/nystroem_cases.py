@@ -4,6 +4,7 @@
 import numpy as np
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
+from skstruct.kernels import RBF, resolve_kernel
 from skstruct.smoothing import NystroemRidge
 
 RNG = np.random.default_rng(0)
@@ -15,9 +16,9 @@ X, T, X_NEW = (
 KERNELS = ["rbf", "laplacian", "poly", "linear", "cosine", "rbf+linear", "callable"]
 
 
-def named(kernel):
+def named(kernel, gamma):
     if kernel != "callable":
-        return kernel
+        return resolve_kernel(kernel, gamma=gamma)
     return lambda A, B: polynomial_kernel(A, B, degree=2, gamma=0.5)
 
 
@@ -38,4 +39,4 @@ def gaussian(A, B):
 
 
 def some_landmarks(**options):
-    return NystroemRidge(**{"gamma": 0.7, "n_landmarks": 6, "alpha": 0.3, **options})
+    return NystroemRidge(**{"kernel": RBF(0.7), "n_landmarks": 6, "alpha": 0.3, **options})

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
+from skstruct import config_context
+from skstruct.kernels import RBF
 from skstruct.smoothing import NystroemRidge
 from skstruct.smoothing.nystroem.reading import first_not_finite
 from skstruct.smoothing.nystroem.system import fold_numbers, group_blocks
@@ -28,7 +30,7 @@ from smoothing.nystroem_cases import (
         ({"alpha": 0.0}, "alpha must be positive; got 0.0"),
         ({"alpha": np.nan}, "alpha must be positive"),
         ({"alpha": [1.0, 2.0]}, "One alpha serves all targets"),
-        ({"gamma": -2.0}, "gamma must be positive; got -2.0"),
+        ({"kernel": RBF(-2.0)}, "gamma must be positive; got -2.0"),
         ({"kernel": "gauss"}, "Unknown kernel 'gauss'"),
         ({"kernel": "precomputed"}, "has no landmarks: use KernelRidge"),
         (
@@ -41,8 +43,6 @@ from smoothing.nystroem_cases import (
         ({"n_landmarks": "many"}, "n_landmarks is a whole number from 1"),
         ({"dtype": "float16"}, 'dtype is "float64" or "float32"'),
         ({"dtype": int}, 'dtype is "float64" or "float32"'),
-        ({"memory": "much"}, 'memory is a size such as "500MB"'),
-        ({"engine": "spark"}, 'engine is None, "serial", "dask"'),
         ({"n_partitions": 0}, "at least one partition"),
     ],
 )
@@ -65,9 +65,11 @@ def test_bad_rows():
         NystroemRidge().fit(X, T).partial_fit(X, T[:, :3])
     pytest.importorskip("torch")
     for features in ("nystroem", "fourier"):
-        with pytest.raises(ValueError, match="sparse, which devices do not take"):
+        on_torch = config_context(device="cpu")
+        with on_torch, pytest.raises(ValueError, match="sparse, which devices do not take"):
             NystroemRidge(features=features).fit(sparse.csr_array(X), T)
-    with pytest.raises(ValueError, match=r"On a device, kernels are .*device=None"):
+    on_torch = config_context(device="cpu")
+    with on_torch, pytest.raises(ValueError, match=r"On a device, kernels are .*device=None"):
         NystroemRidge(rbf_kernel).fit(X, T)
 
 
@@ -147,3 +149,10 @@ def test_rows_that_are_not_finite_are_found():
     assert first_not_finite(A.tolist()) == 3
     pandas, torch = pytest.importorskip("pandas"), pytest.importorskip("torch")
     assert first_not_finite(pandas.DataFrame(A)) == first_not_finite(torch.tensor(A)) == 3
+
+
+def test_bad_settings():
+    wrong = {"memory": 'memory is a size such as "500MB"', "engine": 'engine is None, "serial"'}
+    for name, message in wrong.items():
+        with pytest.raises(ValueError, match=message), config_context(**{name: "much"}):
+            NystroemRidge().fit(X, T)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skstruct import config_context
 from skstruct.backends import backend_for
 from skstruct.smoothing.nystroem import ridge as ridge_module
 from skstruct.smoothing.nystroem.reading import as_given
@@ -28,6 +29,13 @@ from smoothing.nystroem_cases import (
 def rows_of(seed, n, m=4, q=3):
     rng = np.random.default_rng(seed)
     return rng.standard_normal((n, m)), rng.standard_normal((n, q)), rng.random(n)
+
+
+def answers(model):
+    """Predictions, weights and what is left out, of a fitted model."""
+    groupings = (None, np.arange(25) % 4, np.arange(25) % 12)
+    found = [model.predict(X_NEW), model.weights(X_NEW), *map(model.loo, groupings)]
+    return found + [left for groups in groupings for left in model.loo_path([0.1, 5.0], groups)]
 
 
 def sums(Z, targets, weight, backend=None):
@@ -165,15 +173,12 @@ def test_after_fit_further_rows_are_judged_beside_those_of_fit(monkeypatch):
 def test_blocks_of_any_size():
     whole = some_landmarks().fit(X, T)
     for memory in (1, 600, 5000):
-        blocked = some_landmarks(memory=memory).fit(X, T)
+        with config_context(memory=memory):
+            blocked = some_landmarks().fit(X, T)
+            ours = answers(blocked)
         np.testing.assert_array_equal(blocked.landmarks_, whole.landmarks_)
-        for name in ("predict", "weights"):
-            ours, theirs = getattr(blocked, name)(X_NEW), getattr(whole, name)(X_NEW)
-            np.testing.assert_allclose(ours, theirs, atol=1e-11)
-        for groups in (None, np.arange(25) % 4, np.arange(25) % 12):
-            np.testing.assert_allclose(blocked.loo(groups), whole.loo(groups), atol=1e-10)
-            for a, b in zip(*(m.loo_path([0.1, 5.0], groups) for m in (blocked, whole))):
-                np.testing.assert_allclose(a, b, atol=1e-10)
+        for a, b in zip(ours, answers(whole)):
+            np.testing.assert_allclose(a, b, atol=1e-11)
 
 
 @pytest.mark.parametrize("again", [True, False])
@@ -211,7 +216,10 @@ def test_the_same_number_of_partitions_gives_the_same_bits():
                 return [self.result(part) for part in reversed(x)][::-1]
             return x() if callable(x) and getattr(x, "__name__", "") == "<lambda>" else x
 
-    models = [some_landmarks(n_partitions=5, engine=e).fit(X, T) for e in (None, Postponed())]
+    models = []
+    for engine in (None, Postponed()):
+        with config_context(engine=engine):
+            models.append(some_landmarks(n_partitions=5).fit(X, T))
     ours, theirs = ([A.tobytes() for A in lower(m.stats_)[:4]] for m in models)
     assert ours == theirs
     assert models[0].predict(X_NEW).tobytes() == models[1].predict(X_NEW).tobytes()

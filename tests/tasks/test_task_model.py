@@ -9,6 +9,7 @@ from skstruct.datasets.blocks import read_blocks
 from skstruct.datasets.dataset import TASKS, Dataset, Table
 from skstruct.datasets.reading import read_data
 from skstruct.exceptions import DataFormatError
+from skstruct.streaming import predict_batches
 from skstruct.tasks import LEARNERS, TaskModel, default_learner, make_learner, space_for
 from skstruct.tasks.encoders import RowLearner
 
@@ -125,7 +126,7 @@ def test_blocks_are_predicted_one_by_one(tmp_path):
     path.write_text("x,y\n" + "0,p\n1,q\n" * 4)
     model = TaskModel(parameters={"alpha": 0.1}).fit(read_data(path))
     like = Table(("x",), (None,), np.empty((0, 1)))
-    parts = list(model.predict_batches(read_blocks(path, like, rows=3)))
+    parts = list(predict_batches(model, read_blocks(path, like, rows=3)))
     assert [len(part) for part in parts] == [3, 3, 2]
     assert np.concatenate(parts).tolist() == model.predict(read_data(path)).tolist()
 

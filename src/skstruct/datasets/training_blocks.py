@@ -59,9 +59,9 @@ class TrainingBlocks:
         path: str | os.PathLike[str],
         options: ReadOptions,
         *,
-        format: str | None  = None,
+        format: str | None = None,
         rows: int = ROWS,
-        first: int | None  = None,
+        first: int | None = None,
         watch: Watch | None = None,
     ) -> None:
         self.path, self.rows, self.first = Path(path), rows, first

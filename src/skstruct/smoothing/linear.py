@@ -92,7 +92,8 @@ class LinearRidge(SparseRegressor):
         fit_intercept: bool = True,
         tol: float = 1e-4,
         max_iter: int = 1000,
-        dtype: Any = np.float64, n_jobs: int | None = None,
+        dtype: Any = np.float64,
+        n_jobs: int | None = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept

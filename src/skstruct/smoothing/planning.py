@@ -80,7 +80,8 @@ def plan(
     precision: str = "double",
     n_alphas: int = 1,
     memory: Any = None,
-    device: Any = None, linear: bool = False,
+    device: Any = None,
+    linear: bool = False,
     filled: float = 1.0,
 ) -> Plan:
     """How to solve kernel ridge regression with so many rows, features and targets.

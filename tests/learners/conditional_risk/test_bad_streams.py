@@ -19,9 +19,11 @@ from learners.stream_decisions import (
     by_landmarks,
     minimizer,
 )
+from skstruct import config_context
 from skstruct.exceptions import DataFormatError
+from skstruct.kernels import RBF
 from skstruct.losses import Hamming, Listed
-from skstruct.smoothing import Neighbors
+from skstruct.smoothing import AdditiveKernelRidge, Neighbors
 from skstruct.smoothing.nystroem import landmarks
 from skstruct.spaces import Classes, LabelSets
 from skstruct.streaming import ArraySource, IteratorSource, ParquetSource
@@ -137,18 +139,20 @@ BAD_FITS = {
     "inputs alone": (lambda y: [iter([X])], {}, r"requires y to be passed.*pairs \(X, y\)"),
     "outputs apart": (lambda y: [blocks(X, y), y], {}, "come with the blocks"),
     "read before": (lambda y: [used_up(y)], {}, "read before.*give a function"),
-    "widths": (lambda y: [blocks(X, y)], {"gamma": [0.1, 1.0]}, "read once: give one kernel"),
+    "widths": (lambda y: [blocks(X, y)], {"kernel": RBF([0.1, 1.0])}, "read once: give one kernel"),
     "kernels": (lambda y: [blocks(X, y)], {"kernel": ["rbf", "linear"]}, "read once: give one"),
-    "exact": (lambda y: [blocks(X, y)], {"system": "cholesky"}, "needs all rows at once"),
-    "packed": (lambda y: [blocks(X, y)], {"system": "packed"}, "needs all rows at once"),
-    "folds": (lambda y: [blocks(X, y)], {"leave_out": 5}, "read more than once"),
+    "exact": (lambda y: [blocks(X, y)], {"solver": "cholesky"}, "needs all rows at once"),
+    "packed": (lambda y: [blocks(X, y)], {"solver": "packed"}, "needs all rows at once"),
+    "folds": (lambda y: [blocks(X, y)], {"cv": 5}, "read more than once"),
     "groups": (lambda y: [blocks(X, y), None, None, y], {}, "whole parts are left out.*no groups"),
     "smoother": (lambda y: [blocks(X, y)], {"smoother": Neighbors(3)}, "without a smoother"),
-    "labels": (lambda y: [blocks(X, y)], {"label_kernel": np.eye(3)}, "without a .*label kernel"),
+    "labels": (
+        lambda y: [blocks(X, y)],
+        {"smoother": AdditiveKernelRidge(np.eye(3), alpha="auto")},
+        "without a smoother",
+    ),
     "precomputed": (lambda y: [blocks(X, y)], {"kernel": "precomputed"}, "has no landmarks"),
     "alpha": (lambda y: [blocks(X, y)], {"alpha": -1.0}, "alpha must be positive"),
-    "memory": (lambda y: [blocks(X, y)], {"memory": "much"}, "memory is a size"),
-    "engine": (lambda y: [blocks(X, y)], {"engine": "spark"}, "engine is None"),
     "strings": (lambda y: [iter([(["a", "b"], ["a", "b"])])], {}, "kernel between strings"),
 }
 
@@ -195,9 +199,9 @@ def test_further_rows_that_are_wrong_leave_the_model_as_it_was():
     with pytest.raises(ValueError, match="infinity"):
         fresh.partial_fit(hole, y)
     assert not hasattr(fresh, "smoother_")
-    assert not hasattr(minimizer(system="cholesky").fit(X, y), "partial_fit")
+    assert not hasattr(minimizer(solver="cholesky").fit(X, y), "partial_fit")
     with pytest.raises(ValueError, match="takes one kernel and one gamma"):
-        by_landmarks(gamma=[0.1, 1.0]).partial_fit(X, y)
+        by_landmarks(kernel=RBF([0.1, 1.0])).partial_fit(X, y)
 
 
 def test_one_row_and_one_kind_of_output():
@@ -216,3 +220,16 @@ def test_outputs_seen_later_only_are_no_candidates_of_a_listed_loss(monkeypatch)
         listed = {tuple(row) for row in model.outputs_}
         assert {tuple(row) for row in model.predict(LONG)} <= listed
         assert len(listed) < len({tuple(row) for row in y})
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [({"memory": "much"}, "memory is a size"), ({"engine": "spark"}, "engine is")],
+)
+def test_settings_that_cannot_be(settings, said):
+    y = classes(X)
+    model = minimizer(n_landmarks=9).fit(blocks(X, y))
+    before = {**model.__dict__}
+    with pytest.raises(ValueError, match=said), config_context(**settings):
+        model.fit(blocks(X, y))
+    assert {**model.__dict__} == before

@@ -24,11 +24,12 @@ from learners.stream_decisions import (
     by_landmarks,
     minimizer,
 )
+from skstruct import config_context
 from skstruct.exceptions import InfeasibleError
 from skstruct.persistence import load_model, save_model
 from skstruct.smoothing import Neighbors
 from skstruct.spaces import Classes, LabelSets
-from skstruct.streaming import ArraySource
+from skstruct.streaming import ArraySource, decode_batches, predict_batches
 
 
 # ---------------------------------------------------------------------- further rows
@@ -99,11 +100,11 @@ def test_further_rows_after_an_exact_fit(alpha):
     """Its rows are the first; all of them may become landmarks."""
     y, weight = classes(X), np.linspace(0.5, 2.0, N)
     started = minimizer(alpha=alpha, n_landmarks=N).fit(X[:30], y[:30], weight[:30])
-    assert started.system_ in ("cholesky", "spectral")
+    assert started.solver_ in ("cholesky", "spectral")
     started.partial_fit(X[30:], y[30:], weight[30:])
     anew = by_landmarks(alpha=alpha).partial_fit(X[:30], y[:30], weight[:30])
     anew.partial_fit(X[30:], y[30:], weight[30:])
-    assert started.system_ == "nystroem"
+    assert started.solver_ == "nystroem"
     assert started.alpha_ == pytest.approx(anew.alpha_)
     assert_same_decisions(started, anew)
 
@@ -127,8 +128,8 @@ def test_small_arrays_in_files_are_arrays(tmp_path):
     y = classes(X)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    for options in ({}, {"smoother": Neighbors(3)}, {"system": "cholesky"}, {"leave_out": 5}):
-        options = {"alpha": "auto" if "leave_out" in options else 0.1, **options}
+    for options in ({}, {"smoother": Neighbors(3)}, {"solver": "cholesky"}, {"cv": 5}):
+        options = {"alpha": "auto" if "cv" in options else 0.1, **options}
         ours, theirs = (minimizer(**options).fit(rows, y) for rows in (mapped, X))
         assert ours.predict_risk(X_NEW).tobytes() == theirs.predict_risk(X_NEW).tobytes()
 
@@ -179,7 +180,7 @@ def test_batches_are_predicted_as_all_rows():
     for restrict in (None, {"exclude": ["b"]}, {"max_size": 1}):
         whole = model.decode(X_NEW, restrict=restrict)
         for batches in (parts, iter(parts), lambda: iter(parts), ArraySource(X_NEW)):
-            found = list(model.decode_batches(batches, restrict=restrict))
+            found = list(decode_batches(model, batches, restrict=restrict))
             outputs = np.concatenate([d.outputs for d in found])
             np.testing.assert_array_equal(outputs, whole.outputs)
             values = np.concatenate([d.values for d in found])
@@ -188,8 +189,8 @@ def test_batches_are_predicted_as_all_rows():
             np.testing.assert_allclose(bounds, whole.bounds, atol=1e-12)
         if batches is parts:
             assert [len(d.outputs) for d in found] == [4, 0, 1, 10]
-    assert [len(z) for z in model.predict_batches(parts)] == [4, 0, 1, 10]
-    other = list(model.predict_batches(parts, loss="zero_one"))
+    assert [len(z) for z in predict_batches(model, parts)] == [4, 0, 1, 10]
+    other = list(predict_batches(model, parts, loss="zero_one"))
     np.testing.assert_array_equal(np.concatenate(other), model.predict(X_NEW, loss="zero_one"))
 
 
@@ -197,7 +198,7 @@ def test_batches_are_predicted_as_all_rows():
 def test_a_batch_without_rows_is_predicted_as_nothing(name):
     space, loss, outputs = CASES[name]
     model = by_landmarks(space, loss).fit(X, outputs(X))
-    some, none = model.predict_batches([X_NEW[:2], X_NEW[:0]])
+    some, none = predict_batches(model, [X_NEW[:2], X_NEW[:0]])
     assert len(none) == 0
     assert type(none) is type(some)
 
@@ -207,7 +208,7 @@ def test_frames_keep_their_index(tmp_path):
     frame = pandas.DataFrame(X, columns=list("abc"), index=range(100, 100 + N))
     labels = pandas.DataFrame(label_sets(X), columns=list("wxyz"), index=frame.index)
     model = by_landmarks(LabelSets()).fit(frame, labels)
-    parts = list(model.predict_batches([frame[:3], frame[3:3], frame[3:]]))
+    parts = list(predict_batches(model, [frame[:3], frame[3:3], frame[3:]]))
     pandas.testing.assert_frame_equal(pandas.concat(parts), model.predict(frame))
 
 
@@ -223,23 +224,23 @@ def test_bad_batches_are_named():
         (None, (ValueError, TypeError), "In batch 1: "),
     ]
     for batch, kind, said in bad:
-        given = model.predict_batches([X_NEW[:2], batch, X_NEW])
+        given = predict_batches(model, [X_NEW[:2], batch, X_NEW])
         assert len(next(given)) == 2
         with pytest.raises(kind, match=said):
             next(given)
     constraints = {"include": [["a"], [], ["a"]]}
     with pytest.raises(ValueError, match="differ from row to row"):
-        model.predict_batches([X_NEW[:3], X_NEW[:4]], restrict=constraints)
+        predict_batches(model, [X_NEW[:3], X_NEW[:4]], restrict=constraints)
     with pytest.raises(InfeasibleError, match="In batch 0: "):
-        list(model.predict_batches([X_NEW], restrict={"include": ["a"], "max_size": 0}))
+        list(predict_batches(model, [X_NEW], restrict={"include": ["a"], "max_size": 0}))
     with pytest.raises(TypeError, match="An array is one batch"):
-        model.predict_batches(X_NEW).__next__()
+        predict_batches(model, X_NEW).__next__()
 
     def broken():
         yield X_NEW
         raise OSError("the disk is gone")
 
-    given = model.predict_batches(broken())
+    given = predict_batches(model, broken())
     assert len(next(given)) == 15
     with pytest.raises(OSError, match="the disk is gone"):
         next(given)
@@ -248,17 +249,19 @@ def test_bad_batches_are_named():
 # ---------------------------------------------------------------------- model files
 @pytest.mark.slow
 @pytest.mark.parametrize("device", [None, "cpu"])
-@pytest.mark.parametrize("system", ["nystroem", "fourier"])
+@pytest.mark.parametrize("solver", ["nystroem", "fourier"])
 @pytest.mark.parametrize("how", ["fit", "source", "partial_fit"])
-def test_model_files(device, system, how, tmp_path):
+def test_model_files(device, solver, how, tmp_path):
     if device:
         pytest.importorskip("torch")
     y = classes(X)
-    model = minimizer(system=system, n_landmarks=12, device=device, alpha="auto")
-    if how == "source":
-        model.fit(blocks(X, y))
-    else:
-        getattr(model, how)(X, y)
+    model = minimizer(solver=solver, n_landmarks=12, alpha="auto")
+    with config_context(device=device):
+        if how == "source":
+            model.fit(blocks(X, y))
+        else:
+            getattr(model, how)(X, y)
+    assert model.device_ == device
     save_model(model, tmp_path / "model")
     loaded = load_model(tmp_path / "model")
     assert_same_decisions(loaded, model, atol=1e-10)
