@@ -28,7 +28,9 @@ from skstruct.kernels import (
     BlendedSpectrumKernel,
     Dirac,
     HammingKernel,
+    Laplacian,
     PathKernel,
+    Polynomial,
     ProductKernel,
     SpectrumKernel,
     SumKernel,
@@ -40,6 +42,7 @@ from skstruct.learners import (
     LabelRankingSVM,
     MaxMarginNetwork,
     MaxMarginTree,
+    NewtonCG,
     NeighborLabelRanker,
     OnlineLabelRanker,
     PairwiseComparison,
@@ -223,8 +226,11 @@ def _smoothers() -> dict[str, Case]:
         "precomputed": Case(ConditionalRiskMinimizer(space, kernel="precomputed"), X @ X.T, y),
         "function": Case(ConditionalRiskMinimizer(space, kernel=laplacian_kernel), X, y),
         "sparse": Case(ConditionalRiskMinimizer(space), sparse.csr_array(X * (X > 0)), y),
-        "fourier": Case(
-            CountingRidge(alpha=0.1, random_state=0, n_landmarks=4), X, rows),
+        "landmarks": Case(CountingRidge(alpha=0.1, random_state=0, n_landmarks=4), X, rows),
+        "newton": Case(CountingRidge(alpha=0.1, solver=NewtonCG(tol=1e-8)), X, rows),
+        "candidates": Case(OutputKernelRegressor(S.Candidates(WORDS[:3]), alpha=1.0), X, WORDS),
+        "kernel objects": Case(
+            ConditionalRiskMinimizer(space, kernel=[Polynomial(2), RBF(0.5) + Laplacian()]), X, y),
         "kernel perceptron": Case(StructuredPerceptron(kernel="rbf", random_state=0), X, rows),
     }  # fmt: skip
 

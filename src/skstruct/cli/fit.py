@@ -12,6 +12,7 @@ from skstruct.cli.options import (
     check_writable,
     json_option,
     loss_option,
+    hold_machine_settings,
     parse_settings,
     quiet_option,
     read_file,
@@ -31,7 +32,8 @@ from skstruct.cli.terminal import shows_progress
 @click.option("--learner", default="auto", help="auto, or one of those of `compare --help`.")
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE",
-    help="A parameter of the learner, such as alpha=0.1; may be repeated.",
+    help="A parameter of the learner, such as alpha=0.1 or kernel__gamma=2, or of the machine: "
+         "device, engine, memory, precision; may be repeated.",
 )  # fmt: skip
 @click.option("--scale", type=click.Choice(["standard", "none"]), default="standard",
               help="Whether numeric columns are brought to unit variance.")  # fmt: skip
@@ -78,7 +80,8 @@ def fit(
     check_writable(model)
     if loss is not None:
         check_loss(loss)
-    task_model = TaskModel(learner, loss, parse_settings(settings), scale, verbose=int(verbose))
+    parameters = hold_machine_settings(parse_settings(settings))
+    task_model = TaskModel(learner, loss, parameters, scale, verbose=int(verbose))
     table = _read(task_model, data, reading, block_rows, quiet)
     for sentence in _checked(task_model, table):
         say(f"{table.name}: {sentence}", quiet)

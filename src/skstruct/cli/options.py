@@ -126,6 +126,21 @@ def parse_settings(pairs: Any) -> dict[Any, Any]:
     return {key: _value(text) for key, text in map(_key_and_text, pairs)}
 
 
+def hold_machine_settings(settings: dict[Any, Any]) -> dict[Any, Any]:
+    """Settings of the learner alone; those of the machine hold from here to the command's end."""
+    from skstruct.backends.choice import backend_for
+    from skstruct.config import config_context, get_config
+
+    machine = {key: value for key, value in settings.items() if key in get_config()}
+    try:
+        if machine.get("device") is not None:
+            backend_for(machine["device"])
+        click.get_current_context().with_resource(config_context(**machine))
+    except (ValueError, ImportError) as error:
+        raise click.UsageError(str(error)) from None
+    return {key: value for key, value in settings.items() if key not in machine}
+
+
 def parse_restrict(pairs: Any) -> dict[Any, Any] | None:
     """Constraints from ``key=value`` texts; a comma separates names.
 

@@ -11,7 +11,7 @@ import numpy as np
 from skstruct import spaces
 from skstruct.datasets.dataset import Table
 from skstruct.exceptions import DataFormatError
-from skstruct.kernels.inputs import kernel_name, resolve_kernel
+from skstruct.kernels.inputs import KernelSum, kernel_name, resolve_kernel
 from skstruct.losses import resolve_loss
 from skstruct.model_selection.evaluation import loss_name
 
@@ -248,14 +248,17 @@ def _check_parts(learner: Any, given: dict[str, Any], who: str) -> None:
     if isinstance(learner.alpha, (int, float)) and not _is_open(learner.kernel):
         why.setdefault("cv", f"alpha={learner.alpha} is given, so that nothing is chosen")
     for key in given:
-        if key in why:
-            raise ValueError(f"{who} makes no use of {key}: {why[key]}.")
+        part = key.partition("__")[0]
+        if part in why:
+            raise ValueError(f"{who} makes no use of {key}: {why[part]}.")
 
 
 def _is_open(kernel: Any) -> bool:
     """Whether there are several kernels or widths to choose from."""
     if isinstance(kernel, (list, tuple)):
         return True
+    if isinstance(kernel, KernelSum):
+        return any(map(_is_open, kernel.kernels))
     gamma: Any = getattr(kernel, "gamma", None)
     return isinstance(gamma, str) or np.ndim(gamma) > 0
 

@@ -85,7 +85,7 @@ def test_candidates_outside_the_space_are_named():
     with pytest.raises(ValueError, match=r"Y\[1\] is the label 9"):
         numbers.fit(X, K)
     sets = OutputKernelRegressor(space=Candidates([[0, 1], [2, 0]]), output_kernel="linear")
-    with pytest.raises(ValueError, match="got 2"):
+    with pytest.raises(ValueError, match=r"Y\[1\] holds the label 2"):
         sets.fit(X, np.array([[0, 1], [1, 0], [1, 1], [0, 0]]))
 
 
