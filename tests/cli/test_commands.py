@@ -34,7 +34,7 @@ def models(tmp_path_factory):
     files = {}
     for name in ("animals.arff", "drinks.csv", "garden.csv", "phrases.txt"):
         files[name] = folder / f"{name}.model"
-        options = ["--set", "alpha=1.0"] if name != "phrases.txt" else ["--set", "lam=0.01"]
+        options = ["--set", "alpha=1.0"] if name != "phrases.txt" else ["--set", "alpha=0.01"]
         with pytest.raises(SystemExit) as left:
             main(["fit", "-q", str(SAMPLES / name), "-o", str(files[name]), *options,
                   *targets.get(name, [])])  # fmt: skip

@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from skstruct import ConditionalRiskMinimizer, get_config, load_model
 from skstruct.datasets.reading import read_data
 
 N_ROWS = 90
-LANDMARKS = ("--set", "system=nystroem", "--set", "n_landmarks=25")
+LANDMARKS = ("--set", "solver=nystroem", "--set", "n_landmarks=25")
 
 
 def outputs(rng, task, x):
@@ -242,7 +243,7 @@ def test_learners_that_need_all_rows_are_reported(run):
     write("train.csv", table("labels"))
     given = ("fit", "train.csv", "--target", "out", "--task", "labels", "-o", "m.model",
              "--block-rows", 9)  # fmt: skip
-    for more in (("--learner", "forest"), ("--learner", "svm"), ("--set", "system=cholesky")):
+    for more in (("--learner", "forest"), ("--learner", "svm"), ("--set", "solver=cholesky")):
         err = run(*given, *more, code=2).err
         assert "needs all rows at once" in err
         assert "--block-rows" in err
@@ -287,25 +288,31 @@ def test_the_choice_is_said_before_the_fit(run, monkeypatch):
 @pytest.mark.parametrize(
     ("learner", "settings", "message"),
     [
-        ("forest", ["system=nystroem"], "system"),
+        ("forest", ["solver=nystroem"], "solver"),
         ("forest", ["n_landmarks=100"], "n_landmarks"),
         ("forest", ["kernel=linear"], "kernel"),
         ("forest", ["alpha=0.1"], "alpha"),
-        ("neighbors", ["gamma=0.1"], "gamma"),
-        ("neighbors", ["leave_out=output"], "leave_out"),
-        ("kernel", ["system=cholesky", "n_landmarks=5"], "n_landmarks"),
-        ("kernel", ["degree=2"], "degree"),
-        ("linear", ["gamma=2.0"], "gamma"),
-        ("kernel", ["alpha=1.0", "leave_out=5"], "leave_out"),
+        ("forest", ["kernel__gamma=0.1"], "no use of kernel__gamma"),
+        ("neighbors", ["cv=output"], "no use of cv"),
+        ("kernel", ["solver=cholesky", "n_landmarks=5"], "n_landmarks"),
+        ("kernel", ["kernel__degree=2"], "'degree'"),
+        ("kernel", ["gamma=2.0"], "'gamma'"),
+        ("kernel", ["kernel=hashes", "kernel__gamma=2.0"], "Unknown kernel 'hashes'"),
+        ("linear", ["kernel__gamma=2.0"], "'gamma'"),
+        ("counting", ["kernel__width=2.0"], "'width'"),
+        ("kernel", ["alpha=1.0", "cv=5"], "no use of cv"),
+        ("kernel", ["memory=much"], "memory is a size"),
+        ("kernel", ["precision=half"], "precision is"),
+        ("kernel", ["device=abacus"], "abacus"),
         ("kernel", ["smoother__n_estimators=5"], "smoother"),
         ("kernel", ["smoother=forest"], "--learner forest"),
         ("kernel", ["loss=f1"], "--loss"),
         ("kernel", ["space=x"], "--task"),
         ("kernel", ["verbose=1"], "--verbose"),
-        ("svm", ["system=nystroem"], "system"),
+        ("svm", ["solver=nystroem"], "solver"),
         ("kernel", ["alpha=abc"], "alpha is a positive number"),
         ("kernel", ["alpha=[1.0, -1]"], "alpha is a positive number"),
-        ("kernel", ["system=fast"], "'fast'"),
+        ("kernel", ["solver=fast"], "'fast'"),
         ("linear", ["n_landmarks=0"], "n_landmarks is a whole number"),
     ],
 )
@@ -319,31 +326,76 @@ def test_settings_that_have_no_part_are_wrong_usage(run, learner, settings, mess
 
 
 @pytest.mark.parametrize(
-    ("rows", "more", "system"),
-    [(12, (), "nystroem"), (10, (), "spectral"), (12, ("--set", "system=cholesky"), "cholesky")],
+    ("rows", "more", "solver"),
+    [(12, (), "nystroem"), (10, (), "spectral"), (12, ("--set", "solver=cholesky"), "cholesky")],
 )
-def test_landmarks_are_taken_above_a_number_of_rows(run, monkeypatch, rows, more, system):
+def test_landmarks_are_taken_above_a_number_of_rows(run, monkeypatch, rows, more, solver):
     from skstruct import load_model
 
     monkeypatch.setattr("skstruct.tasks.learners.EXACT_ROWS", 10)
     write("train.csv", {"x": range(rows), "y": ["p", "q"] * (rows // 2)})
-    alpha = () if system == "spectral" else ("--set", "alpha=1.0")
+    alpha = () if solver == "spectral" else ("--set", "alpha=1.0")
     run("fit", "-q", "train.csv", "-o", "m.model", *more, *alpha)
-    assert load_model("m.model").learner_.system_ == system
+    assert load_model("m.model").learner_.solver_ == solver
 
 
 @pytest.mark.slow
 def test_settings_that_have_a_part_are_not(run):
     write("train.csv", table("labels"))
     for learner, settings in (
-        ("kernel", ["kernel=polynomial", "degree=2", "coef0=1.0", "alpha=1.0"]),
-        ("kernel", ["leave_out=5"]),
-        ("kernel", ["system=nystroem", "n_landmarks=9", "gamma=0.5"]),
+        ("kernel", ["kernel=polynomial", "kernel__degree=2", "kernel__coef0=1.0", "alpha=1.0"]),
+        ("kernel", ["cv=5"]),
+        ("kernel", ["alpha=1.0", "kernel__gamma=[0.5, 2.0]", "cv=5"]),
+        ("kernel", ["solver=nystroem", "n_landmarks=9", "kernel__gamma=0.5"]),
         ("forest", ["smoother__n_estimators=5", "random_state=3"]),
     ):
         given = [part for setting in settings for part in ("--set", setting)]
         run("fit", "-q", "train.csv", "--target", "out", "--learner", learner, *given,
             "-o", "m.model")  # fmt: skip
+
+
+def test_parameters_of_a_kernel_reach_it(run):
+    write("train.csv", table("labels"))
+    given = ("fit", "-q", "train.csv", "--target", "out", "--set", "alpha=1.0", "-o", "m.model")
+    for learner in ("kernel", "counting", "output-kernel"):
+        run(*given, "--learner", learner, "--set", "kernel__gamma=2")
+        fitted = load_model("m.model").learner_
+        assert repr(fitted.kernel) == "RBF(gamma=2)"
+    run(*given, "--set", "kernel=polynomial", "--set", "kernel__degree=2")
+    assert repr(load_model("m.model").learner_.kernel) == "Polynomial(degree=2)"
+    run(*given, "--set", "kernel__gamma=[0.25, 4.0]")
+    assert load_model("m.model").learner_.gamma_ in (0.25, 4.0)
+
+
+def test_settings_of_the_machine_hold_for_one_command(run, monkeypatch):
+    write("train.csv", table("labels"))
+    before, seen = get_config(), []
+    fit = ConditionalRiskMinimizer.fit
+
+    def watched(self, *args, **kwargs):
+        seen.append(get_config())
+        return fit(self, *args, **kwargs)
+
+    monkeypatch.setattr(ConditionalRiskMinimizer, "fit", watched)
+    given = ("fit", "-q", "train.csv", "--target", "out", "--set", "alpha=1.0", "-o", "m.model")
+    run(*given, "--set", "memory=200MB", "--set", "device=numpy", "--set", "precision=mixed")
+    assert seen == [before | {"memory": "200MB", "device": "numpy", "precision": "mixed"}]
+    assert get_config() == before
+    assert load_model("m.model").parameters == {"alpha": 1.0}
+
+
+@pytest.mark.slow
+def test_a_device_that_is_asked_for_fits_the_same(run):
+    pytest.importorskip("torch")
+    write("train.csv", table("labels"))
+    given = ("fit", "-q", "train.csv", "--target", "out", "--set", "alpha=1.0", "-o")
+    run(*given, "here.model")
+    run(*given, "there.model", "--set", "device=cpu")
+    here, there = load_model("here.model").learner_, load_model("there.model").learner_
+    assert (here.device_, there.device_) == (None, "cpu")
+    data = read_data("train.csv", targets=("out",))
+    X = load_model("here.model").inputs(data)
+    np.testing.assert_allclose(here.mean_embedding(X), there.mean_embedding(X), atol=1e-8)
 
 
 # ---------------------------------------------------------------------- blocks of prediction

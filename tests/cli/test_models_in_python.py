@@ -163,7 +163,7 @@ FORMS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_sentences_in_all_their_forms(run, form):
-    run("fit", "-q", SAMPLES / "phrases.txt", "-o", "m.model", "--set", "lam=0.01")
+    run("fit", "-q", SAMPLES / "phrases.txt", "-o", "m.model", "--set", "alpha=0.01")
     run("predict", "-q", "m.model", SAMPLES / "phrases.txt", "-o", "out.csv")
     model = load_model("m.model")
     sentences = read_data(SAMPLES / "phrases.txt").inputs
@@ -173,7 +173,7 @@ def test_sentences_in_all_their_forms(run, form):
 
 
 def test_sentences_that_are_none_are_reported(run):
-    run("fit", "-q", SAMPLES / "phrases.txt", "-o", "m.model", "--set", "lam=0.01")
+    run("fit", "-q", SAMPLES / "phrases.txt", "-o", "m.model", "--set", "alpha=0.01")
     model = load_model("m.model")
     for X, problem in (
         ([["dog"]], "sequence 1, position 1 has 1 columns; the model reads 2"),
@@ -188,7 +188,7 @@ def test_sentences_that_are_none_are_reported(run):
 
 def test_words_alone_and_numbers(run):
     Path("words.txt").write_text("dog N\nruns V\n\ncat N\n\n" * 5)
-    run("fit", "-q", "words.txt", "--format", "conll", "-o", "m.model", "--set", "lam=0.01")
+    run("fit", "-q", "words.txt", "--format", "conll", "-o", "m.model", "--set", "alpha=0.01")
     model = load_model("m.model")
     assert [list(tags) for tags in model.predict([["dog", "runs"], [("cat",)]])] == [
         ["N", "V"], ["N"]

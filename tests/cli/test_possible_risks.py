@@ -6,6 +6,7 @@ import pytest
 
 from skstruct.cli.predictions import predictions
 from skstruct.datasets.dataset import Dataset, Table
+from skstruct.kernels import RBF
 from skstruct.tasks import TaskModel
 
 RNG = np.random.default_rng(0)
@@ -19,7 +20,7 @@ def data(n):
 
 @pytest.mark.parametrize("kbest", [None, 2])
 def test_no_risk_is_below_zero(kbest):
-    rough = {"alpha": 1e-4, "gamma": 3.0}
+    rough = {"alpha": 1e-4, "kernel": RBF(3.0)}
     model = TaskModel("kernel", parameters=rough).fit(data(60))
     X = model.inputs(data(100))
     raw = model.learner_.decode(X).values

@@ -57,7 +57,7 @@ def test_predict_names_the_features_that_are_missing(run, fit, ending):
 @pytest.fixture
 def tagged(run):
     """A model of words with parts of speech, and sentences of which every second has a tag."""
-    run("fit", "-q", SAMPLES / "phrases.txt", "-o", "t.model", "--set", "lam=0.01")
+    run("fit", "-q", SAMPLES / "phrases.txt", "-o", "t.model", "--set", "alpha=0.01")
     return "t.model"
 
 
@@ -151,7 +151,7 @@ def test_labels_cannot_run_in_a_spreadsheet(run, fit):
         rows.writerow(["x", "kind"])
         rows.writerows([i, "'" + name if name[0] == "'" else name]
                        for i, name in enumerate(FORMULAS) for _ in range(2))  # fmt: skip
-    fit("-q", "train.csv", "--target", "kind", "--set", "gamma=10")
+    fit("-q", "train.csv", "--target", "kind", "--set", "kernel__gamma=10")
     run("predict", "m.model", "train.csv", "-o", "out.csv")
     cells = [row["prediction"] for row in rows_of(Path("out.csv").read_text("utf-8"))]
     assert not any(cell[0] in "=+-@\t\r" for cell in cells)
@@ -285,7 +285,7 @@ def test_conll_u_is_read(run):
     assert relations.inputs[1] == [("#", "SYM"), ("on", "ADV")]
     assert read_data("es.conllu", targets="8").outputs == relations.outputs
     assert read_data("es.conllu", targets=()).inputs == data.inputs
-    run("fit", "-q", "es.conllu", "-o", "u.model", "--set", "lam=0.01")
+    run("fit", "-q", "es.conllu", "-o", "u.model", "--set", "alpha=0.01")
     run("predict", "u.model", "es.conllu", "-o", "out.conll")
     assert read_data("out.conll").inputs == data.inputs
     broken = CONLLU.replace("2\tnos\tnosotros\tPRON\t_\t_\t1\tobj\t_\t_", "2\tnos\tnosotros\tPRON")
@@ -353,7 +353,7 @@ def os_listdir():
 @pytest.mark.parametrize("name", ["drinks.csv", "phrases.txt", "animals.arff"])
 def test_rows_of_training_are_no_test(run, name):
     text = (SAMPLES / name).read_text("utf-8")
-    option = "lam=0.01" if name == "phrases.txt" else "alpha=1.0"
+    option = "alpha=0.01" if name == "phrases.txt" else "alpha=1.0"
     Path(name).write_text(text, encoding="utf-8")
     run("fit", "-q", name, "-o", "m.model", "--set", option)
     n = len(read_data(name))

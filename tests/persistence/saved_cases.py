@@ -42,8 +42,8 @@ from skstruct.learners import (
     LabelRankingSVM,
     MaxMarginNetwork,
     MaxMarginTree,
-    NewtonCG,
     NeighborLabelRanker,
+    NewtonCG,
     OnlineLabelRanker,
     PairwiseComparison,
 )
@@ -210,15 +210,10 @@ def _smoothers() -> dict[str, Case]:
         for s in smoothers
     }
     rows = SPACES["LabelSets"][1]
+    between_labels = AdditiveKernelRidge("adjacency", alpha="auto")
     compressed = OutputKernelRegressor(method=SampleCompression(radius=1.0))
     return cases | {
-        "label kernel": Case(
-            ConditionalRiskMinimizer(
-                space, smoother=AdditiveKernelRidge("adjacency", alpha="auto")
-            ),
-            X,
-            y,
-        ),
+        "label kernel": Case(ConditionalRiskMinimizer(space, smoother=between_labels), X, y),
         "searched": Case(ConditionalRiskMinimizer(space, kernel=RBF("auto")), X, y),
         "compression": Case(compressed, X, rows),
         "compression alone": Case(SampleCompression(radius=1.0), X, X[:, 0]),

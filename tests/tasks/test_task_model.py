@@ -9,6 +9,8 @@ from skstruct.datasets.blocks import read_blocks
 from skstruct.datasets.dataset import TASKS, Dataset, Table
 from skstruct.datasets.reading import read_data
 from skstruct.exceptions import DataFormatError
+from skstruct.kernels import RBF
+from skstruct.kernels import Laplacian
 from skstruct.streaming import predict_batches
 from skstruct.tasks import LEARNERS, TaskModel, default_learner, make_learner, space_for
 from skstruct.tasks.encoders import RowLearner
@@ -88,6 +90,24 @@ def test_unknown_learners_and_parameters_are_reported():
     with pytest.raises(ValueError, match="'tree' is for plain label sets"):
         make_learner("tree", space_for(data_of("hierarchy")))
     assert make_learner("forest", space, smoother__n_estimators=7).smoother.n_estimators == 7
+
+
+def test_a_kernel_by_name_takes_parameters():
+    space = space_for(data_of("labels"))
+    assert repr(make_learner("kernel", space, kernel__gamma=2.0).kernel) == "RBF(gamma=2.0)"
+    given = make_learner("counting", space, kernel="poly", kernel__degree=2, kernel__coef0=0.5)
+    assert repr(given.kernel) == "Polynomial(coef0=0.5, degree=2)"
+    own = Laplacian(0.5)
+    assert make_learner("kernel", space, kernel=own, kernel__gamma=3.0).kernel.gamma == 3.0
+    assert own.gamma == 0.5
+    assert make_learner("kernel", space).kernel == make_learner("kernel", space).kernel
+    with pytest.raises(ValueError, match="Invalid parameter 'gamma' for estimator Linear"):
+        make_learner("linear", space, kernel__gamma=2.0)
+    with pytest.raises(ValueError, match="no use of kernel__gamma: it smooths by Forest"):
+        make_learner("forest", space, kernel__gamma=2.0)
+    with pytest.raises(ValueError, match="no use of cv: alpha=1.0 is given"):
+        make_learner("kernel", space, kernel=RBF(1.0) + Laplacian(2.0), alpha=1.0, cv=5)
+    make_learner("kernel", space, kernel=RBF("auto") + Laplacian(), alpha=1.0, cv=5)
 
 
 def test_data_without_outputs_or_rows():
