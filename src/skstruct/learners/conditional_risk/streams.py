@@ -44,7 +44,7 @@ FEWEST_JUDGED_ROWS = 200  # rows: with fewer to judge it by, alpha stays as it i
 
 def _goes_on(model: Any) -> bool:
     """Whether further rows can be added to what was learned."""
-    plain = model.smoother is None and model.label_kernel is None and not model._precomputed
+    plain = model.smoother is None and not model._precomputed
     if not plain or model.solver not in ("auto", *ONE_PASS):
         return False
     return model.loss is None or resolve_loss(model.loss).embedding != "weights"
