@@ -102,7 +102,7 @@ class Candidates(Classes):
             view.allowed_ = view.allowed_[: self.n_candidates_]
         return view
 
-    def enumerate(self, limit: Any = None) -> np.ndarray:
+    def enumerate(self, limit: int | None = None) -> np.ndarray:
         return np.arange(self.n_candidates_)
 
     @property

@@ -238,7 +238,7 @@ class Classes(GivenWhole):
         """Covariance of psi, I / k - 11' / k^2, by its two eigenspaces."""
         return Exchangeable(0.0, 1.0 / len(self.labels_), len(self.labels_))
 
-    def enumerate(self, limit: Any = None) -> np.ndarray:
+    def enumerate(self, limit: int | None = None) -> np.ndarray:
         return self.listed_
 
     def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:

@@ -189,9 +189,10 @@ class OtherEmbedding(EmbeddingView):
     def distribution(self, scores: Any) -> Distribution | None:
         psi = self.embed(self.space.above_)
         scores = self._checked_scores(scores, psi.shape[1])
-        return self.space._distribution_of(
+        distribution: Distribution = self.space._distribution_of(
             scores @ psi.T, lambda probabilities: probabilities @ psi
         )
+        return distribution
 
     def argmin(self, costs: np.ndarray) -> Decoded:
         decoded: Decoded = self.space.argmin(None, element_costs=self._element_costs(costs))

@@ -78,7 +78,8 @@ class SizedSets(EmbeddingView):
         def decode(rows: np.ndarray, constraints: Any) -> Any:
             return self._decode(costs[rows], constraints)
 
-        return self.space._k_best(decode, len(costs), k)
+        decoded: Decoded = self.space._k_best(decode, len(costs), k)
+        return decoded
 
     def _checked(self, costs: np.ndarray) -> np.ndarray:
         return self._checked_costs(costs, len(self.labels_) ** 2 + 1)
@@ -176,7 +177,8 @@ class ParentProducts(EmbeddingView):
         a list.
         """
         if not len(self.shared_):
-            return self.space.distribution(scores)
+            known: Distribution | None = self.space.distribution(scores)
+            return known
         scores = self._checked_scores(scores, len(self.labels_) + len(self.shared_))
         from skstruct.spaces.indicator_sets.distribution import view_distribution
 
@@ -272,7 +274,7 @@ class ParentProducts(EmbeddingView):
         parents, children = np.append(dag.parents, parent), np.append(dag.children, d + product)
         return Dag(d + len(self.shared_), parents, children)
 
-    def _by_program(self, costs: np.ndarray, constraints: Any) -> Any:
+    def _by_program(self, costs: np.ndarray, constraints: Any) -> Decoded:
         program = self._program(constraints)
         low, high = self.space._close_masks(constraints)
         m = len(self.shared_)

@@ -193,7 +193,9 @@ class TournamentStates(EmbeddingView):
     def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         d, states = len(self.labels_), len(self.states_)
         costs = check_costs(costs, d * states, used_by="Tournaments")
-        return self.space.kbest_states(costs.reshape(len(costs), d, states), k)
+        cube = costs.reshape(len(costs), d, states)
+        decoded: Decoded = self.space.kbest_states(cube, k)
+        return decoded
 
     def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of tournaments by scores of every pair and sign, (n, d * S)."""
