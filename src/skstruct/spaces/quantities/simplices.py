@@ -2,6 +2,7 @@
 """Histograms: amounts that add up to a fixed total."""
 
 from collections.abc import Iterable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ class Simplex(QuantitySpace):
         self.max_boxes = max_boxes
 
     def _learn(self, Z: np.ndarray) -> None:
-        is_number = bool(np.isscalar(self.total))
+        is_number = isinstance(self.total, Real)
         if not (is_number and 0 < self.total < np.inf):
             raise ValueError(f"Simplex: total is a positive number; got {self.total!r}.")
         self._check_inside(Z)
