@@ -76,7 +76,7 @@ class RiskCurveDisplay:
         estimator: Any,
         x: Any,
         *,
-        column: str | None = None,
+        column: Any = None,
         loss: Any = None,
         y: Any = None,
         restrict: dict[str, Any] | None = None,

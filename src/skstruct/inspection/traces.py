@@ -42,7 +42,7 @@ class TraceDisplay:
         *,
         coordinate: int | None = None,
         name: str | None = None,
-        axes: np.ndarray | None = None,
+        axes: Any = None,
     ) -> Self:
         """Draw what chains have drawn.
 
@@ -68,7 +68,7 @@ class TraceDisplay:
             name = "score" if coordinate is None else f"coordinate {coordinate}"
         return cls(traces, name).plot(axes)
 
-    def plot(self, axes: np.ndarray | None = None) -> Self:
+    def plot(self, axes: Any = None) -> Self:
         """Draw on three ``axes``, or on a new figure; returns the display."""
         pyplot = require("matplotlib.pyplot", used_by="TraceDisplay", extra="plot")
         trace = checked_traces(self.trace)
