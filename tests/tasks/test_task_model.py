@@ -9,8 +9,7 @@ from skstruct.datasets.blocks import read_blocks
 from skstruct.datasets.dataset import TASKS, Dataset, Table
 from skstruct.datasets.reading import read_data
 from skstruct.exceptions import DataFormatError
-from skstruct.kernels import RBF
-from skstruct.kernels import Laplacian
+from skstruct.kernels import RBF, Laplacian
 from skstruct.streaming import predict_batches
 from skstruct.tasks import LEARNERS, TaskModel, default_learner, make_learner, space_for
 from skstruct.tasks.encoders import RowLearner

@@ -22,7 +22,7 @@ def is_large(path: str, format_name: str | None) -> bool:
     return has_blocks(path, format_name) and _table_bytes(Path(path)) > LARGE
 
 
-def _table_bytes(path: Path) -> int:
+def _table_bytes(path: Path) -> Any:
     """About the size of the numbers of a CSV or Parquet file."""
     if path.is_dir() or path.suffix.lower() in (".parquet", ".pq"):
         return _parquet_cells(path) * 8
@@ -57,7 +57,7 @@ def check_memory(path: str, format_name: str | None, memory: str | None) -> None
         )
 
 
-def _needed(path: Path, format_name: str) -> int:
+def _needed(path: Path, format_name: str) -> Any:
     if format_name == "parquet":
         return _parquet_cells(path) * _COPIES
     share, text = _unpacked_share(path)

@@ -98,7 +98,7 @@ def _parts(model: Any, path: Any, blocks: Any) -> Iterator[Any]:
         raise click.ClickException(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
-def _rows(model: Any, explain: Any) -> int:
+def _rows(model: Any, explain: Any) -> Any:
     """Rows of a block for which the numbers that each of them needs are not too much."""
     return max(1, min(MOST_ROWS, MOST_WEIGHTS // max(1, _held_against(model, explain))))
 

@@ -151,7 +151,7 @@ class RBF(InputKernel):
         self.centre_ = None if sparse.issparse(X) else X.mean(axis=0)
         return self
 
-    def __call__(self, A: Any, B: Any) -> np.ndarray:
+    def __call__(self, A: Any, B: Any) -> Any:
         if self.centre_ is not None:
             # By value: a model read from a file holds equal rows, and must round alike.
             same = A is B or (A.shape == B.shape and np.array_equal(A, B))
@@ -290,7 +290,8 @@ class Precomputed(InputKernel):
     name = "precomputed"
 
     def gram(self, X: Any, *, half: bool = False) -> np.ndarray:
-        return check_gram(X)
+        found: np.ndarray = check_gram(X)
+        return found
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
         return A.toarray() if sparse.issparse(A) else np.asarray(A, dtype=np.float64)

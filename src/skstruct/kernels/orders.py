@@ -118,7 +118,7 @@ class EdgeKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
            [0.]])
     """
 
-    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> Any:
         return product_of(*relation_pair(A, B))
 
 
@@ -144,7 +144,7 @@ class SignedEdgeKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
            [-1.]])
     """
 
-    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> Any:
         A, B = relation_pair(A, B)
         signs = _signs(A)
         return product_of(signs, signs if B is A else _signs(B))

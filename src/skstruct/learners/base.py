@@ -98,7 +98,7 @@ def decide_in_blocks(
         except InfeasibleError as error:
             raise error.shifted(rows.start) from None
 
-    def one(rows: slice) -> Decoded:
+    def one(rows: slice) -> Any:
         return decided(rows, smooth(rows_of(X, rows)))
 
     shown = track(blocks, "predicting, blocks of rows", verbose)

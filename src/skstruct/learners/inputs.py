@@ -203,7 +203,7 @@ def checked(model: Any, X: Any, reset: bool) -> Any:
     return narrow_indices(X)
 
 
-def raw_inputs(model: Any) -> bool:
+def raw_inputs(model: Any) -> Any:
     """Whether a model has a smoother that takes inputs as they are."""
     return takes_raw_inputs(getattr(model, "smoother", None))
 

@@ -199,7 +199,7 @@ class Forest(WeightedMean):
         columns = X.tocsc() if sparse.issparse(X) else X
         rng, grow = check_random_state(self.random_state), delayed(_grow)
 
-        def grown(seeds: np.ndarray, least: int) -> list[tuple[Any, np.ndarray]]:
+        def grown(seeds: np.ndarray, least: int) -> Any:
             shown = track(seeds.tolist(), "trees", self.verbose)
             trees = (self._tree(seed, least, sample.size) for seed in shown)
             return self._parallel(grow(tree, columns, targets, sample) for tree in trees)

@@ -262,7 +262,8 @@ class KernelRidge(KernelMachine):
         W = (self.root_[:, None] * self.system_.solve(self.root_[:, None] * V.T)).T
         if self.fit_intercept:
             W += self.sample_weight_ / self.sample_weight_.sum()
-        return W
+        weights: np.ndarray = W
+        return weights
 
     # ------------------------------------------------------------------ leaving out
     def loo(self, groups: Any = None) -> np.ndarray:
@@ -273,7 +274,10 @@ class KernelRidge(KernelMachine):
         """
         check_is_fitted(self)
         members = None if groups is None else group_rows(groups, len(self.root_))
-        return self._left_out(check_alpha(self.alpha) * self.dual_coef_ / self._divisor(), members)
+        means: np.ndarray = self._left_out(
+            check_alpha(self.alpha) * self.dual_coef_ / self._divisor(), members
+        )
+        return means
 
     def loo_path(self, alphas: Any, groups: Any = None) -> Iterator[np.ndarray]:
         """``loo`` for each alpha in turn, from one eigendecomposition; a generator."""

@@ -208,7 +208,7 @@ class LinearRidge(SparseRegressor):
 
     def _influence(
         self, equations: NormalEquations, X: Any, shift: np.ndarray, rows: Any = slice(None)
-    ) -> np.ndarray:
+    ) -> Any:
         """How much a training row, for its weight, moves the mean at rows of X; (n_fitted, n)."""
         B = (X.toarray() if sparse.issparse(X) else X).T - (equations.means + shift)[:, None]
         solved = equations.solve(B, float(self.alpha), self.tol, self.max_iter)

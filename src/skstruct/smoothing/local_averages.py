@@ -79,7 +79,7 @@ class NadarayaWatson(Configured, WeightedMean):
             means[rows] = self._weigh(X[rows], part, groups) @ self.targets_
         return means
 
-    def _weigh(self, X: Any, own: np.ndarray | None = None, groups: Any = None) -> np.ndarray:
+    def _weigh(self, X: Any, own: np.ndarray | None = None, groups: Any = None) -> Any:
         left_out = None if own is None else own[:, None] == groups
         W = (
             self._gaussian(X, left_out)

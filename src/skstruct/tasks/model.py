@@ -288,7 +288,7 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         """Outputs in the names of the data of training; options as of the learner."""
         return self._named(self.learner_.predict(self.inputs(X), **options), X)
 
-    def _named(self, outputs: np.ndarray, X: Any) -> np.ndarray:
+    def _named(self, outputs: np.ndarray, X: Any) -> Any:
         targets = self.reading_["targets"]
         return with_index(outputs, X, self.targets_, targets[0] if len(targets) == 1 else None)
 

@@ -396,17 +396,20 @@ class SumKernel(OutputKernel):
         values = [getattr(kernel, method)(*args) for kernel in _parts(self, "SumKernel")]
         return sum(weight * value for weight, value in zip(self._weights(), values))
 
-    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> Any:
         return self._sum("__call__", A, B)
 
     def diagonal(self, A: Any) -> np.ndarray:
-        return self._sum("diagonal", A)
+        squares: np.ndarray = self._sum("diagonal", A)
+        return squares
 
     def paired(self, A: Any, B: Any) -> np.ndarray:
-        return self._sum("paired", A, B)
+        values: np.ndarray = self._sum("paired", A, B)
+        return values
 
     def loss(self, A: Any, B: Any) -> np.ndarray:
-        return self._sum("loss", A, B)
+        losses: np.ndarray = self._sum("loss", A, B)
+        return losses
 
     def admit(self, Y: Any) -> None:
         for kernel in _parts(self, "SumKernel"):
@@ -432,10 +435,12 @@ class SumKernel(OutputKernel):
         return bound
 
     def cost(self, g: np.ndarray, total: Any) -> np.ndarray:
-        return self._sum("cost", g, total)
+        costs: np.ndarray = self._sum("cost", g, total)
+        return costs
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        return self._sum("offset", g, total)
+        offsets: np.ndarray = self._sum("offset", g, total)
+        return offsets
 
 
 @savable
@@ -466,14 +471,16 @@ class ProductKernel(OutputKernel):
     def _product(self, method: str, *args: Any) -> Any:
         return math.prod(getattr(part, method)(*args) for part in _parts(self, "ProductKernel"))
 
-    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> Any:
         return self._product("__call__", A, B)
 
     def diagonal(self, A: Any) -> np.ndarray:
-        return self._product("diagonal", A)
+        squares: np.ndarray = self._product("diagonal", A)
+        return squares
 
     def paired(self, A: Any, B: Any) -> np.ndarray:
-        return self._product("paired", A, B)
+        values: np.ndarray = self._product("paired", A, B)
+        return values
 
     def admit(self, Y: Any) -> None:
         for kernel in _parts(self, "ProductKernel"):

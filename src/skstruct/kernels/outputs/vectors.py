@@ -121,7 +121,7 @@ class ScaledRowKernel(RowKernel):
         return self
 
     @property
-    def _width(self) -> float:
+    def _width(self) -> Any:
         gamma = getattr(self, "gamma_", _checked_gamma(self))
         if gamma is None:
             raise NotFittedError(f"{type(self).__name__} learns gamma: call fit, or give it.")
@@ -148,7 +148,7 @@ class GaussianKernel(ScaledRowKernel):
     def __init__(self, gamma: float | None = None) -> None:
         self.gamma = gamma
 
-    def _matrix(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def _matrix(self, a: np.ndarray, b: np.ndarray) -> Any:
         if sparse.issparse(a):
             return gaussian(a, b, self._width)
         # Distances do not see a common shift, but their rounding errors do.

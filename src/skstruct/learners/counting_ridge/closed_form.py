@@ -245,7 +245,7 @@ class CholeskyForm(Solution):
         products = EXPECTED_STEPS * 4 * m * m * d
         return not self.examples.is_convex or several or direct <= products
 
-    def times_G(self, beta: np.ndarray) -> np.ndarray:
+    def times_G(self, beta: np.ndarray) -> Any:
         return self.examples.margins(self.gram.K @ self.spread(self.examples.gathered(beta)))
 
     def spread(self, gathered: np.ndarray) -> np.ndarray:
@@ -254,7 +254,7 @@ class CholeskyForm(Solution):
             total += self._solve(part, p)
         return total
 
-    def spread_in(self, column: np.ndarray, p: int) -> np.ndarray:
+    def spread_in(self, column: np.ndarray, p: int) -> Any:
         return self._solve(column[:, None], p)[:, 0]
 
     def _solve(self, B: np.ndarray, p: int) -> Any:

@@ -339,7 +339,7 @@ class CountingRidge(CountingReader):
             for start in range(0, last - first, size):
                 yield examples.batch(start, min(start + size, last - first))
 
-    def _steps(self, given: StochasticGradient | None) -> StochasticGradient:
+    def _steps(self, given: StochasticGradient | None) -> Any:
         """How steps are taken: as given, as before, or as usual."""
         before = getattr(self, "online_", None)
         if given is None:

@@ -148,7 +148,7 @@ class CountingExamples:
         bent += self.gathered(self.times_N(self.margins(f)))
         return bent
 
-    def slope(self) -> np.ndarray:
+    def slope(self) -> Any:
         """First derivative of the losses at zero; shape (m, d)."""
         return -self.gathered(self.b)
 

@@ -15,7 +15,7 @@ from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import differs_by_row
 
 
-def exact_means(distribution: Any, space: Any, view: Any, scores: np.ndarray) -> np.ndarray | None:
+def exact_means(distribution: Any, space: Any, view: Any, scores: np.ndarray) -> Any:
     """Means of ``view.targets(Y)`` for every row; None where only draws can tell.
 
     Parameters

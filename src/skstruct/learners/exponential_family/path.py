@@ -58,7 +58,7 @@ class TrainingRows:
         """Scores of some rows."""
         return np.ascontiguousarray(self.features[rows] @ weights[0])
 
-    def log_likelihoods(self, scores: Any, rows: np.ndarray) -> np.ndarray:
+    def log_likelihoods(self, scores: Any, rows: np.ndarray) -> Any:
         """Logarithms of the probabilities of the outputs of some rows; shape (n,)."""
         psi = dense(self.psi[rows], np.float64)
         distribution = self.space.rows(rows).distribution(scores)
@@ -106,7 +106,7 @@ class TrainingSequences(TrainingRows):
             share / share.sum(), alpha, self.free_last,
         )  # fmt: skip
 
-    def parts(self, model: Any, theta: np.ndarray) -> tuple[np.ndarray, ...]:
+    def parts(self, model: Any, theta: np.ndarray) -> Any:
         return model.parts(theta)
 
     def scores(self, weights: tuple[np.ndarray, ...], rows: np.ndarray) -> Any:
@@ -114,7 +114,7 @@ class TrainingSequences(TrainingRows):
         values = np.ascontiguousarray(batch.tokens @ weights[0])
         return ChainScores(values, batch.starts, weights[1][None])
 
-    def log_likelihoods(self, scores: Any, rows: np.ndarray) -> np.ndarray:
+    def log_likelihoods(self, scores: Any, rows: np.ndarray) -> Any:
         problem: Any = self.learner.problem_
         values = problem.values(scores, self.outputs[rows], rows)
         return values - problem.log_partition(scores, rows).values
@@ -164,7 +164,7 @@ class LikelihoodPath:
         theta = learner._solved(model, theta, **settings).theta
         return self.rows.parts(model, theta), (model, theta)
 
-    def left_out_losses(self, fitted: Any, rows: np.ndarray) -> np.ndarray:
+    def left_out_losses(self, fitted: Any, rows: np.ndarray) -> Any:
         """Losses of predictions, or negative log-likelihoods; see ExponentialFamily."""
         scores = self.rows.scores(fitted, rows)
         if self.learner.loss is None and self.learner.solver_ == "exact":

@@ -134,7 +134,7 @@ class LabelRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
     def _answers(self, X: Any) -> np.ndarray:
         return self._scores(X)
 
-    def _ranks(self, X: Any, restrict: dict[str, Any] | None = None) -> np.ndarray:
+    def _ranks(self, X: Any, restrict: dict[str, Any] | None = None) -> Any:
         return self._inverted(self._answers(X), restrict)
 
     def _inverted(self, answers: np.ndarray, restrict: dict[str, Any] | None = None) -> Any:

@@ -108,7 +108,7 @@ class PairwiseComparison(LabelRanker):
             R[:, q, p] = 1.0 - R[:, p, q]
         return R
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Any) -> Any:
         return votes(self._answers(X))
 
     def predict_pairs(self, X: Any) -> np.ndarray:

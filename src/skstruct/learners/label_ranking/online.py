@@ -220,7 +220,7 @@ def one_pass(
     weights: np.ndarray,
     moments: np.ndarray,
     n_seen: int,
-) -> int:
+) -> Any:
     """Visit rows in an order, and change weights (p, d) and moments; the rows with a mistake.
 
     Steps are those of a perceptron where alpha is None.

@@ -22,7 +22,7 @@ from skstruct.learners.base import ScoreLearner
 from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.learners.inputs import plain_kernel
 from skstruct.learners.leave_out import LeaveOutSearch
-from skstruct.learners.max_margin.dual import MOST_BATCH, HingeDual, Vertices
+from skstruct.learners.max_margin.dual import MOST_BATCH, HingeDual
 from skstruct.learners.max_margin.problem import MarginProblem
 from skstruct.learners.max_margin.scores import Scores
 from skstruct.learners.penalty_path import (
@@ -305,11 +305,11 @@ class OracleOf:
         self.oracle, self.examples = oracle, examples
         self.remembered = getattr(oracle, "remembered", ())
 
-    def __call__(self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray) -> Vertices:
+    def __call__(self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray) -> Any:
         return self.oracle(scores, constants, self.examples[examples])
 
 
-def _square_norms(rows: Any) -> np.ndarray:
+def _square_norms(rows: Any) -> Any:
     """Squared norms of all rows; shape (N,)."""
     if rows.kernelised:
         return rows.X.diagonal()

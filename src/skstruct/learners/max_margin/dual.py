@@ -207,7 +207,7 @@ class HingeDual:
         self.constants = np.sign(moved) * np.maximum(np.abs(moved) - self.l1, 0.0) / self.lam
 
     @property
-    def coefficients(self) -> np.ndarray:
+    def coefficients(self) -> Any:
         """A with W = X' A; shape (N, q)."""
         share = np.repeat(self.share, self.rows.lengths)
         return self.means(self.points) * (-share / self.lam)[:, None]

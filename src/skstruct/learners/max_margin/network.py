@@ -63,9 +63,7 @@ class NetworkMargins(MarginProblem):
         losses = (psi[:, :n] * loss_costs).sum(axis=1) + offset
         return MostViolating(psi[:, :n], psi[:, n:], losses, offset - found.bounds)
 
-    def outputs_of(
-        self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray
-    ) -> np.ndarray:
+    def outputs_of(self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray) -> Any:
         return self.decode(NetworkScores(scores, constants), examples).outputs
 
     # ------------------------------------------------------------------ predicting

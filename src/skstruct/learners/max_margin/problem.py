@@ -154,9 +154,7 @@ class MarginProblem(RiskProblem):
         bounds = np.maximum(found.bounds - own, 0.0)  # the truth itself is always a vertex
         return Vertices(found.seeing - seeing, found.constants - fixed, found.losses, bounds)
 
-    def outputs_of(
-        self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray
-    ) -> np.ndarray:
+    def outputs_of(self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray) -> Any:
         """Outputs of the largest score, for some of the examples."""
         return self.decode(scores, examples).outputs
 
@@ -268,14 +266,12 @@ class ChainMargins(WithChainScores, MarginProblem):
         outputs = self.outputs_of(scores, constants, examples)
         return self._psi(outputs[outputs >= 0], self._tokens(examples)[1])
 
-    def outputs_of(
-        self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray
-    ) -> np.ndarray:
+    def outputs_of(self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray) -> Any:
         _, starts = self._tokens(examples)
         transitions = constants.reshape(1, self.n_seeing, self.n_seeing)
         return self.decode(ChainScores(scores, starts, transitions), examples).outputs
 
-    def totals(self, values: np.ndarray, examples: np.ndarray) -> np.ndarray:
+    def totals(self, values: np.ndarray, examples: np.ndarray) -> Any:
         return sums_of_sequences(values, self._tokens(examples)[1])
 
     def most_violating(

@@ -150,7 +150,7 @@ class KernelRows(LinearRows):
         rows = self.of(examples)
         return KernelRows(self.X[np.ix_(rows, rows)], self.starts_of(examples))
 
-    def left_out_scores(self, dual: Any, learned: np.ndarray, examples: np.ndarray) -> np.ndarray:
+    def left_out_scores(self, dual: Any, learned: np.ndarray, examples: np.ndarray) -> Any:
         return self.X[np.ix_(self.of(examples), self.of(learned))] @ dual.coefficients
 
     def mean_square(self, share: np.ndarray) -> tuple[float, float]:

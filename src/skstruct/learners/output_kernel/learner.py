@@ -304,7 +304,8 @@ class OutputKernelRegressor(BlockPredictor):
         """A of shape (m, m): the weights of training outputs are A times kernel values."""
         check_is_fitted(self, "smoother_")
         if not self._is_ridge:
-            return self.smoother_.coef_
+            found: np.ndarray = self.smoother_.coef_
+            return found
         if self.solver_ in ONE_PASS:
             raise AttributeError("coef_: landmarks take the place of the coefficients of rows.")
         root = self.smoother_.root_
@@ -322,10 +323,12 @@ class OutputKernelRegressor(BlockPredictor):
         """Kernel matrix of the training inputs, (m, m); of a precomputed kernel, give it."""
         check_is_fitted(self, "smoother_")
         if self.smoother_.X_fit_ is not None:
-            return self.smoother_.kernel_.gram(self.smoother_.X_fit_)
+            found: np.ndarray = self.smoother_.kernel_.gram(self.smoother_.X_fit_)
+            return found
         if X is None:
             raise ValueError("A precomputed kernel is not kept: give the training X.")
-        return self.smoother_.kernel_.gram(read_inputs(self, X))
+        found: np.ndarray = self.smoother_.kernel_.gram(read_inputs(self, X))
+        return found
 
     def gram_outputs(self) -> np.ndarray:
         """Kernel matrix of the training outputs, (m, m)."""

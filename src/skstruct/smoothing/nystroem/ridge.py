@@ -27,7 +27,7 @@ from skstruct.smoothing.nystroem.landmarks import (
     rows_to_choose_from,
 )
 from skstruct.smoothing.nystroem.reading import Counted, as_given, checked, like, read_tensors
-from skstruct.smoothing.nystroem.sums import SavedEngine, Stats, accumulate, merged
+from skstruct.smoothing.nystroem.sums import SavedEngine, accumulate, merged
 from skstruct.smoothing.nystroem.system import FeatureSystem, LeftOut
 from skstruct.smoothing.planning import check_n_landmarks, free_memory
 from skstruct.streaming import ArraySource
@@ -295,7 +295,7 @@ class NystroemRidge(LeftOut, KernelMachine):
                 kernel, sample, self.n_landmarks, most, self._seed(), dtype, device
             )
 
-    def _summed(self, source: Any, read: Any, level: Any = None, square: bool = True) -> Stats:
+    def _summed(self, source: Any, read: Any, level: Any = None, square: bool = True) -> Any:
         """Sums over all rows: partitions by the engine, and a tree of them together."""
         with opened(self.engine) as workers:
             if not (source.again or isinstance(workers, SerialEngine)):
@@ -474,7 +474,8 @@ class NystroemRidge(LeftOut, KernelMachine):
         """Weights of the training rows for each row of ``X``; shape (n, n_fitted)."""
         rows, _, weight = self._kept_rows()
         X = self._checked(X)
-        return self._weights(X, rows, weight)
+        weights: np.ndarray = self._weights(X, rows, weight)
+        return weights
 
 
 def _positive(weight: np.ndarray) -> np.ndarray:

@@ -140,7 +140,7 @@ class CholeskySystem(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         border = np.asarray(self.border_)
         return self._plain(border[:, None].copy(order="F"))[:, 0]
 
-    def solve(self, B: np.ndarray) -> np.ndarray:
+    def solve(self, B: np.ndarray) -> Any:
         """A of shape (n, q)."""
         if self.border_ is None:
             return self._plain(_columns(B))
