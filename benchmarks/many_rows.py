@@ -80,7 +80,7 @@ def run(name, make, n, d):
         model = ConditionalRiskMinimizer(LabelSets(), "hamming").fit(X[train], Y[train])
     spent = time.process_time() - start
     smoother = model.smoother_
-    note = f"{model.kernel_}, {model.system_}, alpha {model.alpha_:.3g}"
+    note = f"{model.kernel_}, {model.solver_}, alpha {model.alpha_:.3g}"
     if hasattr(smoother, "n_landmarks_"):
         note += f", {smoother.n_landmarks_:,} features, {smoother.residual_:.0%} of the trace left"
     figures("ours, default", model.predict(X[test]).astype(np.int8), Y[test], spent, note)

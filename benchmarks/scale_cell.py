@@ -16,7 +16,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +27,7 @@ from sklearn.kernel_ridge import KernelRidge as SklearnKernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
-from skstruct import ConditionalRiskMinimizer
+from skstruct import ConditionalRiskMinimizer, config_context
 from skstruct.kernels import RBF
 from skstruct.smoothing import KernelRidge, NystroemRidge
 from skstruct.spaces import LabelSets
@@ -88,6 +88,7 @@ class Method:
     kind: str  # "exact": doubles as targets; "pass": label sets as they are
     flops: Callable
     bytes: Callable
+    settings: dict = field(default_factory=dict)  # of the machine
 
 
 def _exact_flops(n, d, m):
@@ -132,19 +133,19 @@ def _one_pass(m):
 
 
 def _learner(m):
-    settings = {"alpha": ALPHA, "gamma": GAMMA, "system": "nystroem", "n_landmarks": m}
+    settings = {"kernel": RBF(GAMMA), "alpha": ALPHA, "solver": "nystroem", "n_landmarks": m}
     return ConditionalRiskMinimizer(LabelSets(), "hamming", random_state=0, **settings)
 
 
 METHODS = {
     "bare": Method("bare potrf + potrs", lambda m: BareExact(GAMMA, ALPHA),
                    "exact", _exact_flops, _exact_bytes(1.1)),
-    "cholesky": Method("ours, exact", _ridge(system="cholesky"),
+    "cholesky": Method("ours, exact", _ridge(solver="cholesky"),
                        "exact", _exact_flops, _exact_bytes(1.2)),
-    "packed": Method("ours, exact, packed", _ridge(system="packed"),
+    "packed": Method("ours, exact, packed", _ridge(solver="packed"),
                      "exact", _exact_flops, _exact_bytes(0.7)),
-    "mixed": Method("ours, exact, packed, mixed", _ridge(system="packed", precision="mixed"),
-                    "exact", _exact_flops, _exact_bytes(0.5)),
+    "mixed": Method("ours, exact, packed, mixed", _ridge(solver="packed"),
+                    "exact", _exact_flops, _exact_bytes(0.5), {"precision": "mixed"}),
     "sklearn": Method("scikit-learn KernelRidge",
                       lambda m: SklearnKernelRidge(alpha=ALPHA, kernel="rbf", gamma=GAMMA),
                       "exact", _exact_flops, _exact_bytes(3.3)),
@@ -160,7 +161,11 @@ METHODS = {
 # ---------------------------------------------------------------------- measuring
 def measured(method, n, d, m):
     """All figures of one cell, as they are kept."""
-    how = METHODS[method]
+    with config_context(**METHODS[method].settings):
+        return _measured(method, METHODS[method], n, d, m)
+
+
+def _measured(method, how, n, d, m):
     X, Y = make_rows(n, d)
     targets = Y.astype(np.float64) if how.kind == "exact" else Y
     X_test, Y_test = make_rows(HELD_OUT, d, held_out=True)

@@ -87,7 +87,7 @@ def cycles(out, quick):
 
 def counting(alpha):
     def fit(data):
-        settings = {"kernel": "linear", "fit_intercept": False, "leave_out": 5}
+        settings = {"kernel": "linear", "fit_intercept": False, "cv": 5}
         model = CountingRidge(data.space, alpha=alpha, **settings)
         model.fit(data.X, data.Y)
         return data.measures(model.decision_function(data.X_test), model.predict(data.X_test))

@@ -43,6 +43,7 @@ from sklearn.svm import SVC
 from skstruct import ConditionalRiskMinimizer
 from skstruct.datasets.hierarchical import load_hierarchical
 from skstruct.exceptions import MissingDataError
+from skstruct.kernels import RBF
 from skstruct.losses import Hamming, HierarchicalLoss
 from skstruct.smoothing import Forest
 from skstruct.spaces import Hierarchy
@@ -67,10 +68,10 @@ def variants(name, data):
     """(what it is called, inputs, settings) of our rows; the first one is the protocol."""
     raw = data.X_train, data.X_test
     if name in IMAGES:
-        scaled, groups = standardised(raw), {"kernel": "rbf", "leave_out": "output"}
+        scaled, groups = standardised(raw), {"kernel": "rbf", "cv": "output"}
         yield "ours", scaled, groups
-        yield "ours, width searched too", scaled, {**groups, "gamma": "auto"}
-        yield "ours, raw, width searched", raw, {**groups, "gamma": "auto"}
+        yield "ours, width searched too", scaled, {**groups, "kernel": RBF("auto")}
+        yield "ours, raw, width searched", raw, {**groups, "kernel": RBF("auto")}
     elif name == "enron":
         rarity = np.log(len(data.X_train) / np.maximum(data.X_train.sum(axis=0), 1))
         yield "ours", tuple(normalize(X * rarity) for X in raw), {"kernel": "linear"}

@@ -39,6 +39,7 @@ from skstruct import OutputKernelRegressor
 from skstruct.datasets.sequences import load_enzymes
 from skstruct.exceptions import MissingDataError
 from skstruct.kernels import PathKernel, SpectrumKernel
+from skstruct.smoothing import SampleCompression
 
 N_TEST = 1755
 CS = (3.0, 10.0, 30.0, 100.0)
@@ -100,11 +101,12 @@ def commonest(y):
 def choose(X, y):
     """Settings of both methods, chosen on training enzymes."""
     start = time.perf_counter()
-    ridge = regressor(C=CS).fit(X, y)
+    ridge = regressor(alpha=[1 / C for C in CS]).fit(X, y)
     middle = time.perf_counter()
     radii = np.array(SHARES) * len(X) ** 0.5
-    compressed = regressor(method="sample_compression", radius=radii, cv=3).fit(X, y)
-    print(f"SORR: C {ridge.C_:g}, {middle - start:.0f} s. SOSC: radius {compressed.radius_:.3g} = "
+    compressed = regressor(method=SampleCompression(radius=radii), cv=3).fit(X, y)
+    print(f"SORR: C {1 / ridge.alpha_:g}, {middle - start:.0f} s. "
+          f"SOSC: radius {compressed.radius_:.3g} = "
           f"{compressed.radius_ / len(X) ** 0.5:.2g} * root of m, "
           f"{time.perf_counter() - middle:.0f} s", flush=True)  # fmt: skip
     return ridge, compressed
@@ -154,8 +156,8 @@ def main():
         whole = order[: n_test + n_train]
         radius = compressed.radius_ * (len(whole) / len(train)) ** 0.5
         models = {
-            "SORR": regressor(C=ridge.C_).fit(X[whole], y[whole]),
-            "SOSC": regressor(method="sample_compression", radius=radius).fit(X[whole], y[whole]),
+            "SORR": regressor(alpha=ridge.alpha_).fit(X[whole], y[whole]),
+            "SOSC": regressor(method=SampleCompression(radius=radius)).fit(X[whole], y[whole]),
         }
         report("New enzymes", (X[whole], y[whole]), new, models)
     print("\nThe paper, on its own data (1,755 for testing)")

@@ -69,7 +69,7 @@ class Fit:
 def on_landmarks(space, loss, X, y, arguments, kernel="rbf", alpha="auto"):
     """One pass; its time holds the search for alpha."""
     title = "one pass" if isinstance(alpha, str) else "one pass, alpha given"
-    settings = {"system": "nystroem", "n_landmarks": min(arguments.landmarks, len(X) // 2)}
+    settings = {"solver": "nystroem", "n_landmarks": min(arguments.landmarks, len(X) // 2)}
     return Fit(title, space, loss, X, y, kernel=kernel, alpha=alpha, **settings)
 
 
@@ -78,7 +78,7 @@ def exact(space, loss, X, y, arguments, alphas, kernel="rbf"):
     if len(X) <= arguments.exact_rows:
         for source, alpha in list(alphas.items())[: 1 if len(X) > MANY else None]:
             title = f"exact, alpha {source}"
-            yield Fit(title, space, loss, X, y, kernel=kernel, alpha=alpha, system="cholesky")
+            yield Fit(title, space, loss, X, y, kernel=kernel, alpha=alpha, solver="cholesky")
 
 
 def note_left_out(rows, arguments):

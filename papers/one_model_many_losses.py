@@ -30,8 +30,8 @@ from sklearn.svm import SVC
 from skstruct import ConditionalRiskMinimizer
 from skstruct.datasets.multilabel import load_multilabel
 from skstruct.exceptions import MissingDataError
-from skstruct.kernels import resolve_kernel
-from skstruct.learners.leave_out import GAMMA_STEPS
+from skstruct.kernels import RBF, Laplacian
+from skstruct.kernels.inputs import GAMMA_STEPS
 from skstruct.losses import F1, Hamming, ZeroOne
 from skstruct.model_selection import left_out_risk
 
@@ -48,11 +48,10 @@ def metrics(predicted, truth):
 def choose(X, Y):
     """Settings of least left-out risk: for all three losses together, and for each alone."""
     best = {}
-    for kernel in ("rbf", "laplacian"):
+    for kind in (RBF, Laplacian):
         for step in GAMMA_STEPS:
-            model = ConditionalRiskMinimizer(
-                kernel=resolve_kernel(kernel, gamma=step / X.shape[1])
-            ).fit(X, Y)
+            kernel = kind(gamma=step / X.shape[1])
+            model = ConditionalRiskMinimizer(kernel=kernel).fit(X, Y)
             alphas = [trial["alpha"] for trial in model.search_.trials]  # largest first
             risks = {
                 name: left_out_risk(model, loss=loss, alphas=alphas)
@@ -62,8 +61,7 @@ def choose(X, Y):
             for name, risk in risks.items():
                 if name not in best or risk.min() < best[name][0]:
                     alpha = alphas[int(risk.argmin())]
-                    settings = {"kernel": kernel, "gamma": step / X.shape[1], "alpha": alpha}
-                    best[name] = (risk.min(), settings)
+                    best[name] = (risk.min(), {"kernel": kernel, "alpha": alpha})
     return {name: settings for name, (_, settings) in best.items()}
 
 
@@ -106,8 +104,8 @@ def compare(name, quick):
     scaler = StandardScaler().fit(data.X_train)
     X, X_test, truth = scaler.transform(data.X_train), scaler.transform(data.X_test), data.Y_test
     chosen = choose(X, data.Y_train)
-    settings = "{kernel}, gamma {gamma:.3g}, alpha {alpha:.3g}".format(**chosen["all"])
-    print(f"\n{name.upper()}: {settings}")
+    kernel, alpha = chosen["all"]["kernel"], chosen["all"]["alpha"]
+    print(f"\n{name.upper()}: {kernel.name}, gamma {kernel.gamma:.3g}, alpha {alpha:.3g}")
     print(f"   {'':34s} Hamming ↓     F1 ↑  subset accuracy ↑")
     model = ConditionalRiskMinimizer(**chosen["all"]).fit(X, data.Y_train)
     rows = {

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from skstruct import ConditionalRiskMinimizer, MaxMarginTree
-from skstruct.kernels import resolve_kernel
+from skstruct.kernels import RBF, Laplacian, Linear
 from skstruct.losses import F1, Hamming, ZeroOne
 
 MEASURES = {"Hamming": Hamming(normalize=True), "0/1": ZeroOne(), "F1": F1()}
@@ -95,12 +95,9 @@ def risk_minimizers(forms, Y):
         for form, halves in forms.items():
             # Widths are tried around one over the number of features, for features of size one.
             X, X_test = (dense(half) * np.sqrt(half.shape[1]) for half in halves)
-            for kernel in ("linear", "rbf", "laplacian"):
-                gamma = None if kernel == "linear" else "auto"
-                model = ConditionalRiskMinimizer(
-                    loss=loss, kernel=resolve_kernel(kernel, gamma=gamma)
-                ).fit(X, Y)
+            for kernel in (Linear(), RBF("auto"), Laplacian("auto")):
+                model = ConditionalRiskMinimizer(loss=loss, kernel=kernel).fit(X, Y)
                 risk = min(trial["risk"] for trial in model.search_.trials)
-                trials.append((risk, f"{form} {kernel}", model, X_test))
+                trials.append((risk, f"{form} {kernel.name}", model, X_test))
         _, name, model, X_test = min(trials, key=lambda trial: trial[0])
         yield name, model.predict(X_test)

@@ -109,7 +109,7 @@ def by_squared_error(X, words, kernel):
         for C, left in zip(CS, paths):
             trials.append((np.sum((left - targets) @ K * (left - targets)), degree, C))
     _, degree, C = min(trials)
-    return {"input_kernel": power(degree), "C": C}
+    return {"kernel": power(degree), "alpha": 1 / C}
 
 
 def right_length(model, X, lengths):
@@ -126,9 +126,9 @@ def regressions(train, test, reverse):
     lengths = list(map(len, test.words))
     found, chosen = {}, {}
     for name, kernel in (("Dirac", Dirac()), ("Hamming", HammingKernel(length=longest))):
-        plans = {"SORR": {"input_kernel": power(2), "C": 100.0}}
+        plans = {"SORR": {"kernel": power(2), "alpha": 0.01}}
         if not reverse:
-            degrees = {"input_kernel": [power(degree) for degree in DEGREES]}
+            degrees = {"kernel": [power(degree) for degree in DEGREES]}
             plans = {
                 "SORR": degrees,
                 "SOSC": degrees | {"method": "sample_compression"},
@@ -139,8 +139,8 @@ def regressions(train, test, reverse):
             key = f"{name}, {method}"
             found[key] = errors(model.predict(X_test), test.words)
             found[key + ", length given"] = errors(right_length(model, X_test, lengths), test.words)
-            degree = model.input_kernel_.keywords["degree"]
-            size = f"C {model.C_:.3g}" if model.C_ else f"R {model.radius_:.3g}"
+            degree = model.kernel_.keywords["degree"]
+            size = f"C {1 / model.alpha_:.3g}" if model.alpha_ else f"R {model.radius_:.3g}"
             chosen[key] = f"degree {degree}, {size}"
     return found, chosen
 

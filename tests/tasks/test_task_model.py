@@ -104,7 +104,7 @@ def test_a_kernel_by_name_takes_parameters():
         make_learner("linear", space, kernel__gamma=2.0)
     with pytest.raises(ValueError, match="no use of kernel__gamma: it smooths by Forest"):
         make_learner("forest", space, kernel__gamma=2.0)
-    with pytest.raises(ValueError, match="no use of cv: alpha=1.0 is given"):
+    with pytest.raises(ValueError, match=r"no use of cv: alpha=1\.0 is given"):
         make_learner("kernel", space, kernel=RBF(1.0) + Laplacian(2.0), alpha=1.0, cv=5)
     make_learner("kernel", space, kernel=RBF("auto") + Laplacian(), alpha=1.0, cv=5)
 
