@@ -317,9 +317,9 @@ class ScoreLearner(BlockPredictor):
         return infer_space(y) if self.space is None else clone(self.space)
 
     def _check_parameters(self) -> None:
-        if self.n_components is not None and not is_count(self.n_components):
+        if self.n_landmarks is not None and not is_count(self.n_landmarks):
             raise ValueError(
-                f"n_components is a whole number from 1, or None; got {self.n_components!r}."
+                f"n_landmarks is a whole number from 1, or None; got {self.n_landmarks!r}."
             )
 
     @abstractmethod
