@@ -6,7 +6,6 @@ import pytest
 
 from skstruct import ConditionalRiskMinimizer, learners
 from skstruct.kernels import RBF
-from skstruct.learners import NewtonCG
 from skstruct.smoothing import Forest, NystroemRidge
 from skstruct.spaces import LabelSets, Rankings, Sequences
 
@@ -49,7 +48,7 @@ FITS = {
     ),
     "counting": (lambda: made("CountingRidge").fit(X, Y), "40 rows x 4 coord", "alphas"),
     "newton": (
-        lambda: made("CountingRidge", alpha=1.0, solver=NewtonCG()).fit(X, Y),
+        lambda: made("CountingRidge", alpha=1.0, solver="newton-cg").fit(X, Y),
         "newton-cg", "newton-cg: ",
     ),
     "exponential": (
