@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Penalties chosen on left-out rows, against the same choice written down in the obvious way."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from skstruct.inspection import AlphaPathDisplay
+from skstruct.learners import (
+    ExponentialFamily,
+    LabelRankingSVM,
+    MaxMarginNetwork,
+    MaxMarginTree,
+    OnlineLabelRanker,
+    StructuredSVM,
+)
+from skstruct.learners.label_ranking.base import wrong_pairs
+from skstruct.learners.penalty_path import (
+    choose_alpha,
+    follow_path,
+    penalty_grid,
+    split_rows,
+    weighted_mean,
+)
+from skstruct.spaces import LabelSets, Rankings, Sequences
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 3))
+SCORES = X @ RNG.normal(size=(3, 3)) + RNG.normal(size=(40, 3))
+SETS = (SCORES > 0).astype(int)
+RANKS = np.argsort(np.argsort(-SCORES, axis=1), axis=1) + 1
+ALPHAS = [1.0, 0.1, 0.01]
+MARGINS = {
+    "svm": StructuredSVM(LabelSets(), tol=1e-3, random_state=0),
+    "slack": StructuredSVM(LabelSets(), rescaling="slack", tol=1e-3, random_state=0),
+    "kernel": StructuredSVM(LabelSets(), kernel="rbf", tol=1e-3, random_state=0),
+    "network": MaxMarginNetwork(tol=1e-3, random_state=0),
+    "tree": MaxMarginTree(method="chow-liu", tol=1e-3, random_state=0),
+}
+RANKERS = {
+    "ranking svm": LabelRankingSVM(random_state=0),
+    "ranking svm, kernel": LabelRankingSVM(kernel="rbf", random_state=0),
+    "online": OnlineLabelRanker(shuffle=False),
+}
+LIKELIHOODS = {
+    "likelihood": ExponentialFamily(LabelSets()),
+    "risk": ExponentialFamily(LabelSets(), "hamming"),
+}
+ALL = {**MARGINS, **RANKERS, **LIKELIHOODS}
+
+
+def outputs_of(name):
+    return RANKS if name in RANKERS else SETS
+
+
+def left_out(model, y, judge, weight=None):
+    """Left-out losses of each alpha, with a new fit from scratch for each of them and each fold."""
+    folds = split_rows(np.asarray(y), np.ones(len(y)), model.random_state, X)
+    kept = np.ones(len(y)) if weight is None else weight
+    found = []
+    for alpha in ALPHAS:
+        losses = np.zeros(len(y))
+        for rows, left in folds:
+            fitted = model.__class__(**{**model.get_params(deep=False), "alpha": alpha})
+            fitted.fit(X[rows], y[rows])
+            losses[left] = judge(fitted, X[left], y[left])
+        found.append(np.average(losses, weights=kept))
+    return found
+
+
+def by_loss(model, rows, truth):
+    return (model.predict(rows) != truth).sum(axis=1)
+
+
+def by_pairs(model, rows, truth):
+    return wrong_pairs(np.asarray(model.predict(rows), float), truth.astype(float))
+
+
+def by_likelihood(model, rows, truth):
+    return -model.log_proba(rows, truth)
+
+
+@pytest.mark.parametrize("name", ["svm", "kernel", "network", "tree", "slack"])
+def test_margins_are_compared_as_by_fits_from_scratch(name):
+    model = MARGINS[name].set_params(alpha=ALPHAS).fit(X, SETS)
+    risks = [trial["risk"] for trial in model.search_.trials]
+    expected = left_out(MARGINS[name], SETS, by_loss)[: len(risks)]
+    # One output in forty may change between a gap of 0.1 and of 0.5 per cent.
+    assert_allclose(risks, expected, atol=2.1 / 40)
+    assert model.alpha_ == ALPHAS[int(np.argmin(risks))]
+    again = MARGINS[name].set_params(alpha=model.alpha_).fit(X, SETS)
+    assert again.search_ is None
+    assert again.objective_ == model.objective_
+
+
+@pytest.mark.parametrize("name", ["ranking svm", "ranking svm, kernel", "online"])
+def test_rankers_are_compared_as_by_fits_from_scratch(name):
+    model = RANKERS[name].set_params(alpha=ALPHAS).fit(X, RANKS)
+    risks = [trial["risk"] for trial in model.search_.trials]
+    expected = left_out(RANKERS[name], RANKS, by_pairs)[: len(risks)]
+    # Passes in the order of the rows leave nothing to chance; else a pair or two may change.
+    assert_allclose(risks, expected, atol=1e-12 if name == "online" else 2.1 / 120)
+    assert model.alpha_ == ALPHAS[int(np.argmin(risks))]
+
+
+@pytest.mark.parametrize(("name", "judge"), [("likelihood", by_likelihood), ("risk", by_loss)])
+def test_likelihoods_are_compared_as_by_fits_from_scratch(name, judge):
+    model = LIKELIHOODS[name].set_params(alpha=ALPHAS).fit(X, SETS)
+    risks = [trial["risk"] for trial in model.search_.trials]
+    expected = left_out(LIKELIHOODS[name], SETS, judge)[: len(risks)]
+    assert_allclose(risks, expected, rtol=1e-3)
+    assert model.alpha_ == ALPHAS[int(np.argmin(risks))]
+
+
+def test_sequences_are_left_out_whole():
+    rng = np.random.default_rng(1)
+    rows = [rng.normal(size=(length, 2)) for length in (2, 3, 1, 3, 2, 2, 3, 1, 2, 2)]
+    words = ["".join("ab"[int(value > 0)] for value in x[:, 0]) for x in rows]
+    for model in (StructuredSVM(Sequences("ab"), random_state=0), ExponentialFamily(Sequences())):
+        model.set_params(alpha=[1e4, 1e-3]).fit(rows, words)
+        assert len(model.search_.trials) == 2
+        assert model.alpha_ == 1e-3  # the first feature tells the symbols apart
+        assert list(model.predict(rows)) == words
+
+
+@pytest.mark.parametrize("name", ["svm", "ranking svm", "online", "likelihood"])
+def test_inputs_in_other_units_choose_the_same_model(name):
+    model = ALL[name].set_params(alpha="auto", fit_intercept=False)
+    plain = model.fit(X, outputs_of(name)).predict(X)
+    alpha, risks = model.alpha_, [trial["risk"] for trial in model.search_.trials]
+    scaled = model.fit(1000.0 * X, outputs_of(name)).predict(1000.0 * X)
+    model.set_params(fit_intercept=True)
+    assert_allclose([trial["risk"] for trial in model.search_.trials], risks, rtol=1e-3)
+    assert model.alpha_ == pytest.approx(1e6 * alpha)
+    assert_array_equal(plain, scaled)
+
+
+@pytest.mark.parametrize("name", ["svm", "tree", "ranking svm", "online", "likelihood"])
+def test_rows_without_weight_are_not_there(name):
+    weight = np.ones(40)
+    weight[::4] = 0.0
+    model = ALL[name].set_params(alpha=ALPHAS)
+    whole = model.fit(X, outputs_of(name), weight).search_
+    fewer = model.fit(X[weight > 0], outputs_of(name)[weight > 0]).search_
+    assert_allclose([t["risk"] for t in whole.trials], [t["risk"] for t in fewer.trials])
+
+
+@pytest.mark.parametrize("name", list(ALL))
+def test_the_same_seed_chooses_the_same(name):
+    model = ALL[name].set_params(alpha="auto")
+    first = model.fit(X, outputs_of(name)).search_.trials
+    assert model.fit(X, outputs_of(name)).search_.trials == first
+    assert isinstance(model.alpha_, float)
+    display = AlphaPathDisplay.from_estimator(model)
+    assert display.searched == "alpha"
+
+
+@pytest.mark.parametrize("name", list(ALL))
+def test_too_few_rows_or_outputs_take_a_penalty_by_the_scale_alone(name):
+    model = ALL[name].set_params(alpha="auto")
+    model.fit(X[:3], outputs_of(name)[:3])
+    assert model.search_ is None
+    assert model.alpha_ > 0
+    same = np.repeat(outputs_of(name)[:1], 10, axis=0)
+    assert model.fit(X[:10], same).search_ is None
+
+
+def test_pieces_keep_the_penalty_of_the_first():
+    model = StructuredSVM(LabelSets(range(3)), random_state=0).partial_fit(X[:20], SETS[:20])
+    alpha = model.alpha_
+    assert model.partial_fit(X[20:], SETS[20:]).alpha_ == alpha
+    ranker = OnlineLabelRanker(Rankings(range(3))).partial_fit(X, RANKS)
+    assert ranker.alpha_ == pytest.approx(1.0 + (X**2).sum(axis=1).mean())  # and the constant
+    with pytest.raises(ValueError, match=r"partial_fit leaves no rows out.*got \[1.0, 0.1\]"):
+        OnlineLabelRanker(alpha=[1.0, 0.1]).partial_fit(X, RANKS)
+
+
+class Listed:
+    """Losses that are known for every penalty; remembers which were asked for."""
+
+    def __init__(self, losses):
+        self.losses, self.asked = losses, []
+
+    def scale(self):
+        return 1.0, 1.0
+
+    def fit_at(self, alpha, rows, start):
+        self.asked.append((alpha, start))
+        return self.losses[alpha], alpha
+
+    def left_out_losses(self, fitted, rows):
+        return np.full(len(rows), fitted) + 0.01 * np.cos(rows)
+
+
+FOLDS = [(np.arange(5, 10), np.arange(5)), (np.arange(5), np.arange(5, 10))]
+
+
+def test_a_path_ends_when_it_was_worse_twice_and_ties_go_to_the_stronger():
+    path = Listed({8.0: 3.0, 4.0: 1.0, 2.0: 1.0, 1.0: 2.0, 0.5: 2.0, 0.25: 0.0})
+    search = follow_path(path, np.array(sorted(path.losses)[::-1]), FOLDS, np.ones(10))
+    assert search.best["alpha"] == 4.0
+    assert [trial["alpha"] for trial in search.trials] == [8.0, 4.0, 2.0, 1.0, 0.5]
+    assert path.asked[:4] == [(8.0, None), (8.0, None), (4.0, 8.0), (4.0, 8.0)]
+
+
+def test_one_bad_penalty_does_not_end_a_path():
+    path = Listed({4.0: 2.0, 2.0: 1.0, 1.0: 1.5, 0.5: 0.5, 0.25: 0.4})
+    alpha, search = choose_alpha(list(path.losses), path, lambda: FOLDS, np.ones(10))
+    assert alpha == 0.25
+    assert len(search.trials) == 5
+    assert choose_alpha([3.0], path, lambda: FOLDS, np.ones(10)) == (3.0, None)
+    assert choose_alpha(3, path, lambda: FOLDS, np.ones(10)) == (3.0, None)
+    assert choose_alpha([4.0, 0.02], path, list, np.ones(10)) == (0.02, None)
+
+
+def test_folds_share_no_row_and_copies_stay_together():
+    outputs = np.arange(30)[:, None] % 7
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    rows[1], outputs[1] = rows[0], outputs[0]
+    folds = split_rows(outputs, np.ones(30), 3, rows)
+    assert len(folds) == 5
+    assert_array_equal(np.sort(np.concatenate([left for _, left in folds])), np.arange(30))
+    for kept, left in folds:
+        assert_array_equal(np.sort(np.concatenate([kept, left])), np.arange(30))
+        assert (0 in left) == (1 in left)
+    many = split_rows(np.arange(1500)[:, None], np.ones(1500), None)
+    assert [len(part) for part in many[0]] == [1200, 300]
+    assert len(many) == 1
+
+
+def test_standard_errors_are_those_of_the_definition():
+    losses = np.random.default_rng(0).normal(size=50)
+    mean, error = weighted_mean(losses, np.ones(50))
+    assert mean == pytest.approx(losses.mean())
+    assert error == pytest.approx(losses.std() / np.sqrt(50))
+
+
+def test_penalties_reach_further_where_inputs_hardly_vary():
+    assert penalty_grid("auto", 2.0).max() == 2.0
+    assert len(penalty_grid("auto", 2.0, 1e-2)) == len(penalty_grid("auto", 2.0)) + 4
+    assert_allclose(penalty_grid("auto", 0.0), penalty_grid("auto", 1.0))
