@@ -41,7 +41,7 @@ def scores_of(X, d, rng):
 
 
 def learner(space, **options):
-    return ExponentialFamily(space, alpha=LAM, tol=TOL, **options)
+    return ExponentialFamily(space, **{"alpha": LAM, "tol": TOL, "fit_intercept": False, **options})
 
 
 def race(table, case, space, X, Y, peer=None, target=None):

@@ -73,12 +73,12 @@ def bench_training(name, X, Y):
             model = MaxMarginNetwork(alpha=lam, tol=tol, max_iter=300, random_state=0)
             seconds, model = once(partial(model.fit, X, Y))
             first = first or seconds
-            table.add(f"full, lam {lam}: {describe(model)}", seconds, seconds / first)
+            table.add(f"full, alpha {lam}: {describe(model)}", seconds, seconds / first)
         model = MaxMarginTree(
             method=CircuitRank(n_restarts=1), alpha=lam, max_iter=300, random_state=0
         )
         seconds, model = once(partial(model.fit, X, Y))
-        table.add(f"CRANK, one start, lam {lam}: the forest's {describe(model)}", seconds,
+        table.add(f"CRANK, one start, alpha {lam}: the forest's {describe(model)}", seconds,
                   seconds / first)  # fmt: skip
 
 
@@ -89,18 +89,18 @@ def bench_oracles(name, X, Y):
         return
     X, Y = X[:FEW], Y[:FEW]
     for kind in (MaxMarginTree, TreeByPrograms):  # compiles
-        once(partial(kind(n_restarts=1, max_iter=1, random_state=0).fit, X[:20], Y[:20]))
+        once(partial(kind(alpha=0.01, max_iter=1, random_state=0).fit, X[:20], Y[:20]))
     for lam in (0.01, 0.001):
-        settings = {"lam": lam, "max_iter": 30, "random_state": 0}
+        settings = {"alpha": lam, "max_iter": 30, "random_state": 0}
         ours, peer = MaxMarginNetwork(**settings), NetworkByPrograms(**settings)
-        ours, peer = race(table, f"full, lam {lam}", ours, peer, X, Y)
+        ours, peer = race(table, f"full, alpha {lam}", ours, peer, X, Y)
         # One convex problem: the same optimum lies between both bounds.
         assert ours.dual_objective_ <= peer.objective_ + 1e-9
         assert peer.dual_objective_ <= ours.objective_ + 1e-9
-        settings.update(n_restarts=1, max_iter=2)  # of each of its convex problems
-        race(
-            table, f"CRANK, lam {lam}", MaxMarginTree(**settings), TreeByPrograms(**settings), X, Y
-        )
+        settings.update(max_iter=2)  # of each of its convex problems
+        tree = MaxMarginTree(method=CircuitRank(n_restarts=1), **settings)
+        peer = TreeByPrograms(method=CircuitRank(n_restarts=1), **settings)
+        race(table, f"CRANK, alpha {lam}", tree, peer, X, Y)
 
 
 def race(table, case, ours, peer, X, Y):
@@ -147,7 +147,7 @@ def bench_growth():
 # ---------------------------------------------------------------------- predicting
 def bench_prediction(name, X, Y, n_rows=100_000):
     title = f"Predicting {n_rows:,} rows as of {name}, per row"
-    settings = {"lam": 0.01, "tol": 0.05, "random_state": 0}
+    settings = {"alpha": 0.01, "tol": 0.05, "random_state": 0}
     tree = MaxMarginTree(method="chow-liu", **settings).fit(X, Y)
     full = MaxMarginNetwork(**settings).fit(X, Y)
     svm = LinearSVC(dual=False, C=1e-3)
@@ -221,7 +221,7 @@ def bench_words():
         model = StructuredSVM(Sequences(), alpha=lam, max_iter=100, random_state=0)
         longer, model = once(partial(model.fit, X, Y))
         right = accuracy(model.predict([data.images[i] for i in test]))
-        table.add(f"StructuredSVM, lam {lam}, {describe(model)}: accuracy {right:.3f}", longer,
+        table.add(f"StructuredSVM, alpha {lam}, {describe(model)}: accuracy {right:.3f}", longer,
                   longer / seconds)  # fmt: skip
 
 

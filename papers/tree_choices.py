@@ -12,7 +12,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from skstruct import ConditionalRiskMinimizer, MaxMarginTree
-from skstruct.kernels import RBF, Laplacian, Linear
+from skstruct.learners import CircuitRank
+from skstruct.kernels import RBF
+from skstruct.kernels import Laplacian
+from skstruct.kernels import Linear
 from skstruct.losses import F1, Hamming, ZeroOne
 
 MEASURES = {"Hamming": Hamming(normalize=True), "0/1": ZeroOne(), "F1": F1()}
@@ -62,6 +65,9 @@ class LabelMachines(BaseEstimator):
 def learner(method, lam, **settings):
     if method == "LinearSVC":
         return LabelMachines(lam)
+    if method == "crank" and "n_restarts" in settings:
+        method = CircuitRank(n_restarts=settings["n_restarts"])
+    settings.pop("n_restarts", None)
     return MaxMarginTree(method=method, alpha=lam, random_state=0, **settings)
 
 

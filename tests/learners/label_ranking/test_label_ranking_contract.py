@@ -24,6 +24,7 @@ from skstruct.learners import (
     PairwiseComparison,
     Reduction,
 )
+from skstruct.kernels import RBF
 from skstruct.spaces import LabelSets, Rankings
 
 RANKERS = {
@@ -245,7 +246,7 @@ def test_scikit_learn_tools(name):
     pipeline = make_pipeline(StandardScaler(), clone(RANKERS[name]))
     assert cross_val_score(pipeline, X, Y, cv=3).min() > 0.6
     if name == "svm":
-        search = GridSearchCV(clone(RANKERS[name]), {"C": [0.001, 10.0]}, cv=3).fit(X, Y)
+        search = GridSearchCV(clone(RANKERS[name]), {"alpha": [0.001, 10.0]}, cv=3).fit(X, Y)
         assert search.best_params_ == {"C": 10.0}
 
 
@@ -290,16 +291,16 @@ BAD_PARAMETERS = [
     ("neighbors", {"space": LabelSets()}, "predicts Rankings; the space is LabelSets"),
     ("pairs", {"aggregate": "borda"}, "got 'borda'"),
     ("constraints", {"max_pairs": 0}, "max_pairs is a whole number from 1; got 0"),
-    ("svm", {"C": 0}, "C must be positive; got 0"),
-    ("svm", {"C": np.inf}, "C must be positive; got inf"),
+    ("svm", {"alpha": 0}, "alpha is a positive and finite number.*got 0"),
+    ("svm", {"alpha": np.inf}, "alpha is a positive and finite number.*got inf"),
     ("svm", {"max_iter": 0}, "max_iter is a whole number"),
     ("svm", {"kernel": "gauss"}, "Unknown kernel 'gauss'"),
-    ("svm", {"kernel": "rbf", "gamma": -1.0}, "gamma must be positive"),
+    ("svm", {"kernel": RBF(-1.0)}, "gamma must be positive"),
     ("boosting", {"decomposition": "trees"}, "got 'trees'"),
     ("boosting", {"n_estimators": 0}, "n_estimators is a whole number"),
     ("boosting", {"learning_rate": 0.0}, "learning_rate is in"),
-    ("perceptron", {"update": "newton"}, "got 'newton'"),
-    ("perceptron", {"C": -1.0}, "C must be positive"),
+    ("perceptron", {"method": "newton"}, "got 'newton'"),
+    ("perceptron", {"alpha": -1.0}, "alpha is a positive"),
     ("perceptron", {"max_iter": 0}, "max_iter is a whole number"),
     ("neighbors", {"n_neighbors": "few"}, "got 'few'"),
     ("neighbors", {"n_neighbors": []}, r"or several; got \[\]"),

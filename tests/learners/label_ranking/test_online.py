@@ -84,7 +84,7 @@ def test_perceptron_steps():
 @pytest.mark.parametrize("average", [True, False])
 @pytest.mark.parametrize("update", UPDATES)
 def test_pieces_are_one_pass(update, average):
-    settings = {"average": average, "max_iter": 1, "shuffle": False}
+    settings = {"alpha": 1.0, "average": average, "max_iter": 1, "shuffle": False}
     whole = OnlineLabelRanker(method=update, **settings).fit(X, Z)
     pieces = OnlineLabelRanker(method=update, space=Rankings(range(4)), **settings)
     for start, stop in ((0, 1), (1, 20), (20, 50)):
@@ -120,7 +120,7 @@ def test_averages_and_mistakes(update):
 def test_no_mistakes_in_the_end_where_none_are_needed(update):
     inputs, rankings = X[CLEAR], SEPARABLE[CLEAR]
     assert len(inputs) > 10
-    model = OnlineLabelRanker(method=update, average=False, random_state=0, alpha=1 / np.inf)
+    model = OnlineLabelRanker(method=update, average=False, random_state=0, alpha=1e-12)
     counts = [model.set_params(max_iter=n).fit(inputs, rankings).n_mistakes_ for n in (900, 1000)]
     assert counts[0] == counts[1] > 0
     assert model.score(inputs, rankings) == 1.0

@@ -56,11 +56,11 @@ def test_kernels_by_name_callable_and_landmarks():
     by_matrix = svm(kernel="precomputed").fit(K, Y)
     by_name = svm(kernel=RBF(0.5)).fit(X, Y)
     by_function = svm(kernel=lambda A, B: rbf_kernel(A, B, gamma=0.5)).fit(X, Y)
-    by_landmarks = svm(kernel=RBF(0.5), n_components=20).fit(X, Y)  # all rows: exact
+    by_landmarks = svm(kernel=RBF(0.5), n_landmarks=20).fit(X, Y)  # all rows: exact
     for model in (by_name, by_function, by_landmarks):
         assert_allclose(model.objective_, by_matrix.objective_, rtol=1e-5)
         assert_array_equal(model.predict(X), by_matrix.predict(K))
-    few = svm(kernel=RBF(0.5), n_components=3).fit(X, Y)
+    few = svm(kernel=RBF(0.5), n_landmarks=3).fit(X, Y)
     assert few.objective_ > by_matrix.objective_
 
 
