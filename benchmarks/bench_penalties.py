@@ -4,7 +4,8 @@
 For every learner and data set the test loss, with its standard error over random splits, and the
 seconds of fit: with ``alpha="auto"``, with the penalty that was the default before penalties were
 chosen (0.01 for margins, 1e-3 for likelihoods, 1 / n for rankers), and with GridSearchCV over the
-penalties that "auto" has tried, five folds, every fit from scratch and of 100 passes at most. Real data are used where they are found.
+penalties that "auto" has tried, five folds, every fit from scratch and of 100 passes at most.
+Real data are used where they are found.
 """
 
 from __future__ import annotations

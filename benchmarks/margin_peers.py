@@ -66,7 +66,7 @@ class NetworkByPrograms(MaxMarginNetwork):
     """The same training with another oracle."""
 
     def _new_space(self, y):
-        return LabelsByPrograms(self.graph)
+        return LabelsByPrograms("full" if self.space is None else self.space)
 
 
 class TreeByPrograms(MaxMarginTree):

@@ -18,8 +18,11 @@ from skstruct import (
     StructuredPerceptron,
     StructuredSVM,
 )
-from skstruct.kernels import RBF, Laplacian
-from skstruct.learners import AnnealedChains, PersistentChains
+from skstruct.learners import AnnealedChains
+from skstruct.learners import CircuitRank
+from skstruct.learners import PersistentChains
+from skstruct.kernels import RBF
+from skstruct.kernels import Laplacian
 from skstruct.spaces import Classes, LabelSets, Rankings, Sequences
 
 
@@ -55,7 +58,8 @@ def sentences(seed=3, n=25):
 
 
 def _tree(method, **settings):
-    settings = {"lam": 0.01, "tol": 1e-3, "n_restarts": 3, "random_state": 0} | settings
+    method = CircuitRank(n_restarts=3) if method == "crank" else method
+    settings = {"alpha": 0.01, "tol": 1e-3, "random_state": 0} | settings
     return lambda: (MaxMarginTree(method=method, **settings), *label_sets(n=40, n_labels=4))
 
 

@@ -6,7 +6,13 @@ from typing import Any, Self
 from skstruct._arrays.imports import require
 from skstruct.inspection.drawing import LITERAL, axes_of, literal_legend, written
 
-BESIDE = ("kernel", "gamma", "risk", "squared error")  # of a trial: not what curves run along
+BESIDE = (
+    "kernel",
+    "gamma",
+    "risk",
+    "squared error",
+    "standard error",
+)  # of a trial: not what curves run along
 
 
 class AlphaPathDisplay:
@@ -54,7 +60,10 @@ class AlphaPathDisplay:
         x = self.searched
         for (kernel, gamma), trials in curves.items():
             name = written(kernel) if gamma is None else f"{written(kernel)}, gamma = {gamma:.3g}"
-            ax.plot([t[x] for t in trials], [t["risk"] for t in trials], ".-", label=name)
+            risks, errors = (
+                [t.get(key, 0.0) for t in trials] for key in ("risk", "standard error")
+            )
+            ax.errorbar([t[x] for t in trials], risks, errors, fmt=".-", label=name, elinewidth=0.5)
         best = self.search.best
         ax.plot(best[x], best["risk"], "o", color="black", fillstyle="none", ms=10)
         positive = all(trial[x] > 0 for trial in self.search.trials)  # a radius may be zero

@@ -25,7 +25,7 @@ from skstruct.learners.penalty_path import (
 )
 from skstruct.saving import savable
 
-MOST_PASSES = 100  # of one training along a path of penalties
+MOST_PASSES = 50  # of one training along a path of penalties
 SWEEPS = 1  # over the pairs of a row per visit: more gained nothing on real data
 
 

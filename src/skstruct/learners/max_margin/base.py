@@ -38,7 +38,7 @@ from skstruct.learners.tokens import TokenBatch
 from skstruct.losses.base import same_width
 from skstruct.spaces.constraints import differs_by_row
 
-MOST_PASSES = 100  # of one training along a path of penalties
+MOST_PASSES = 50  # of one training along a path of penalties
 LOOSEST = 0.1  # gap of such a training, as a share of the objective
 
 
