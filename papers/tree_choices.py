@@ -12,10 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from skstruct import ConditionalRiskMinimizer, MaxMarginTree
+from skstruct.kernels import RBF, Laplacian, Linear
 from skstruct.learners import CircuitRank
-from skstruct.kernels import RBF
-from skstruct.kernels import Laplacian
-from skstruct.kernels import Linear
 from skstruct.losses import F1, Hamming, ZeroOne
 
 MEASURES = {"Hamming": Hamming(normalize=True), "0/1": ZeroOne(), "F1": F1()}

@@ -18,11 +18,8 @@ from skstruct import (
     StructuredPerceptron,
     StructuredSVM,
 )
-from skstruct.learners import AnnealedChains
-from skstruct.learners import CircuitRank
-from skstruct.learners import PersistentChains
-from skstruct.kernels import RBF
-from skstruct.kernels import Laplacian
+from skstruct.kernels import RBF, Laplacian
+from skstruct.learners import AnnealedChains, CircuitRank, PersistentChains
 from skstruct.spaces import Classes, LabelSets, Rankings, Sequences
 
 

@@ -22,15 +22,9 @@ from skstruct import (
 from skstruct.config import Configured, carried
 from skstruct.smoothing import KernelRidge, NadarayaWatson, NystroemRidge
 from skstruct.spaces import LabelSets
-from skstruct.streaming import (
-    ArraySource,
-    merge_tree,
-    opened,
-    overlapped,
-    predict_batches,
-    predict_parquet,
-)
-from skstruct.streaming.engines import _LOCAL
+from skstruct.streaming import ArraySource, predict_batches, predict_parquet
+from skstruct.streaming.engines import _LOCAL, merge_tree, opened
+from skstruct.streaming.pipeline import overlapped
 from skstruct.streaming.writing import predict_partitions
 
 USUAL = {"device": None, "engine": None, "memory": "1GB", "precision": "double"}

@@ -61,7 +61,10 @@ KINDS = {
         lambda a, b: np.tanh(0.5 * dot(a, b) - 0.2),
     ),
     "cosine": (Cosine(), {}, lambda a, b: dot(a, b) / np.sqrt(dot(a, a) * dot(b, b))),
-    "chi2": (ChiSquareKernel(0.7), {"gamma": 0.7}, lambda a, b: np.exp(-0.7 * histogram_distance(a, b))),
+    "chi2": (
+        ChiSquareKernel(0.7), {"gamma": 0.7},
+        lambda a, b: np.exp(-0.7 * histogram_distance(a, b)),
+    ),
     "additive_chi2": (AdditiveChiSquareKernel(), {}, lambda a, b: -histogram_distance(a, b)),
 }  # fmt: skip
 

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from skstruct import config_context
 from skstruct.smoothing import KernelRidge, NystroemRidge
 from skstruct.streaming import ArraySource
 from skstruct.testing import check_smoother
@@ -66,7 +67,9 @@ def test_on_a_device():
     torch = pytest.importorskip("torch")
     X, T, _ = case(4, True)
     expected = linear().fit(X, T).predict(X)
-    np.testing.assert_allclose(linear(device="cpu").fit(X, T).predict(X), expected, atol=1e-10)
+    with config_context(device="cpu"):
+        model = linear().fit(X, T)
+    np.testing.assert_allclose(model.predict(X), expected, atol=1e-10)
     tensors = linear().fit(torch.as_tensor(X), torch.as_tensor(T)).predict(torch.as_tensor(X))
     np.testing.assert_allclose(tensors, expected, atol=1e-10)
 

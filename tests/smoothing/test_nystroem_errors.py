@@ -37,7 +37,7 @@ from smoothing.nystroem_cases import (
             {"features": "wavelets"},
             'features is "nystroem", "fourier" or "linear"; got \'wavelets\'',
         ),
-        ({"features": "fourier", "kernel": "poly"}, "stand for kernel=\"rbf\"; got 'poly'"),
+        ({"features": "fourier", "kernel": "poly"}, "stand for kernel=\"rbf\"; got 'polynomial'"),
         ({"n_landmarks": 0}, "n_landmarks is a whole number from 1"),
         ({"n_landmarks": 2.5}, "n_landmarks is a whole number from 1"),
         ({"n_landmarks": "many"}, "n_landmarks is a whole number from 1"),

@@ -207,11 +207,12 @@ class Forest(WeightedMean):
         automatic = isinstance(self.min_samples_leaf, str) and self.min_samples_leaf == "auto"
         n_seeds = max(self.n_estimators, N_COMPARED) if automatic else self.n_estimators
         trees: list[Any] = []
-        seeds, least = rng.randint(2**31 - 1, size=n_seeds), self.min_samples_leaf
+        least: Any = self.min_samples_leaf
+        seeds = rng.randint(2**31 - 1, size=n_seeds)
         if automatic:
             compare = partial(self._compared, X, targets, partial(grown, seeds[:N_COMPARED]))
             least, trees = chosen_leaf_size(leaf_sizes(sample.size), compare)
-        self.min_samples_leaf_ = int(least)
+        self.min_samples_leaf_ = least
         trees = [*trees, *grown(seeds[len(trees) :], self.min_samples_leaf_)]
         self._plant(trees[: self.n_estimators], X, targets)
 

@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skstruct.kernels import RBF
 from skstruct.learners import (
     ConstraintClassification,
     LabelRankingBoosting,
@@ -24,7 +25,6 @@ from skstruct.learners import (
     PairwiseComparison,
     Reduction,
 )
-from skstruct.kernels import RBF
 from skstruct.spaces import LabelSets, Rankings
 
 RANKERS = {
