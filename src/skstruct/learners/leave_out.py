@@ -75,7 +75,7 @@ def group_numbers(cv: Any, outputs: np.ndarray, groups: Any, X: Any = None) -> n
     ----------
     cv : None, "output", int or scikit-learn splitter
         Each row, together with copies of it, for None; all rows with the same output; so many
-        contiguous blocks; the test sets of the splitter.
+        contiguous blocks; the test sets of the splitter, or of a list of pairs (train, test).
     outputs : array
     groups : array or None
         Given by the user: overrides ``cv``, or goes to a splitter.
@@ -84,7 +84,7 @@ def group_numbers(cv: Any, outputs: np.ndarray, groups: Any, X: Any = None) -> n
     """
     n = len(outputs)
     check_groups(groups, n)
-    if hasattr(cv, "split") and not isinstance(cv, str):
+    if (hasattr(cv, "split") or np.iterable(cv)) and not isinstance(cv, str):
         return _several(_test_sets(cv, outputs, groups))
     if groups is not None:
         return _several(np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1))
@@ -122,7 +122,9 @@ def _test_sets(splitter: Any, outputs: np.ndarray, groups: Any) -> np.ndarray:
     """The test set of each row; splitters that stratify see equal outputs as one class."""
     n = len(outputs)
     number = np.full(n, -1)
-    splits = splitter.split(np.zeros((n, 1)), distinct(outputs)[1], groups)
+    splits = splitter  # pairs of training and test rows
+    if hasattr(splitter, "split"):
+        splits = splitter.split(np.zeros((n, 1)), distinct(outputs)[1], groups)
     for k, (_, test) in enumerate(splits):
         twice = test[number[test] >= 0]
         if len(twice):

@@ -171,6 +171,8 @@ def test_what_is_left_out_together():
         model = ConditionalRiskMinimizer(alpha="auto", cv=cv).fit(X, Y)
         fits[str(cv)] = model.search_.best["risk"]
     assert fits["output"] > fits["None"]  # outputs never seen are harder
+    listed = ConditionalRiskMinimizer(cv=list(KFold(4).split(X))).fit(X, Y)
+    assert listed.search_.best["risk"] == fits[str(KFold(4))]
     stratified = ConditionalRiskMinimizer(cv=StratifiedKFold(3)).fit(X, Y[:, 0])
     assert stratified.search_.best["risk"] < 0.6
     grouped = ConditionalRiskMinimizer(cv=GroupKFold(4)).fit(X, Y, groups=np.arange(60) // 6)
