@@ -60,7 +60,7 @@ class Repeating:
     """An engine that runs every merge again, as one does that has lost the worker."""
 
     def submit(self, f, *args):
-        if f not in (added, added_in_place):
+        if f.__name__ not in ("added", "added_in_place"):
             return f(*args)
         first = f(*args).copy()
         again = f(*args)
