@@ -146,7 +146,8 @@ class RidgeRegression:
         warn_of_loss(smoother, self.problem, search, weight)
         kernel = kernel if search is None or search.best is None else search.best["kernel"]
         solver = self._solver_of(kernel, solver)
-        return Regressed(smoother, kernel, smoother.alpha, smoother.kernel_.gamma_, solver, search)
+        gamma = getattr(smoother.kernel_, "gamma_", None)  # a ridge in the primal has no kernel
+        return Regressed(smoother, kernel, smoother.alpha, gamma, solver, search)
 
     # ------------------------------------------------------------------ what is tried
     def kernels(self, n_rows: int | None, n_features: int) -> Any:
