@@ -77,11 +77,12 @@ class PersistentChains(MarkovChains):
     Examples
     --------
     >>> from skstruct.learners import ExponentialFamily
-    >>> X, y = [[0.0], [0.1], [0.9], [1.0]], [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]]
+    >>> from skstruct.spaces import Rankings
+    >>> X, y = [[0.0], [0.1], [0.9], [1.0]], [[1, 2], [1, 2], [2, 1], [2, 1]]
     >>> chains = PersistentChains(n_chains=20, n_draws=200)
-    >>> model = ExponentialFamily(alpha=0.01, solver=chains, tol=0.01, random_state=0).fit(X, y)
-    >>> model.predict([[0.0], [1.0]])
-    [['a', 'b'], ['b', 'a']]
+    >>> model = ExponentialFamily(Rankings(), alpha=0.01, solver=chains, random_state=0)
+    >>> model.fit(X, y).predict([[0.0], [1.0]]).tolist()
+    [[1, 2], [2, 1]]
     """
 
     kind = "contrastive"
@@ -119,11 +120,12 @@ class AnnealedChains(MarkovChains):
     Examples
     --------
     >>> from skstruct.learners import ExponentialFamily
-    >>> X, y = [[0.0], [0.1], [0.9], [1.0]], [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]]
+    >>> from skstruct.spaces import Rankings
+    >>> X, y = [[0.0], [0.1], [0.9], [1.0]], [[1, 2], [1, 2], [2, 1], [2, 1]]
     >>> chains = AnnealedChains(n_chains=20, n_sweeps=1)
-    >>> model = ExponentialFamily(alpha=0.01, solver=chains, tol=0.01, random_state=0).fit(X, y)
-    >>> model.predict([[0.0], [1.0]])
-    [['a', 'b'], ['b', 'a']]
+    >>> model = ExponentialFamily(Rankings(), alpha=0.01, solver=chains, random_state=0)
+    >>> model.fit(X, y).predict([[0.0], [1.0]]).tolist()
+    [[1, 2], [2, 1]]
     """
 
     kind = "annealed"

@@ -188,6 +188,7 @@ class DualProblem:
     """
 
     n_iter, objective, gap = 0, np.inf, np.inf
+    weights: np.ndarray  # (p, d), or (n, d) where there is a kernel
 
     def __init__(self, preferences: Any, weight: np.ndarray, K: np.ndarray | None = None) -> None:
         self.preferences, self.K = preferences, K
