@@ -43,13 +43,13 @@ def data_sets():
     yield "labels of a tree", made.X, made.Y, "sets"
     try:
         emotions = load("emotions")
-        yield "emotions", np.asarray(emotions.X), np.asarray(emotions.Y), "sets"
+        yield "emotions", np.asarray(emotions.X_train), np.asarray(emotions.Y_train), "sets"
     except (OSError, ValueError, AttributeError):
         print("emotions is not there")
     X, y = load_wine(return_X_y=True)
     yield "wine", X, y, "classes"
     X, y = load_wine(return_X_y=True)
-    yield "wine, ranked", X, rank_classes(X, y), "rankings"
+    yield "wine, ranked", X, rank_classes(X, y)[0], "rankings"
 
 
 def learners(kind):
