@@ -8,9 +8,10 @@ from scipy import sparse
 from learners.stream_cases import classes, inputs, label_sets, rankings, symbols, tokens, words
 from skstruct import ConditionalRiskMinimizer
 from skstruct.kernels import RBF
-from skstruct.learners.prediction_streams import PredictedColumns, column_names, prepared
+from skstruct.learners.prediction_streams import PredictedColumns, prepared
 from skstruct.spaces import Candidates, LabelSets, Rankings, Sequences
 from skstruct.streaming import ArraySource, decode_batches, predict_batches, predict_parquet
+from skstruct.streaming.prediction import column_names
 
 pytest.importorskip("pyarrow")
 pandas = pytest.importorskip("pandas")

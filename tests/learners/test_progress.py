@@ -6,6 +6,7 @@ import pytest
 
 from skstruct import ConditionalRiskMinimizer, learners
 from skstruct.kernels import RBF
+from skstruct.learners import CircuitRank
 from skstruct.smoothing import Forest, NystroemRidge
 from skstruct.spaces import LabelSets, Rankings, Sequences
 
@@ -59,13 +60,13 @@ FITS = {
     ),
     "stochastic": (
         lambda: made(
-            "ExponentialFamily", Rankings(), partition="contrastive", max_iter=16, tol=1e6
+            "ExponentialFamily", Rankings(), solver="contrastive", max_iter=16, tol=1e6
         ).fit(X, RANKS),
         "at most 16 iterations", "stochastic gradients",
     ),
     "svm": (lambda: made("StructuredSVM", Rankings()).fit(X, RANKS), "StructuredSVM", "training"),
     "tree": (
-        lambda: made("MaxMarginTree", n_restarts=2, random_state=0).fit(X, Y),
+        lambda: made("MaxMarginTree", method=CircuitRank(n_restarts=2), random_state=0).fit(X, Y),
         "MaxMarginTree on 40", "starts",
     ),
     "greedy": (

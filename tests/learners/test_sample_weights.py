@@ -84,7 +84,7 @@ def test_a_row_of_weight_two_is_the_row_twice(name, seed):
     rows = np.random.default_rng(seed).permutation(np.repeat(np.arange(30), times))
     learner = RANKERS[name]()
     if name.startswith("boosting"):  # trees settle equally good splits by rounding
-        learner.set_params(base=LinearRegression())
+        learner.set_params(estimator=LinearRegression())
     weighted = clone(learner).fit(X, y, times.astype(float))
     written = clone(learner).fit(X[rows], y[rows])
     close(name, weighted, written, X)
@@ -161,7 +161,7 @@ def test_perceptrons_scale_with_their_weights(average):
 def test_between_two_items_a_weight_is_a_visit_more():
     X, y = rankings(1, d=2)
     times = np.random.default_rng(0).integers(0, 3, 30)
-    options = {"average": False, "shuffle": False, "C": 0.05, "max_iter": 1}
+    options = {"average": False, "shuffle": False, "alpha": 20.0, "max_iter": 1}
     weighted = OnlineLabelRanker(**options).fit(X, y, times)
     rows = np.repeat(np.arange(30), times)
     written = OnlineLabelRanker(**options).fit(X[rows], y[rows])

@@ -91,7 +91,7 @@ def test_no_closed_form_is_said():
     with pytest.raises(ValueError, match="one row"):
         left_out_risk(ConditionalRiskMinimizer().fit(X[:1], Y[:1]))
     single = ConditionalRiskMinimizer(alpha=1.0).fit(X, Y)
-    with pytest.raises(ValueError, match='needs system="spectral"'):
+    with pytest.raises(ValueError, match='needs solver="spectral"'):
         left_out_risk(single, alphas=[0.1, 1.0])
     model = ConditionalRiskMinimizer(smoother=RandomForestRegressor(3)).fit(X, Y)
     with pytest.raises(ValueError, match="no closed form"):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skstruct import ConditionalRiskMinimizer, losses, spaces
+from skstruct import ConditionalRiskMinimizer, config_context, losses, spaces
 from skstruct.kernels import RBF
 from skstruct.spaces import (
     BinaryPolytope,
@@ -367,5 +367,6 @@ def test_learners_in_blocks_and_on_threads(space, loss):
     expected = model.predict(X)
     for i in range(0, 60, 7):
         np.testing.assert_array_equal(model.predict(X[[i]])[0], expected[i])
-    for settings_ in ({"memory": "6KB"}, {"memory": "6KB", "n_jobs": 2}, {"n_jobs": 2}):
-        np.testing.assert_array_equal(model.set_params(**settings_).predict(X), expected)
+    for memory, n_jobs in (("6KB", None), ("6KB", 2), ("1GB", 2)):
+        with config_context(memory=memory):
+            np.testing.assert_array_equal(model.set_params(n_jobs=n_jobs).predict(X), expected)

@@ -226,7 +226,6 @@ def test_pieces_need_weights_of_features():
         ({"max_iter": 0}, "max_iter is a whole number from 1; got 0"),
         ({"batch_size": 2.5}, "batch_size is a whole number from 1; got 2.5"),
         ({"n_landmarks": 0}, "n_landmarks"),
-        ({"memory": "much"}, "memory"),
         ({"loss": "nonsense"}, "Unknown loss 'nonsense'"),
     ],
 )
