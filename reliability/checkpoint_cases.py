@@ -147,7 +147,7 @@ CASES = {
     ),
     "output kernel, radius": lambda: (
         OutputKernelRegressor(
-            kernel="rbf", output_kernel="dirac", method="sample_compression", cv=7
+            kernel="rbf", output_kernel="dirac", method="sample_compression", cv=7, random_state=0
         ),
         *classes(n=40),
     ),

@@ -159,6 +159,7 @@ def test_files_are_looked_at(tmp_path, content, problem):
     assert found is None if problem is None else problem in found
 
 
+@pytest.mark.subprocess
 def test_the_changelog_is_what_the_fragments_say():
     changelog = tool("changelog")
     assert changelog.bad_names(ROOT) == []
@@ -179,6 +180,7 @@ def small_project(tmp_path):
     return tmp_path
 
 
+@pytest.mark.subprocess
 def test_fragments_make_a_section_above_older_ones(small_project):
     changelog = tool("changelog")
     text = changelog.changelog(small_project)
@@ -192,6 +194,7 @@ def test_fragments_make_a_section_above_older_ones(small_project):
     assert changelog.changelog(small_project) == text
 
 
+@pytest.mark.subprocess
 def test_fragments_of_other_names_are_told(small_project):
     (small_project / "CHANGES" / "front_door.md").write_text("- It opens.\n")
     (small_project / "CHANGES" / "lock.mended.md").write_text("- It closes.\n")

@@ -209,8 +209,9 @@ def mean_tau(Z_pred: np.ndarray, Z_true: np.ndarray, sample_weight: Any = None) 
 
     Only pairs that the true row orders count; rows that order none are passed over.
 
-    >>> mean_tau(np.array([[1.0, 2, 3], [1, 2, 3]]), np.array([[2.0, 1, 3], [1, 1, 1]]))
-    0.3333333333333333
+    >>> tau = mean_tau(np.array([[1.0, 2, 3], [1, 2, 3]]), np.array([[2.0, 1, 3], [1, 1, 1]]))
+    >>> round(tau, 6)
+    0.333333
     """
     wrong = wrong_pairs(Z_pred, Z_true)
     ordered = ~np.isnan(wrong)

@@ -292,10 +292,11 @@ class Interval(Box):
 
     >>> import numpy as np
     >>> from skstruct import ConditionalRiskMinimizer
+    >>> from skstruct.kernels import RBF
     >>> from skstruct.losses import Pinball
     >>> X = np.repeat([[0.0], [1.0]], 5, axis=0)
     >>> y = np.array([0.0, 1.0, 2.0, 3.0, 40.0, 5.0, 6.0, 7.0, 8.0, 90.0])
-    >>> model = ConditionalRiskMinimizer(Interval(), "absolute", gamma=10.0, alpha=1e-3)
+    >>> model = ConditionalRiskMinimizer(Interval(), "absolute", kernel=RBF(10.0), alpha=1e-3)
     >>> model.fit(X, y).predict([[0.0], [1.0]])
     array([2., 7.])
     >>> model.predict([[0.0], [1.0]], loss=Pinball(0.9))
