@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the bounds of output kernel regression read off a fitted model."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ from skstruct.bounds.certificate import WIDTH, check_positive
 from skstruct.kernels.inputs import follows_scale
 from skstruct.tolerances import STATED_BOUND
 
-LARGEST_VALUES = {  # sup k(y, y), where the kind of kernel tells
+# sup k(y, y), where the kind of kernel tells
+LARGEST_VALUES: dict[str, Callable[[Any], float]] = {
     "Dirac": lambda kernel: 1.0,
     "GaussianKernel": lambda kernel: 1.0,
     "HammingKernel": lambda kernel: kernel.largest_loss(),
