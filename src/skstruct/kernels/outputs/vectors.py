@@ -188,7 +188,7 @@ class PolynomialKernel(ScaledRowKernel):
         self.degree = degree
         self.coef0 = coef0
 
-    def _matrix(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def _matrix(self, a: np.ndarray, b: np.ndarray) -> Any:
         if not (self.coef0 >= 0 and self.degree >= 1 and self.degree == int(self.degree)):
             raise ValueError(
                 "PolynomialKernel has a whole degree from 1 on and coef0 >= 0; got degree "
