@@ -284,7 +284,7 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         is_table = isinstance(data.inputs, Table)
         return overlap(self.seen_, row_digests(self.inputs(data) if is_table else data.inputs))
 
-    def predict(self, X: Any, **options: Any) -> np.ndarray:
+    def predict(self, X: Any, **options: Any) -> Any:
         """Outputs in the names of the data of training; options as of the learner."""
         return self._named(self.learner_.predict(self.inputs(X), **options), X)
 
