@@ -129,7 +129,14 @@ def _by_row(model: Any, constraints: Any) -> bool:
 
 
 def write_predictions(
-    model: Any, inputs: Inputs, asked: Any, output: Any, style: Any, *, strict: Any, quiet: bool
+    model: Any,
+    inputs: Inputs,
+    asked: tuple[dict[str, Any], int | None, bool, Any],
+    output: Any,
+    style: Any,
+    *,
+    strict: Any,
+    quiet: bool,
 ) -> None:
     """Predict for all parts; reading, predicting and writing go on at the same time.
 

@@ -355,9 +355,11 @@ class _Text:
 class _Parquet:
     """The cells of the CSV file, numbers as numbers; a group of rows for every block."""
 
+    writer: Any = None  # begun with the first block, which tells the columns
+
     def __init__(self, file: Any) -> None:
         need_pandas()
-        self.file, self.writer = file, None
+        self.file = file
 
     def write(self, found: Predictions) -> None:
         import pyarrow
