@@ -74,6 +74,8 @@ class WeightedMean(SparseRegressor):
     training row of the same group has no weight. Targets are dense, (n, q) or (n,).
     """
 
+    X_fit_: Any
+
     @reported
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""

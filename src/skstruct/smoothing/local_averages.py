@@ -166,6 +166,8 @@ class Neighbors(WeightedMean):
     array([0.5, 0.5])
     """
 
+    index_: Any
+
     def __init__(
         self,
         n_neighbors: float = 10,

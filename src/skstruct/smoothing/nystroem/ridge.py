@@ -426,7 +426,7 @@ class NystroemRidge(LeftOut, KernelMachine):
         return residual
 
     @property
-    def X_fit_(self) -> Any:
+    def X_fit_(self) -> Any:  # type: ignore[override]
         """The training rows where these are kept; None otherwise."""
         return None if self.rows_ is None else self.rows_[0]
 
@@ -442,7 +442,7 @@ class NystroemRidge(LeftOut, KernelMachine):
         return 0 if rows is None else len(rows[1])
 
     @property
-    def kernel_(self) -> InputKernel:
+    def kernel_(self) -> InputKernel:  # type: ignore[override]
         """The kernel with its parameters settled."""
         kernel: InputKernel = self.map_.kernel
         return kernel
@@ -498,5 +498,5 @@ def _latest(
         before = (*before[:2], np.ones(len(before[1])) if before[2] is None else before[2])
         weight = np.ones(len(T)) if weight is None else weight
     pairs = zip(before, (like(X, before[0]), like(T, before[1]), weight))
-    joined = (None if b is None else join_rows([a[few], b]) for a, b in pairs)
-    return tuple(joined)
+    inputs, targets, weights = (None if b is None else join_rows([a[few], b]) for a, b in pairs)
+    return inputs, targets, weights

@@ -69,7 +69,7 @@ class MixedSystem(CholeskySystem):
         """Not possible: a matrix in double precision is what this system does without."""
         raise ValueError('precision="mixed" takes rows and a kernel; use "double" for a matrix.')
 
-    def fit_rows(
+    def fit_rows(  # type: ignore[override]  # both precisions are settled
         self, kernel: Any, X: Any, root: np.ndarray, shift: float, border: np.ndarray | None = None
     ) -> Self:
         """Factor D K D + shift I; ``X`` and ``kernel`` are kept."""
