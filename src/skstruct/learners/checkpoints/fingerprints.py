@@ -120,7 +120,7 @@ def _data(value: Any) -> list[Any]:
 
 def _types(table: Any) -> list[Any]:
     """Types of the columns of a frame or series, and the categories of those that have some."""
-    kinds = getattr(table, "dtypes", None)
+    kinds: Any = getattr(table, "dtypes", None)
     kinds = list(kinds) if hasattr(kinds, "__iter__") else [table.dtype]
     return [
         (str(kind), list(getattr(kind, "categories", ())), getattr(kind, "ordered", None))

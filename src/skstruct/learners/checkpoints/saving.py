@@ -8,7 +8,7 @@ import re
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,7 +68,7 @@ class Checkpoint:
     (['sun'], [])
     """
 
-    path: str | os.PathLike
+    path: str | os.PathLike[str]
     every: float = 10.0
 
     def __post_init__(self) -> None:
@@ -254,7 +254,7 @@ def unpacked(value: Any, arrays: dict[str, Any]) -> Any:
     return {name: unpacked(inner, arrays) for name, inner in part.items()}
 
 
-def _stream_state(rng: np.random.Generator) -> dict[Any, Any]:
+def _stream_state(rng: np.random.Generator | np.random.RandomState) -> Mapping[str, Any]:
     if isinstance(rng, np.random.RandomState):
         return rng.get_state(legacy=False)
     return rng.bit_generator.state
