@@ -31,7 +31,7 @@ class LeaveOutSearch:
     """
 
     trials: list[dict[str, Any]] = field(default_factory=list)
-    best: dict[str, Any] | None = None
+    best: Any = None  # the entry of least risk; None as long as nothing was tried
     loss: Any = None
 
     @classmethod
@@ -278,7 +278,7 @@ def _judged_by(
     return numbers, None if sample_weight is None else np.asarray(sample_weight)[numbers]
 
 
-def _stopped_search(level: Any, pairs: list[Any]) -> tuple[LeaveOutSearch, list[int], int | None]:
+def _stopped_search(level: Any, pairs: list[Any]) -> tuple[LeaveOutSearch, list[int], Any]:
     """What a search had come to: trials, the pair of each, and the pair of the best."""
     search, stopped = LeaveOutSearch(), level.found
     if not stopped:

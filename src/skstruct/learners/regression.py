@@ -186,7 +186,7 @@ def is_searched(model: Any) -> bool:
     """Whether a penalty, that of the model or of its smoother, may have to be chosen."""
     if model.smoother is None:
         return True
-    alpha = getattr(model.smoother, "alpha", None)
+    alpha: Any = getattr(model.smoother, "alpha", None)
     return hasattr(model.smoother, "loo_path") and (isinstance(alpha, str) or np.ndim(alpha) > 0)
 
 
