@@ -87,6 +87,7 @@ class KernelSettings(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         return resolve_kernel(self.kernel).fit(X, weight)
 
     def _nystroem(self, kernel: Any, X: Any) -> NystroemFeatures:
+        assert self.n_landmarks is not None
         return NystroemFeatures.of_rows(kernel, X, self.n_landmarks, self.random_state)
 
     def _with_one(self, X: Any) -> Any:

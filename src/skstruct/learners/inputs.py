@@ -261,13 +261,13 @@ def held_out_options(options: dict[Any, Any]) -> dict[Any, Any]:
     return {"loss_bound": options.get("loss_bound"), "used_by": "certify"}
 
 
-def _same(A: np.ndarray, B: np.ndarray) -> bool:
+def _same(A: Any, B: Any) -> bool:
     if A.shape != B.shape:
         return False
     return not (A != B).nnz if sparse.issparse(A) and sparse.issparse(B) else bool((A == B).all())
 
 
-def _check_unseen(X: Any, y: Any, rows: np.ndarray, outputs: np.ndarray) -> None:
+def _check_unseen(X: Any, y: Any, rows: Any, outputs: np.ndarray) -> None:
     """Refuse rows of training among others; where inputs are discrete, nobody can know."""
     both = sparse.vstack([rows, X]) if sparse.issparse(X) else np.vstack([rows, X])
     number = copied_rows(both, np.concatenate([outputs, y]))

@@ -195,12 +195,12 @@ class RiskProblem:
     def check_truth(self, X: Any, outputs: np.ndarray) -> None:
         """Raise where outputs cannot be the truth of these inputs."""
 
-    def decide(self, means: np.ndarray, rows: Any = slice(None)) -> Any:
+    def decide(self, means: Any, rows: Any = slice(None)) -> Any:
         """Outputs alone, where nobody asks how good they are."""
         return self.decode(means, rows).outputs
 
     def realized(
-        self, means: np.ndarray, memory: str, sample_weight: Any = None, numbers: Any = None
+        self, means: np.ndarray, memory: str | int, sample_weight: Any = None, numbers: Any = None
     ) -> float:
         """Mean loss on training rows, all or those ``numbers``, of decisions from left-out means.
 
@@ -313,7 +313,7 @@ class WeightProblem(RiskProblem):
     def decode(self, means: Any, rows: Any = slice(None)) -> Any:
         return self.loss.minimize(means, self.outputs, self.space.rows(rows))
 
-    def decide(self, means: np.ndarray, rows: Any = slice(None)) -> Any:
+    def decide(self, means: Any, rows: Any = slice(None)) -> Any:
         search = getattr(self.loss, "search", self.loss.minimize)  # some bounds take long
         return search(means, self.outputs, self.space.rows(rows)).outputs
 

@@ -62,7 +62,8 @@ class WithPositions:
                 "The length of a sequence is that of its input, which has a row per position; "
                 "restrict no length."
             )
-        return super().restricted(restrict)
+        problem: Any = super()  # what this is mixed into
+        return problem.restricted(restrict)
 
 
 class WithChainScores(WithPositions):
@@ -105,6 +106,7 @@ class TokenProblem(WithPositions, RiskProblem):
     by_weights = False
     joint = False
     rows_stand_alone = False  # a decision is of a sequence, and a row of one of its positions
+    used: np.ndarray  # bigrams that training has
 
     def __init__(
         self, space: Any, loss: Any, outputs: np.ndarray, starts: np.ndarray, *, pairs: bool = False
@@ -167,7 +169,7 @@ class TokenProblem(WithPositions, RiskProblem):
         return unary, transitions.reshape(-1, q, q), offset
 
     def realized(
-        self, means: np.ndarray, memory: str, sample_weight: Any = None, numbers: Any = None
+        self, means: np.ndarray, memory: str | int, sample_weight: Any = None, numbers: Any = None
     ) -> float:
         losses = np.empty(len(self.outputs))
         for rows in row_blocks(len(losses), self.bytes_per_row(), memory):

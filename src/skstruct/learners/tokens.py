@@ -80,7 +80,8 @@ class TokenBatch:
 
     def _check_saved(self) -> None:
         starts = whole_numbers(self.starts, 0, self.tokens.shape[0] + 1, "starts of sequences")
-        require(starts.ndim == 1 and (np.diff(starts) >= 0).all(), "sequences that run backwards")
+        runs_on = starts.ndim == 1 and bool((np.diff(starts) >= 0).all())
+        require(runs_on, "sequences that run backwards")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -126,6 +127,8 @@ def len_of(x: Any) -> int:
 class TokenReader:
     """Stacks sequences of tokens; learns the names of features that are given by name."""
 
+    names_: Any  # NameVocabulary, NamedFeatures, or None where features have no names
+    columns_: list[Any] | None
     n_features_: int
 
     def fit(self, X: Any) -> Self:
@@ -245,7 +248,7 @@ class NamedFeatures:
         return self.vectorizer_.transform(_dictionaries(X))
 
 
-def _dictionaries(X: Any) -> Iterator[dict[str, Any]]:
+def _dictionaries(X: Any) -> Iterator[Mapping[Any, Any]]:
     for i, x in enumerate(X):
         for t, token in enumerate(x):
             if isinstance(token, Mapping):
