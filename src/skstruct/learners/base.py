@@ -330,7 +330,7 @@ class ScoreLearner(BlockPredictor):
         return check_random_state(self.random_state).randint(2**31 - 1)
 
     # ------------------------------------------------------------------ predicting
-    def _prepared(self, restrict: dict[str, Any] | None = None) -> tuple[Any, Any]:
+    def _prepared(self, *, restrict: dict[str, Any] | None = None) -> tuple[Any, Any]:
         check_is_fitted(self)
         return self.problem_.restricted(restrict), self.scores_
 
@@ -342,7 +342,7 @@ class ScoreLearner(BlockPredictor):
         restrict : dict, default=None
             Arguments of the space's ``restrict``, such as ``{"max_size": 3}``.
         """
-        return self._decode(X, *self._prepared(restrict))
+        return self._decode(X, *self._prepared(restrict=restrict))
 
     def predict(self, X: Any, *, restrict: dict[str, Any] | None = None) -> Any:
         """Outputs of the largest score, in the format in which ``y`` was given."""
@@ -354,13 +354,13 @@ class ScoreLearner(BlockPredictor):
         ``outputs`` is a list: its entry r holds the outputs of rank r in the form of
         ``predict``. ``values`` and ``bounds`` are (n, k), infinite where a row has fewer.
         """
-        return self._kbest(X, k, *self._prepared(restrict))
+        return self._kbest(X, k, *self._prepared(restrict=restrict))
 
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, *, restrict: dict[str, Any] | None = None
     ) -> float:
         """Minus the mean loss of the predictions for ``X``."""
-        return self._score(X, y, sample_weight, *self._prepared(restrict))
+        return self._score(X, y, sample_weight, *self._prepared(restrict=restrict))
 
     @property
     def coef_(self) -> Any:

@@ -12,7 +12,7 @@ from skstruct.saving import savable
 SOLVERS = ("auto", "exact", "annealed", "contrastive")
 
 
-class MarkovChains(BaseEstimator):
+class MarkovChains(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Settings that both kinds of chains have."""
 
     kind: ClassVar[str]

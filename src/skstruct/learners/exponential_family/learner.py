@@ -165,12 +165,11 @@ class ExponentialFamily(ExponentialPredictor):
     # ------------------------------------------------------------------ fitting
     def _problem(self, X: Any) -> Any:
         self.seed_ = self._seed()
+        kind: type[Any] = ExponentialProblem
         if isinstance(X, TokenBatch):
             from skstruct.learners.exponential_family.problem import ChainExponentialProblem
 
             kind = ChainExponentialProblem
-        else:
-            kind = ExponentialProblem
         problem = kind(self.space_, self.loss_, self.outputs_, self._distributions())
         return problem if self.loss is None else problem.judged_by(self.loss_)
 

@@ -155,6 +155,11 @@ class StochasticGradients:
         on.
     """
 
+    seen: Any  # the Hessian from chains that were looked at, or None
+    hessian: Any  # its factor, or None
+    left: np.ndarray | None
+    right: np.ndarray | None
+
     def __init__(
         self,
         model: Any,
@@ -212,7 +217,7 @@ class StochasticGradients:
         drawn = dense(drawn, np.float64)
         self._curve(drawn - drawn.mean(axis=0), 1.0 / len(drawn))
 
-    def _curve(self, deviations: np.ndarray, share: float) -> None:
+    def _curve(self, deviations: np.ndarray, share: float | np.ndarray) -> None:
         """The Hessian from deviations of psi (m, d) from their means, each of so much weight."""
         if deviations.shape[1] <= WIDE:
             e, self.right = np.linalg.eigh(deviations.T @ (deviations * share))

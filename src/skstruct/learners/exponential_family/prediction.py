@@ -181,7 +181,12 @@ class ExponentialPredictor(ScoreLearner):
         return (values, errors) if return_std else values
 
     def sample(
-        self, X: Any, n: int = 1, rng: int | None = None, *, restrict: dict[str, Any] | None = None
+        self,
+        X: Any,
+        n: int = 1,
+        rng: int | np.random.Generator | None = None,
+        *,
+        restrict: dict[str, Any] | None = None,
     ) -> list[Any]:
         """``n`` outputs of every row, drawn from the model.
 
@@ -193,8 +198,8 @@ class ExponentialPredictor(ScoreLearner):
         if not is_count(n):
             raise ValueError(f"n is a whole number from 1; got {n!r}.")
         X, _ = self._checked(X)
-        rng = np.random.default_rng(rng)
+        stream = np.random.default_rng(rng)
         drawn = self._answers(
-            X, restrict, lambda problem, scores, rows: problem.draws(scores, int(n), rng, rows)
+            X, restrict, lambda problem, scores, rows: problem.draws(scores, int(n), stream, rows)
         )
         return [self.space_.restore(outputs) for part in drawn for outputs in part]
