@@ -155,6 +155,8 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
     ['animal']
     """
 
+    starts_: Any  # where the tokens of each sequence begin; None for one input per output
+
     def __init__(
         self,
         space: Any = None,
@@ -343,7 +345,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
                     "with a smoother that keeps its training rows and weighs them anew for any "
                     "loss (KernelRidge, LinearRidge, Neighbors, NadarayaWatson, Forest)."
                 )
-            kept = vars(self).setdefault("_retargeting", Retargeting())
+            kept = self.__dict__.setdefault("_retargeting", Retargeting())
             smoother = kept(smoother, problem)
         return problem.restricted(restrict), smoother
 

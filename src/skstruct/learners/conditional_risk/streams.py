@@ -2,6 +2,7 @@
 """Conditional risk minimization from blocks of rows: streams, and further rows."""
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -174,6 +175,18 @@ class StreamedRisk:
     """``partial_fit``, and ``fit`` to a source of blocks, of ConditionalRiskMinimizer."""
 
     streamed_ = False
+    space_: Any
+    loss_: Any
+    problem_: Any
+    outputs_: Any
+    tokens_: Any
+    smoother_: Any
+    kernel_: Any
+    solver_: str | None
+    device_: Any
+    _read: Callable[..., Any]
+    _pair: Callable[..., None]
+    _keep: Callable[..., Any]
 
     def _fit_source(self, source: Any, groups: Any, checkpoint: Any) -> Any:
         check_streamed(self, groups)
@@ -197,7 +210,7 @@ class StreamedRisk:
         check_by_means(self.problem_)
         return data.X
 
-    @available_if(_goes_on)
+    @available_if(_goes_on)  # type: ignore[untyped-decorator]
     @reported
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -285,7 +298,7 @@ class BlockReader(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         self.space_, self.problem_ = model.space_, copy.copy(problem)
         self.problem_.outputs = problem.outputs[:0]
 
-    def __call__(self, block: Any) -> tuple[np.ndarray, np.ndarray, None]:
+    def __call__(self, block: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
         try:
             X = read_inputs(self, block.X)
             return X, self.problem_.targets_of(self._outputs(block.y)), _weights(block)
@@ -314,7 +327,7 @@ def checked_weight(weight: np.ndarray, n: int) -> np.ndarray:
     return weight
 
 
-def first_rows(model: Any, source: Any) -> tuple[Any, None]:
+def first_rows(model: Any, source: Any) -> tuple[Any, np.ndarray | None]:
     """A sample of the rows of a source: what is open of model and space is learned from it.
 
     Where whole parts are left out, it is the first rows of each part, and the part of each row
