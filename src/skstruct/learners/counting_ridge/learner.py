@@ -21,7 +21,7 @@ from skstruct.learners.counting_ridge.search import (
     counting_alphas,
     left_out_losses,
 )
-from skstruct.learners.leave_out import alpha_grid, check_groups, twins
+from skstruct.learners.leave_out import LeaveOutSearch, alpha_grid, check_groups, twins
 from skstruct.saving import savable
 
 EMBEDDED = 1 << 20  # numbers of embeddings that partial_fit has at a time
@@ -104,6 +104,11 @@ class CountingRidge(CountingReader):
     >>> model.predict([[0.05], [1.05]]).tolist()
     [['inn', 'mill', 'tower'], ['inn', 'tower', 'mill']]
     """
+
+    search_: LeaveOutSearch | None
+    objective_: float | None
+    n_iter_: int | None
+    online_: Any  # OnlineState after partial_fit, None after fit
 
     def __init__(
         self,
@@ -190,7 +195,7 @@ class CountingRidge(CountingReader):
         row: np.ndarray,
         weight: np.ndarray,
         groups: Any,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, None]:
+    ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, Any]:
         """All of that for the rows that count."""
         counts = np.isin(row, kept)
         return (

@@ -131,6 +131,11 @@ class ScoreFunction(KernelSettings):
     total_ : array (p,) or (m,) of the total weight, or None
     """
 
+    map_: Any
+    X_: Any
+    weights_: np.ndarray
+    total_: np.ndarray | None
+
     def _check_saved(self) -> None:
         if hasattr(self, "weights_"):
             check_floats(self, ["weights_"], 2)

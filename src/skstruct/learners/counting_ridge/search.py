@@ -63,8 +63,8 @@ def _inverse_blocks(solution: SpectralForm, rows: slice) -> Any:
     b = len(smooth)
     own = smooth[np.arange(b), np.arange(rows.start, rows.stop)]
     shared = covariance.filter(np.tile(np.eye(d), (b, 1)), own.repeat(d, axis=0))
-    across = smooth[:, examples.row].reshape(b * M, r)
-    across = covariance.filter(np.tile(examples.U, (b, 1)), across).reshape(b, M, d)
+    smoothed = smooth[:, examples.row].reshape(b * M, r)
+    across = covariance.filter(np.tile(examples.U, (b, 1)), smoothed).reshape(b, M, d)
     beside = across.transpose(1, 0, 2).reshape(M, b * d)
     Z = solve_triangular(lower, beside, lower=True, check_finite=False).reshape(M, b, d)
     return shared.reshape(b, d, d) - np.matmul(Z.transpose(1, 2, 0), Z.transpose(1, 0, 2))
@@ -143,7 +143,7 @@ def left_out_losses(
     cv: Any,
     groups: Any,
     *,
-    memory: str,
+    memory: str | int,
     verbose: int,
     level: Any = NOWHERE,
 ) -> np.ndarray:
@@ -178,7 +178,7 @@ def left_out_losses(
     return losses
 
 
-def _losses(problem: Any, scores: np.ndarray, rows: np.ndarray, memory: str) -> np.ndarray:
+def _losses(problem: Any, scores: np.ndarray, rows: np.ndarray, memory: str | int) -> np.ndarray:
     """Losses of the decisions from left-out scores; shape (len(rows),)."""
     losses = np.empty(len(rows))
     for block in row_blocks(len(rows), problem.bytes_per_row(), memory):
