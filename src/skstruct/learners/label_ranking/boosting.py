@@ -5,7 +5,7 @@ which are cut into subgraphs.
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
@@ -56,7 +56,7 @@ class Subgraphs(Preferences):
         total = w[n_subgraphs > 0].sum()
         return w[of_row] / (max(total, np.finfo(float).tiny) * n_subgraphs[of_row] * np.log(2.0))
 
-    def _sum(self, values: np.ndarray, join: Callable[..., Any] = np.add) -> np.ndarray:
+    def _sum(self, values: np.ndarray, join: np.ufunc = np.add) -> np.ndarray:
         """Sums over the preferences of every subgraph."""
         return values if len(self.begins) == len(values) else join.reduceat(values, self.begins)
 

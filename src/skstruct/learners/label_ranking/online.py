@@ -99,6 +99,9 @@ class OnlineLabelRanker(LinearLabelRanker):
            [3, 2, 1]])
     """
 
+    alpha_: float | None
+    search_: LeaveOutSearch | None
+
     def __init__(
         self,
         space: Any = None,

@@ -91,6 +91,10 @@ class LabelRankingSVM(LinearLabelRanker):
            [3, 2, 1]])
     """
 
+    kernel_: Any
+    X_fit_: Any
+    dual_coef_: np.ndarray
+
     def __init__(
         self,
         space: Any = None,
@@ -188,7 +192,7 @@ class DualProblem:
     """
 
     n_iter, objective, gap = 0, np.inf, np.inf
-    weights: np.ndarray  # (p, d), or (n, d) where there is a kernel
+    weights: np.ndarray  # shape: (p, d), or (n, d) of a kernel
 
     def __init__(self, preferences: Any, weight: np.ndarray, K: np.ndarray | None = None) -> None:
         self.preferences, self.K = preferences, K
