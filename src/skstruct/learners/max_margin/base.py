@@ -158,7 +158,7 @@ class HingeLearner(MarginLearner):
         memory = parse_memory(self.memory)
         dual = self._new_dual(rows, weight / weight.sum(), self.alpha_, memory)
         key = self._objective_key() if keep else None
-        if key is not None and past is not None and past.key == key:
+        if key is not None and past is not None and past.dual is not None and past.key == key:
             dual.take_over(past.dual)
         dual = self._solve(dual, level)
         self.problem_ = self.problem_.trained()
@@ -205,7 +205,9 @@ class HingeLearner(MarginLearner):
         except (pickle.PicklingError, AttributeError, TypeError):  # functions without a name
             return None
 
-    _rescaling = "margin"
+    @property
+    def _rescaling(self) -> str:
+        return "margin"
 
     def _solve(self, dual: HingeDual, level: Any) -> HingeDual:
         """Climb, keep the weights, and give the dual back."""

@@ -20,7 +20,7 @@ FIRST, LAST = 16.0, 4.0  # random starts begin between these shares of the highe
 
 
 @savable
-class CircuitRank(BaseEstimator):
+class CircuitRank(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     r"""How :class:`~skstruct.learners.MaxMarginTree` finds a forest: by a cost on circles.
 
     Parameters
@@ -162,7 +162,7 @@ def crank(
        UAI 2013.
     """
     rng = np.random.default_rng(rng)
-    training = {"tol": inner_tol, "max_iter": max_iter}
+    training: dict[str, Any] = {"tol": inner_tol, "max_iter": max_iter}
     if level.found:
         dual.restore(level.found["dual"])
     else:
@@ -189,14 +189,17 @@ def crank(
             v = stopped.get("v")
             v, beta = begun(number, start, rng, level) if v is None else (v, stopped["beta"])
             level.keep(v=v, beta=beta)
-            raising = {"beta_max": beta_max, "growth": growth, "level": level.below("cost")}
-            forest = follow(start, oracle, edges, v, beta, rng=rng, **training, **raising)
+            forest = follow(
+                start, oracle, edges, v, beta, rng=rng, **training,
+                beta_max=beta_max, growth=growth, level=level.below("cost"),
+            )  # fmt: skip
         else:
             forest = stopped["forest"]
         level.keep(forest=forest)
-        fine = {"tol": tol if n_restarts == 1 else min(tol, accuracy), "max_iter": max_iter}
-        below = level.below("forest")
-        return forest, train_on(start, oracle, forest, rng=rng, **fine, level=below)
+        fine, below = tol if n_restarts == 1 else min(tol, accuracy), level.below("forest")
+        return forest, train_on(
+            start, oracle, forest, tol=fine, max_iter=max_iter, rng=rng, level=below
+        )
 
     first, children = level.found.get("n_done", 0), rng.spawn(n_restarts)
     best: tuple[Any, ...] = ()

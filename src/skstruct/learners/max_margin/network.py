@@ -73,7 +73,7 @@ class NetworkMargins(MarginProblem):
     def decode(self, means: Any, rows: Any = slice(None)) -> Any:
         return self.space.rows(rows).argmin_shared(-means.labels, -means.edges)
 
-    def costs(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def costs(self, means: Any) -> tuple[np.ndarray, np.ndarray]:
         n, edges = len(means.labels), means.edges
         costs = -np.hstack([means.labels, np.broadcast_to(edges, (n, len(edges)))])
         return costs, np.zeros(n)

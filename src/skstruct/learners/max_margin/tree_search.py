@@ -155,7 +155,7 @@ def project(
     could not change their signs either; here the forest is trained freely, which no sign
     constraint can improve on.
     """
-    training = {"tol": tol, "max_iter": max_iter, "rng": np.random.default_rng(rng)}
+    training: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "rng": np.random.default_rng(rng)}
     forest = level.found.get("forest")
     if forest is None:
         all_edges = np.ones(len(edges), bool)
@@ -187,7 +187,7 @@ def mst(
     accuracy : float
         Gains that differ by less than this share of the objective may change their order.
     """
-    training = {"max_iter": max_iter, "rng": np.random.default_rng(rng)}
+    training: dict[str, Any] = {"max_iter": max_iter, "rng": np.random.default_rng(rng)}
     forest = level.found.get("forest")
     if forest is None:
         forest = _best_gains(dual, oracle, edges, accuracy, training, level.below("gains"))
@@ -269,12 +269,13 @@ def greedy(
     dual : HingeDual
         Trained on the forest.
     """
-    training = {"max_iter": max_iter, "rng": np.random.default_rng(rng)}
+    training: dict[str, Any] = {"max_iter": max_iter, "rng": np.random.default_rng(rng)}
     forest = level.found.get("forest")
     if forest is None:
-        settings = {"separable": separable, "accuracy": accuracy, "progress": progress}
-        below = level.below("growing")
-        forest, dual = _grown(dual, oracle, edges, training=training, level=below, **settings)
+        forest, dual = _grown(
+            dual, oracle, edges, separable=separable, accuracy=accuracy, progress=progress,
+            training=training, level=level.below("growing"),
+        )  # fmt: skip
     level.keep(forest=forest)
     return forest, train_on(dual, oracle, forest, tol=tol, **training, level=level.below("forest"))
 
