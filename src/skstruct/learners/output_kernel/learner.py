@@ -31,7 +31,14 @@ from skstruct.learners.inputs import (
     refuse_training_rows,
     row_weights,
 )
-from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid, twins
+from skstruct.learners.leave_out import (
+    LeaveOutSearch,
+    check_groups,
+    choose,
+    group_numbers,
+    kernel_grid,
+    twins,
+)
 from skstruct.learners.output_kernel.problem import KernelProblem, output_space
 from skstruct.learners.output_kernel.radius_search import choose_radius
 from skstruct.learners.regression import (
@@ -131,6 +138,11 @@ class OutputKernelRegressor(BlockPredictor):
     >>> model.decode([[0.1]]).values.shape, model.coef_.shape
     ((1,), (5, 5))
     """
+
+    alpha_: float | None
+    radius_: float | None
+    search_: LeaveOutSearch | None
+    solver_: str | None
 
     def __init__(
         self,
@@ -255,7 +267,9 @@ class OutputKernelRegressor(BlockPredictor):
         n_tried = number_tried(pairs, self.alpha)
         search = n_tried != 1
         n_targets = self.problem_.n_targets(compared=search)
-        compared, self.solver_ = planned_solvers(self, X, n_targets, pairs, n_tried)
+        compared: Any
+        compared, solver = planned_solvers(self, X, n_targets, pairs, n_tried)
+        self.solver_ = solver
         if search and len(self.outputs_) > 1:
             groups = group_numbers(self.cv, self.outputs_, groups, X)
             self.search_, smoother = choose(
@@ -269,8 +283,8 @@ class OutputKernelRegressor(BlockPredictor):
         else:
             # Of one row nothing can be left out.
             compared, tried = None, (*pairs[0], 1.0 if search else float(self.alpha))
-        if compared != self.solver_:
-            smoother = self._ridge(*tried, self.solver_)
+        if compared != solver:
+            smoother = self._ridge(*tried, solver)
             smoother.fit(X, self.problem_.targets(), sample_weight)
         self.alpha_, self.kernel_ = smoother.alpha, tried[0]
         warn_of_loss(smoother, self.problem_, self.search_, sample_weight)
@@ -327,8 +341,8 @@ class OutputKernelRegressor(BlockPredictor):
             return found
         if X is None:
             raise ValueError("A precomputed kernel is not kept: give the training X.")
-        found: np.ndarray = self.smoother_.kernel_.gram(read_inputs(self, X))
-        return found
+        gram: np.ndarray = self.smoother_.kernel_.gram(read_inputs(self, X))
+        return gram
 
     def gram_outputs(self) -> np.ndarray:
         """Kernel matrix of the training outputs, (m, m)."""

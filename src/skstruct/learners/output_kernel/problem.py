@@ -7,6 +7,7 @@ import copy
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.linalg import eigh
 from sklearn.base import clone
@@ -134,6 +135,7 @@ class KernelCandidates(ListView):
     """
 
     embedding = "kernel values"
+    values_: Any  # the table, or None where it is not kept
 
     @classmethod
     def _bytes_when_used(cls, state: dict[str, Any]) -> int:
@@ -223,7 +225,7 @@ class InducedLoss(BaseLoss):
             return self.loss(Y_pred, Y_true)
         return self.kernel.loss(self.space.restore(Y_pred), self.space.restore(Y_true))
 
-    def pairwise(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> Any:
+    def pairwise(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> Any:
         if self.loss is not None:
             return self.loss.pairwise(Y_pred, Y_true)
         P, Y = self.space.restore(Y_pred), self.space.restore(Y_true)
@@ -254,10 +256,18 @@ class KernelProblem(RiskProblem):
     """
 
     def __init__(
-        self, space: Any, kernel: Any, outputs: np.ndarray, y: Any, *,
-        loss: Any=None, candidates: np.ndarray | None=None, whole: bool=False, memory: str="1GB",
-    ) -> None:  # fmt: skip
-        self._gram = None
+        self,
+        space: Any,
+        kernel: Any,
+        outputs: np.ndarray,
+        y: Any,
+        *,
+        loss: Any = None,
+        candidates: np.ndarray | None = None,
+        whole: bool = False,
+        memory: str | int = "1GB",
+    ) -> None:
+        self._gram: tuple[np.ndarray, np.ndarray] | None = None
         name = kernel.embedding_on(space)
         self.by_embedding = name is not None and (candidates is None or name == "outputs")
         if self.by_embedding:
