@@ -6,7 +6,7 @@ a name, an object or a function.
 import copy
 import math
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from numbers import Real
 from typing import Any, Self
@@ -373,7 +373,7 @@ class SumKernel(OutputKernel):
            [2. , 3.5]])
     """
 
-    def __init__(self, kernels: list[Any], weights: list[float] | None = None) -> None:
+    def __init__(self, kernels: Sequence[Any], weights: Sequence[float] | None = None) -> None:
         self.kernels = kernels
         self.weights = weights
 
@@ -461,7 +461,7 @@ class ProductKernel(OutputKernel):
     array([[4., 0.]])
     """
 
-    def __init__(self, kernels: list[Any]) -> None:
+    def __init__(self, kernels: Sequence[Any]) -> None:
         self.kernels = kernels
 
     def fit(self, Y: Any) -> Self:
@@ -493,7 +493,7 @@ class ProductKernel(OutputKernel):
         return bound
 
 
-def _copies(kernels: list[Any], used_by: str) -> list[OutputKernel]:
+def _copies(kernels: Sequence[Any], used_by: str) -> list[OutputKernel]:
     """Kernels that may be fitted without changing those of the user."""
     if isinstance(kernels, (str, OutputKernel)) or len(kernels) == 0:
         raise ValueError(f"{used_by} expects a list of at least one kernel; got {kernels!r}.")

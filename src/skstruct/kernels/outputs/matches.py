@@ -107,7 +107,7 @@ class HammingKernel(OutputKernel):
     array([1.])
     """
 
-    def __init__(self, length: float | None = None) -> None:
+    def __init__(self, length: int | None = None) -> None:
         self.length = length
 
     def fit(self, Y: Any) -> Self:

@@ -54,7 +54,7 @@ class PathKernel(OutputKernel):
     array([[1., 1.]])
     """
 
-    def __init__(self, sep: Any = ".") -> None:
+    def __init__(self, sep: str = ".") -> None:
         self.sep = sep
 
     def fit(self, Y: Any) -> Self:

@@ -183,7 +183,7 @@ class PolynomialKernel(ScaledRowKernel):
     array([[16.]])
     """
 
-    def __init__(self, gamma: float | None = None, degree: int = 3, coef0: int = 1) -> None:
+    def __init__(self, gamma: float | None = None, degree: int = 3, coef0: float = 1) -> None:
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0

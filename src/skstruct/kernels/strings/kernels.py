@@ -2,6 +2,7 @@
 """Kernels between strings by shared n-grams: spectrum, blended spectrum, weighted degree."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from functools import cache
 from numbers import Integral
 from typing import Any, Self
@@ -239,7 +240,7 @@ class BlendedSpectrumKernel(NGramKernel):
     """
 
     def __init__(
-        self, n: int = 3, *, weights: list[Any] | None = None, normalize: bool = True
+        self, n: int = 3, *, weights: Sequence[float] | None = None, normalize: bool = True
     ) -> None:
         self.n = n
         self.weights = weights
@@ -310,8 +311,8 @@ class WeightedDegreeKernel(NGramKernel):
         self,
         n: int = 3,
         *,
-        shift: float = 0,
-        weights: list[Any] | None = None,
+        shift: int = 0,
+        weights: Sequence[float] | None = None,
         normalize: bool = True,
     ) -> None:
         self.n = n
