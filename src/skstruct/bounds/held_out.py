@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import betaincinv, rel_entr
 
@@ -18,7 +19,7 @@ ASSUMPTIONS = (
 
 
 def held_out_bound(
-    losses: Any, largest: float, *, delta: float = 0.05, binary: bool = False
+    losses: ArrayLike, largest: float, *, delta: float = 0.05, binary: bool = False
 ) -> Certificate:
     r"""Bound the expected loss of a model by its losses on rows that it was not fitted to.
 
@@ -62,8 +63,8 @@ def held_out_bound(
     (0.0559, 'held_out')
     """
     delta, largest = check_delta(delta), check_positive(largest, "largest", "held_out_bound")
-    losses = _checked(losses, largest, binary)
-    n, mean = len(losses), float(losses.mean()) / largest
+    checked = _checked(losses, largest, binary)
+    n, mean = len(checked), float(checked.mean()) / largest
     if binary:
         rate = _binomial_limit(round(n * mean), n, delta)
     else:
