@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several learners on the same folds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -73,7 +73,7 @@ def compare(
     X: Any,
     y: Any,
     *,
-    losses: list[str] | None = None,
+    losses: Sequence[Any] | None = None,
     cv: Any = 5,
     n_bootstrap: int = 1000,
     level: float = 0.95,
@@ -162,7 +162,7 @@ def _left_out(
     X: Any,
     y: Any,
     parts: list[tuple[np.ndarray, np.ndarray]],
-    losses: list[str] | None,
+    losses: Sequence[Any] | None,
     tick: Callable[..., Any],
 ) -> tuple[dict[str, Any], tuple[float, float]]:
     """Losses of every row by its name when it was left out, and the seconds that it took."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How far a mean could be off, by drawing the rows again."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any
@@ -105,7 +105,7 @@ def evaluate(
     X: Any,
     y: Any,
     *,
-    losses: list[str] | None = None,
+    losses: Sequence[Any] | None = None,
     restrict: dict[str, Any] | None = None,
     n_bootstrap: int = 1000,
     level: float = 0.95,
@@ -247,7 +247,7 @@ def _check_level(n_bootstrap: int, level: float) -> None:
         raise ValueError(f"level lies between 0 and 1; got {level!r}.")
 
 
-def loss_scorer(loss: str) -> Callable[..., Any]:
+def loss_scorer(loss: Any) -> Callable[..., Any]:
     """A scorer that judges a model's predictions under one loss: higher is better.
 
     The model predicts *for* that loss, whatever it was trained with. Pass the result as

@@ -2,6 +2,7 @@
 """The structured risk of a fitted model on rows it did not see, without refitting."""
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ def left_out_risk(
     loss: Any = None,
     groups: Any = None,
     cv: Any = None,
-    alphas: list[float] | None = None,
+    alphas: Sequence[float] | np.ndarray | None = None,
 ) -> Any:
     r"""Mean loss on the training rows, each decided without itself or its group.
 
