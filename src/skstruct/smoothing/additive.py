@@ -52,7 +52,7 @@ class AdditiveKernelRidge(KernelRidge):
         self,
         label_kernel: Any,
         *,
-        kernel: str = "rbf",
+        kernel: Any = "rbf",
         alpha: Any = 1.0,
         fit_intercept: bool = True,
     ) -> None:

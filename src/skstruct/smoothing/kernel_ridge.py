@@ -139,7 +139,7 @@ class KernelRidge(KernelMachine):
     def __init__(
         self,
         kernel: Any = "rbf",
-        alpha: float = 1.0,
+        alpha: Any = 1.0,
         *,
         fit_intercept: bool = True,
         solver: str = "auto",

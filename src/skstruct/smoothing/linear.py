@@ -87,7 +87,7 @@ class LinearRidge(SparseRegressor):
 
     def __init__(
         self,
-        alpha: float = 1.0,
+        alpha: Any = 1.0,
         *,
         fit_intercept: bool = True,
         tol: float = 1e-4,

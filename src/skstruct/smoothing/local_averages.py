@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Local averages of training targets: weighted by a kernel (Nadaraya-Watson), or of neighbors."""
 
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -170,9 +171,9 @@ class Neighbors(WeightedMean):
 
     def __init__(
         self,
-        n_neighbors: float = 10,
+        n_neighbors: int = 10,
         weighting: str = "uniform",
-        metric: str = "minkowski",
+        metric: str | Callable[..., Any] = "minkowski",
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors

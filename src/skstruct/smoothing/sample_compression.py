@@ -42,7 +42,7 @@ class SampleCompression(KernelMachine):
 
     def __init__(
         self,
-        kernel: str = "rbf",
+        kernel: Any = "rbf",
         radius: float | str = 1.0,
     ) -> None:
         self.kernel = kernel

@@ -105,7 +105,7 @@ class NystroemRidge(LeftOut, KernelMachine):
     def __init__(
         self,
         kernel: Any = "rbf",
-        alpha: float = 1.0,
+        alpha: Any = 1.0,
         *,
         features: str = "nystroem",
         n_landmarks: int | str = "auto",
