@@ -5,6 +5,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +24,7 @@ from skstruct.backends import backend_for
 from skstruct.config import Configured, carried
 from skstruct.exceptions import InfeasibleError
 from skstruct.kernels.inputs import kernel_name
-from skstruct.learners.checkpoints.saving import resuming
+from skstruct.learners.checkpoints.saving import Checkpoint, resuming
 from skstruct.learners.inputs import (
     given_outputs,
     input_readers,
@@ -264,7 +265,14 @@ class ScoreLearner(BlockPredictor):
     # ------------------------------------------------------------------ fitting
     @reported
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        checkpoint: str | PathLike[str] | Checkpoint | None = None,
+    ) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
 
         Parameters

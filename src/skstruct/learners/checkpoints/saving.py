@@ -81,7 +81,9 @@ class Checkpoint:
 
 
 @contextmanager
-def resuming(model: Any, checkpoint: Checkpoint | None, **data: Any) -> Iterator[Any]:
+def resuming(
+    model: Any, checkpoint: str | os.PathLike[str] | Checkpoint | None, **data: Any
+) -> Iterator[Any]:
     """The level at which a fit begins, or goes on; the file is removed when all went well.
 
     Parameters

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
@@ -14,7 +16,7 @@ from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported
 from skstruct.config import config_context
 from skstruct.learners.base import BlockPredictor, Explanation
-from skstruct.learners.checkpoints.saving import resuming
+from skstruct.learners.checkpoints.saving import Checkpoint, resuming
 from skstruct.learners.conditional_risk.streams import StreamedRisk, is_read_whole
 from skstruct.learners.inputs import (
     TrainingData,
@@ -163,7 +165,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         loss: Any = None,
         *,
         kernel: Any = "auto",
-        alpha: str | float = "auto",
+        alpha: Any = "auto",
         fit_intercept: bool = True,
         smoother: Any = None,
         solver: str = "auto",
@@ -201,8 +203,8 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         sample_weight: Any = None,
         groups: Any = None,
         *,
-        checkpoint: Any = None,
-    ) -> ConditionalRiskMinimizer:
+        checkpoint: str | PathLike[str] | Checkpoint | None = None,
+    ) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
 
         Rows that do not fit into memory at once are read in blocks, and learned from by landmarks:
@@ -222,9 +224,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         check_settings(self)
         self.streamed_ = is_source(X) and not is_read_whole(self, X, groups)
         if self.streamed_:
-            fitted: ConditionalRiskMinimizer = self._fit_source(
-                as_source(X, y, sample_weight), groups, checkpoint
-            )
+            fitted: Self = self._fit_source(as_source(X, y, sample_weight), groups, checkpoint)
             return fitted
         y = on_host(y)
         data = self._read(X, y, sample_weight, groups)
@@ -394,7 +394,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         risks: np.ndarray = problem.possible(self._decode(X, problem, smoother).values)
         return risks
 
-    def possible_risks(self, values: np.ndarray, *, loss: Any = None) -> np.ndarray:
+    def possible_risks(self, values: ArrayLike, *, loss: Any = None) -> np.ndarray:
         """Values of ``decode`` or ``kbest``, moved into the range of the loss; infinite ones stay.
 
         Parameters

@@ -3,6 +3,7 @@
 
 import copy
 from collections.abc import Iterator
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.base import clone
 
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported, track
-from skstruct.learners.checkpoints.saving import resuming
+from skstruct.learners.checkpoints.saving import Checkpoint, resuming
 from skstruct.learners.counting_ridge.closed_form import ClosedForms
 from skstruct.learners.counting_ridge.objective import NewtonCG, newton_cg
 from skstruct.learners.counting_ridge.online import OnlineState, StochasticGradient
@@ -116,7 +117,7 @@ class CountingRidge(CountingReader):
         loss: Any = None,
         *,
         kernel: Any = "rbf",
-        alpha: str | float = "auto",
+        alpha: Any = "auto",
         solver: Any = "closed-form",
         n_landmarks: int | None = None,
         fit_intercept: bool = True,
@@ -150,7 +151,7 @@ class CountingRidge(CountingReader):
         groups: Any = None,
         *,
         several_outputs: bool = False,
-        checkpoint: Any = None,
+        checkpoint: str | PathLike[str] | Checkpoint | None = None,
     ) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The structured perceptron: move the scores where the best output is not the true one."""
 
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.utils import check_random_state
 from skstruct._arrays.checks import is_count
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported, track
-from skstruct.learners.checkpoints.saving import NOWHERE, resuming, set_stream
+from skstruct.learners.checkpoints.saving import NOWHERE, Checkpoint, resuming, set_stream
 from skstruct.learners.inputs import has_features
 from skstruct.learners.max_margin.base import MarginLearner
 from skstruct.learners.max_margin.scores import NOTHING
@@ -127,7 +128,14 @@ class StructuredPerceptron(MarginLearner):
 
     @reported
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        checkpoint: str | PathLike[str] | Checkpoint | None = None,
+    ) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
 
         Parameters

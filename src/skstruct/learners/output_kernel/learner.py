@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Regression in the feature space of an output kernel, and the nearest output there."""
 
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from skstruct.kernels.outputs.base import OutputKernel, resolve_output_kernel
 from skstruct.kernels.outputs.matches import Dirac
 from skstruct.kernels.outputs.precomputed import check_definite
 from skstruct.learners.base import BlockPredictor, Explanation
-from skstruct.learners.checkpoints.saving import resuming
+from skstruct.learners.checkpoints.saving import Checkpoint, resuming
 from skstruct.learners.inputs import (
     are_training_rows,
     device_of,
@@ -183,7 +184,7 @@ class OutputKernelRegressor(BlockPredictor):
         sample_weight: Any = None,
         groups: Any = None,
         *,
-        checkpoint: Any = None,
+        checkpoint: str | PathLike[str] | Checkpoint | None = None,
     ) -> Self:
         """Learn from inputs ``X`` and outputs ``y`` in any format that the kernel reads.
 
