@@ -42,6 +42,13 @@ def test_few_parameters_and_no_second_word(kind):
     assert not OLD & set(parameters(kind))
 
 
+@pytest.mark.parametrize("kind", SMOOTHERS)
+def test_smoothers_have_the_same_defaults(kind):
+    given = parameters(kind)
+    for name, default in (("random_state", None), ("fit_intercept", True)):
+        assert name not in given or given[name].default is default
+
+
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_order_and_defaults(kind):
     given = parameters(kind)

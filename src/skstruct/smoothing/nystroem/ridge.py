@@ -72,7 +72,8 @@ class NystroemRidge(LeftOut, KernelMachine):
         Parts in which rows are summed; 16, or more where one would have above 250,000 rows, when
         None. The same number gives the same bits on every engine, with any number of workers.
     verbose : int, default=0
-    random_state : int or RandomState, default=0
+    random_state : int or RandomState, default=None
+        Of landmarks and samples; None draws the same in every run.
 
     Attributes
     ----------
@@ -113,7 +114,7 @@ class NystroemRidge(LeftOut, KernelMachine):
         dtype: str = "float64",
         n_partitions: int | None = None,
         verbose: int = 0,
-        random_state: Any = 0,
+        random_state: Any = None,
     ) -> None:
         self.kernel = kernel
         self.alpha = alpha
@@ -259,7 +260,8 @@ class NystroemRidge(LeftOut, KernelMachine):
         return rows
 
     def _seed(self) -> Any:
-        return check_random_state(self.random_state).randint(2**31 - 1)
+        chosen = 0 if self.random_state is None else self.random_state
+        return int(check_random_state(chosen).randint(2**31 - 1))
 
     def _settled_kernel(self, X: Any, weight: np.ndarray | None) -> InputKernel:
         X = X.detach().cpu().numpy().astype(np.float64) if is_tensor(X) else X
