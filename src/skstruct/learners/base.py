@@ -292,10 +292,9 @@ class ScoreLearner(BlockPredictor):
 
     def _announce(self) -> None:
         """What will be done, where work is shown."""
-        steps = getattr(self, "max_iter", None) or self.n_epochs
         announce(
             f"{type(self).__name__} on {len(self.outputs_):,} rows, {type(self.space_).__name__}, "
-            f"{type(self.loss_).__name__}; at most {steps:,} iterations"
+            f"{type(self.loss_).__name__}; at most {self.max_iter:,} iterations"
         )
 
     @abstractmethod
