@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import chisquare, kstest
+from scipy.stats import chisquare, kstest, norm, uniform
 
 from skstruct.datasets.generated_quantities import (
     StreetNetwork,
