@@ -46,7 +46,7 @@ def nested(depth):
     return node
 
 
-@pytest.mark.parametrize("node, said", [
+@pytest.mark.parametrize(("node", "said"), [
     (float("inf"), "a number that is too large"),
     ([1, 2], "a value of an unknown form"),
     ({"list": [], "tuple": []}, "a value of an unknown form"),
@@ -137,7 +137,7 @@ def test_what_is_broken_below_is_whole_without_that():
     assert list(read(graph()).nodes) == ["a"]
 
 
-@pytest.mark.parametrize("node, said", [
+@pytest.mark.parametrize(("node", "said"), [
     (compressed(kept="coo"), "a sparse array of an unknown form"),
     (compressed(shape=[2, 2, 2]), "a sparse array of an unknown form"),
     (compressed(format="npz"), "a sparse array of an unknown form"),

@@ -169,9 +169,8 @@ def _decided(model: Any, batches: Any, stages: Any) -> Iterator[Any]:
     for number, smoothed in overlapped(enumerate(inputs_of(model, batches)), begun):
         try:
             decided = stages.finish(smoothed)
-        except ValueError as error:
-            error.args = (f"In batch {number}: {error}",)
-            raise
+        except (ValueError, TypeError) as error:
+            raise restated(error, f"In batch {number}: {error}") from error
         yield decided
 
 
@@ -249,11 +248,13 @@ def output_columns(outputs: Any, space: Any) -> dict[Any, Any]:
 
     >>> output_columns(np.array(["a", "b"]), None)
     {'prediction': ['a', 'b']}
+    >>> output_columns([["tea", "rum"], ["rum"]], None)
+    {'prediction': [['tea', 'rum'], ['rum']]}
     """
     if is_pandas(outputs, "DataFrame"):
         columns = [outputs.iloc[:, j].to_numpy() for j in range(outputs.shape[1])]
         return dict(zip(column_names(outputs.columns), columns))
-    outputs = dense(outputs)
+    outputs = outputs if isinstance(outputs, (list, tuple)) else dense(outputs)
     if isinstance(outputs, np.ndarray) and outputs.ndim == 2 and outputs.dtype != object:
         names = getattr(space, "edge_labels_", getattr(space, "labels_", None))
         if names is None or len(names) != outputs.shape[1]:
