@@ -7,6 +7,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -15,9 +16,9 @@ from sklearn.pipeline import make_pipeline
 
 from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor
 from skstruct.kernels import SpectrumKernel
-from skstruct.learners import NeighborLabelRanker
-from skstruct.reports import pictures, write_report
-from skstruct.reports.subject import row_of, table_of
+from skstruct.learners import CountingRidge, NeighborLabelRanker
+from skstruct.reports import pictures, subject, write_report
+from skstruct.reports.subject import read_subject, row_of, table_of
 from skstruct.spaces import LabelSets, Sequences, Strings
 
 matplotlib.use("Agg")
@@ -140,3 +141,41 @@ def test_numbers_of_neighbors_that_were_searched(tmp_path):
     page = report(tmp_path, NeighborLabelRanker(n_neighbors=[1, 3]).fit(X, RANKS), X, RANKS)
     assert "<h2>How the number of neighbors was chosen</h2>" in page
     assert "2 trials, the best first" in page
+
+
+def test_rows_of_a_frame_stay_a_frame():
+    frame = pd.DataFrame(X, columns=list("abcd"), index=range(100, 112))
+    pd.testing.assert_frame_equal(row_of(frame, 3), frame.loc[[103]])
+
+
+def test_what_decides_nothing_has_no_report():
+    pipeline = make_pipeline(ConditionalRiskMinimizer(alpha=1.0), DictVectorizer())
+    with pytest.raises(ValueError, match="about a learner of skstruct; got DictVectorizer"):
+        read_subject(pipeline[1:], [{}], ["a"])
+    model = ConditionalRiskMinimizer(alpha=1.0).fit(X, CLASSES)
+    for none in (X[:0], [], sparse.csr_array(X[:0])):
+        with pytest.raises(ValueError, match="needs rows to judge predictions by; X has none"):
+            read_subject(model, none, [])
+
+
+def test_of_several_correct_outputs_the_nearest_counts():
+    """By comparing each prediction with all that are correct."""
+    sets = [{"a"}, {"b"}, {"a", "b"}, {"a", "b", "c"}]
+    y = [[sets[i % 4], sets[(i + 1) % 4]] for i in range(len(X))]
+    model = CountingRidge(LabelSets(labels="abc"), "hamming", alpha=1.0)
+    model.fit(X, y, several_outputs=True)
+    found = read_subject(model, X, y)
+    losses = [
+        min(len(set(z) ^ correct) for correct in both) for z, both in zip(model.predict(X), y)
+    ]
+    assert_allclose(found.losses, losses)
+    assert all(chosen in both for chosen, both in zip(found.y, y))
+
+
+def test_risks_that_are_not_finite_are_not_drawn(monkeypatch):
+    model = ConditionalRiskMinimizer(alpha=1.0).fit(X, CLASSES)
+    ones = np.ones(len(X))
+    monkeypatch.setattr(subject, "risks_and_losses", lambda *rows: (ones * np.inf, ones))
+    found = read_subject(model, X, CLASSES)
+    assert found.risks is found.risk_losses is None
+    assert found.why_no_risks == "Estimated risks are not finite."

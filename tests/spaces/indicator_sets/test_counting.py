@@ -11,6 +11,7 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.spaces import Hierarchy, LabelSets
 from skstruct.spaces.indicator_sets import counting as module
 from skstruct.testing import check_space
+from skstruct.testing.spaces import assert_drawn_from
 from strategies import closed_sets, forests, subsets
 from work import n_calls
 
@@ -128,3 +129,29 @@ def test_at_least_so_many(space, data):
     assert paths.ways.shape[1] <= max(smallest, len(space.labels_)) + 1
     if smallest <= len(space.labels_):
         assert paths.ways.shape[1] == smallest + 1
+
+
+LONG = {
+    "two parents": Hierarchy([("a", "c"), ("b", "c"), ("b", "d"), ("e", "d"), ("c", "f")]),
+    "sized": Hierarchy([("a", "c"), ("b", "c"), ("b", "d")]).restrict(min_size=1, max_size=3),
+    "overlapping groups": LabelSets("abcde").restrict(exclusive=[["a", "b"], ["b", "c"]]),
+    "one path": Hierarchy([("a", "b"), ("a", "c"), ("c", "d")]).restrict(one_path=True),
+}
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_counting_with_labels_fixed_gives_the_moments_of_the_list(kind, monkeypatch):
+    space = LONG[kind]
+    listed = space.enumerate().astype(float)
+    monkeypatch.setattr(module, "SHORT", 0)
+    assert_allclose(space.mean_embedding(), listed.mean(axis=0), rtol=1e-12)
+    assert_allclose(space.second_moment(), listed.T @ listed / len(listed), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["two parents", "sized"])
+def test_draws_label_by_label_are_uniform(kind, monkeypatch):
+    space = LONG[kind]
+    listed = space.enumerate()
+    monkeypatch.setattr(module, "SHORT", 0)
+    assert_drawn_from(space.sample(200, 0), listed, np.full(len(listed), 1 / len(listed)))
+    assert (space.sample(3, 3) == space.sample(3, 3)).all()
