@@ -15,6 +15,7 @@ from scipy import sparse
 from skstruct.datasets.dataset import Dataset, Table
 from skstruct.datasets.formats.arff.dialects import ARFF, CLUS, MULAN
 from skstruct.datasets.formats.arff.label_list import parse_label_list, write_label_list
+from skstruct.datasets.formats.arff.outputs import with_edges
 from skstruct.datasets.formats.base import ReadOptions
 from skstruct.datasets.reading import read_data
 from skstruct.datasets.writing import write_data
@@ -291,3 +292,115 @@ def test_lists_of_labels_read_back(labels, seed):
     read, found = parse_label_list(write_label_list(labels, sorted(edges)))
     assert set(read) == set(labels)
     assert set(found) == edges
+
+
+# ------------------------------------------------------------------ what is named, and what is left
+KEYS = """@relation keys
+@attribute id key
+@attribute other key
+@attribute x numeric
+@attribute class {a,b}
+@data
+r1,s1,1,a
+r2,s2,2.5,b
+r3,s3,?,?
+"""
+
+
+def test_rows_are_named_by_a_key_or_by_any_column(saved):
+    whole = KEYS.replace("r3,s3,?,?\n", "")
+    data = ARFF.read(saved(whole), ReadOptions())
+    assert data.index == ("r1", "r2")
+    assert "Of 2 key attributes, 'id' names the rows." in data.remarks
+    assert ARFF.read(saved(whole), ReadOptions(id_column="other")).index == ("s1", "s2")
+    assert ARFF.read(saved(whole), ReadOptions(id_column="")).index is None
+    data = ARFF.read(saved(whole), ReadOptions(id_column="x"))
+    assert data.index == ("1", "2.5")
+    assert data.inputs.names == ()
+    for options, message in (
+        (ReadOptions(id_column="y"), "no attribute is called 'y' .id_column."),
+        (ReadOptions(id_column="x", targets=("x",)), "'x' is both id_column and one of the targ"),
+        (ReadOptions(targets=("x", "x")), "an attribute comes twice in targets"),
+        (ReadOptions(targets=("z",)), "no attribute is called 'z' .targets.; there are x, class"),
+    ):
+        with pytest.raises(DataFormatError, match=message):
+            ARFF.read(saved(whole), options)
+
+
+def test_rows_without_an_output_are_left_out(saved):
+    skip = ReadOptions(skip_unlabelled=True)
+    data = ARFF.read(saved(KEYS), skip)
+    assert data.outputs.tolist() == ["a", "b"]
+    assert data.index == ("r1", "r2")
+    assert "1 row without an output is left out; the first is row 3." in data.remarks
+    again = ARFF.read(saved(KEYS.replace("r3,s3,?,?\n", "")), skip)
+    same(data, again)
+    assert not any("left out" in remark for remark in again.remarks)
+    none = KEYS.replace(",a\n", ",?\n").replace(",b\n", ",?\n")
+    with pytest.raises(DataFormatError, match="no row has an output"):
+        ARFF.read(saved(none), skip)
+
+
+def test_rows_without_a_hierarchical_class_are_left_out(saved):
+    skip, some = ReadOptions(skip_unlabelled=True), TREE + "r3,3,?\nr4,4,c\nr5,5,?\n"
+    data = CLUS.read(saved(some), skip)
+    assert data.outputs == [("a/b", "c"), ("a",), ("c",)]
+    assert data.index == ("r1", "r2", "r4")
+    assert_array_equal(data.inputs.data, [[1], [2], [4]])
+    assert "2 rows without an output are left out; the first is row 3." in data.remarks
+    kept = CLUS.read(saved(some), ReadOptions())
+    assert kept.outputs == [("a/b", "c"), ("a",), (), ("c",), ()]
+    assert "2 rows have no label ('?')." in kept.remarks
+    assert CLUS.read(saved(TREE), skip).outputs == [("a/b", "c"), ("a",)]
+    none = TREE.replace("a/b@c\n", "?\n").replace("r2,2,a", "r2,2,?")
+    data = CLUS.read(saved(none), ReadOptions())
+    assert data.outputs is None
+    assert "The file is read without outputs: all are '?'." in data.remarks
+    with pytest.raises(DataFormatError, match="no row has an output"):
+        CLUS.read(saved(none), skip)
+    with pytest.raises(DataFormatError, match="hierarchical; the task 'ranking' is another"):
+        CLUS.read(saved(TREE), ReadOptions(task="ranking"))
+
+
+def test_files_of_comments_are_arff_by_their_name():
+    lines = ["\ufeff% first", "", "  % second"]
+    assert ARFF.sniff("some.ARFF", lines)
+    assert not ARFF.sniff("some.txt", lines)
+    assert not ARFF.sniff("some.arff", [*lines, "1,2"])
+
+
+@pytest.mark.parametrize(
+    ("body", "task", "message"),
+    [("1,2,a\n", "ranking", "'ranking' needs numbers, and the attribute 'u' is nominal"),
+     ("1,2,a\n", "classes", "'classes' has one column of outputs; got 2"),
+     ("1,2,a\n", None, "several columns of outputs, some nominal: name the task"),
+     ("1,2,a\n", "labels", "the label 'u' should be 0 or 1; it is one of a, b")],
+)  # fmt: skip
+def test_columns_that_are_not_of_the_task(saved, body, task, message):
+    head = "@relation r\n@attribute x numeric\n@attribute t numeric\n@attribute u {a,b}\n@data\n"
+    targets = ("u", "t") if task == "labels" else ("t", "u")
+    with pytest.raises(DataFormatError, match=message):
+        ARFF.read(saved(head + body), ReadOptions(targets=targets, task=task))
+
+
+@pytest.mark.parametrize(
+    ("body", "task", "message"),
+    [("1,2\n1,3\n", "ranking", "a rank is a number from 0 .* to 2; row 2 has 3"),
+     ("1,2\n1.5,2\n", "ranking", "a rank is .*; row 2 has 1.5"),
+     ("0.5,0.5\n0.5,0.6\n", "histogram", "the shares of row 2 are not a histogram"),
+     ("1.5,-0.5\n", "histogram", "the shares of row 1 are not a histogram"),
+     ("0,1\n2,1\n", "labels", "the label 's' should be 0 or 1 in every row"),
+     ("0,1\n", "hierarchy", "a hierarchy needs a taxonomy")],
+)  # fmt: skip
+def test_numbers_that_are_not_of_the_task(saved, body, task, message):
+    head = "@relation r\n@attribute s numeric\n@attribute t numeric\n@data\n"
+    with pytest.raises(DataFormatError, match=message):
+        ARFF.read(saved(head + body), ReadOptions(targets=("s", "t"), task=task))
+
+
+def test_a_taxonomy_that_runs_in_a_circle(saved):
+    edges = saved("happy,sad\nsad,happy\n", "mood.edges")
+    with pytest.raises(DataFormatError, match=r"mood.edges: A hierarchy has no cycles"):
+        ARFF.read(saved(LABELS), ReadOptions(targets=("sad", "happy"), edges_file=edges))
+    with pytest.raises(DataFormatError, match=r"no cycles, .*: 'a' -> 'b' -> 'a'"):
+        with_edges(("a", "b"), (("a", "b"), ("b", "a")))
