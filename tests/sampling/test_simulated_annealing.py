@@ -4,9 +4,11 @@ import pickle
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from skstruct import ConditionalRiskMinimizer
+from skstruct._arrays.rows import dense
 from skstruct.exceptions import InfeasibleError
 from skstruct.sampling import SimulatedAnnealing
 from skstruct.spaces import (
@@ -171,3 +173,33 @@ def test_costs_that_cannot_be():
         SimulatedAnnealing(TREE).argmin(np.zeros((1, 4)))
     with pytest.raises(InfeasibleError):
         SimulatedAnnealing(TREE.restrict(include=["d"], exclude=["a"])).argmin(np.zeros((1, 5)))
+
+
+def test_all_but_decoding_is_that_of_the_space():
+    space = Rankings(range(4), "pairs")
+    annealed = SimulatedAnnealing(space, n_sweeps=5)
+    every, scores = space.enumerate(), np.random.default_rng(0).standard_normal((2, 6))
+    assert_array_equal(dense(annealed.targets(every)), dense(space.targets(every)))
+    ours, theirs = annealed.covariance(), space.covariance()
+    assert_allclose(ours.dense(), theirs.dense())
+    assert annealed.counted is space
+    labels = LabelSets(range(4))
+    annealed = SimulatedAnnealing(labels)
+    assert_allclose(annealed.distribution(scores[:, :4]).marginals(),
+                    1 / (1 + np.exp(-scores[:, :4])))  # fmt: skip
+    assert type(annealed.proposals()) is type(labels.proposals())
+
+
+def test_another_embedding_is_searched_too():
+    """Costs of ranks, whose minimum the list of all rankings tells."""
+    annealed = SimulatedAnnealing(Rankings(range(4), "positions"), n_sweeps=200)
+    view = annealed.with_embedding("ranks")
+    assert annealed.with_embedding("positions") is annealed
+    assert view.embedding == "ranks"
+    costs = np.random.default_rng(0).standard_normal((5, 4))
+    every = costs_of_all(view.space, costs)
+    found = view.argmin(costs)
+    assert_allclose(found.values, every.min(axis=1))
+    assert (found.bounds <= found.values + 1e-12).all()
+    # The same costs, written for positions.
+    assert_allclose(costs_of_all(annealed.space, annealed.lift(costs, "ranks")), every)
