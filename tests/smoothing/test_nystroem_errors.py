@@ -7,14 +7,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy import sparse
+from scipy.linalg import LinAlgError
 from sklearn.metrics.pairwise import rbf_kernel
 
 from skstruct import config_context
+from skstruct.backends.choice import backend_for
 from skstruct.kernels import RBF
 from skstruct.smoothing import NystroemRidge
 from skstruct.smoothing.nystroem.reading import first_not_finite
-from skstruct.smoothing.nystroem.system import fold_numbers, group_blocks
+from skstruct.smoothing.nystroem.sums import Stats
+from skstruct.smoothing.nystroem.system import FeatureSystem, fold_numbers, group_blocks
 from skstruct.streaming import ArraySource, IteratorSource
 from smoothing.nystroem_cases import (
     T,
@@ -156,3 +160,28 @@ def test_bad_settings():
     for name, message in wrong.items():
         with pytest.raises(ValueError, match=message), config_context(**{name: "much"}):
             NystroemRidge().fit(X, T)
+
+
+def system_of(Z, T):
+    backend = backend_for()
+    stats = Stats.empty(Z.shape[1], T.shape[1], backend)
+    stats.add(np.asfortranarray(Z), T, None, backend)
+    return FeatureSystem(stats, True, backend)
+
+
+def test_a_system_of_no_weight_is_refused():
+    backend = backend_for()
+    with pytest.raises(ValueError, match="All sample weights are zero"):
+        FeatureSystem(Stats.empty(2, 1, backend), True, backend)
+
+
+def test_penalties_below_rounding_are_taken_where_asked():
+    """Two features that are the same share what one of them would have."""
+    Z = np.column_stack([X[:, 0], X[:, 0]])
+    system = system_of(Z, T)
+    with pytest.raises(LinAlgError, match=r"not positive definite at .* Use a larger alpha"):
+        system.coefficients(-1e-9)
+    found = system.coefficients(-1e-9, strict=False)
+    centred = Z[:, 0] - Z[:, 0].mean()
+    single = centred @ (T - T.mean(axis=0)) / (centred @ centred)
+    assert_allclose(found.sum(axis=0), single, rtol=1e-6)

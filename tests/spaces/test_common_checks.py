@@ -188,3 +188,15 @@ def test_parameters_may_be_set_to_what_they_are():
     space.set_params(graph=networkx.cycle_graph(4))
     with pytest.raises(ValueError, match="graph cannot change"):
         space.set_params(graph=networkx.path_graph(4))
+
+
+def test_few_outputs_are_listed_and_many_are_not():
+    space = LabelSets("abc")
+    assert_array_equal(space.all_outputs(8), space.enumerate())
+    assert space.all_outputs(7) is None
+    some = np.array([[1, 0, 0], [0, 1, 0], [0, 1, 1]], dtype=np.int8)
+    view = space.with_embedding("outputs", some)
+    assert_array_equal(view.all_outputs(8), some)
+    assert_array_equal(view.restrict(include=["b"]).all_outputs(8), some[1:])
+    assert view.with_embedding("outputs") is view
+    assert view.with_embedding("indicators") is space
