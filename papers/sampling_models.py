@@ -78,7 +78,7 @@ def yeast(figures, quick):
         exponential("tree of pairs, linear", tree, loss, part),
     ]
     if not quick:
-        chains = {"partition": "contrastive"}
+        chains = {"solver": "contrastive"}
         rows += [
             exponential("all pairs, linear, by chains", full, loss, part, **chains),
             exponential("label sets, rbf, 500 features", sets, loss, part, **nystroem(500)),

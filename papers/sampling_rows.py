@@ -90,7 +90,7 @@ def fitted(space, lam, settings, X, Y):
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = ExponentialFamily(space, alpha=lam, **settings).fit(X, Y)
     # Where training drew samples, what was learned is still judged by exact sums.
-    return model.set_params(partition="exact")
+    return model.set_params(solver="exact")
 
 
 def least(judge, start):

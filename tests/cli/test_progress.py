@@ -77,6 +77,7 @@ def test_more_from_the_start(run, files):
     assert not any(text in run(*command).err for text in expected)  # by the clock of all tests
 
 
+@pytest.mark.subprocess
 def test_scripts_of_papers(run, monkeypatch, tmp_path, shown_at_once):
     script = tmp_path / "slow.py"
     script.write_text("__name__ == '__main__'\nimport sys; sys.exit(len(sys.argv) - 1)")
