@@ -272,14 +272,14 @@ def _numbered(folder):
     return (folder / f"{i}.skstruct" for i in count())
 
 
-def run(make, load=load, tell=None, keep=None) -> tuple[Counter, list]:
+def run(make, load=load, tell=None, keep=None, seconds=SECONDS) -> tuple[Counter, list]:
     """Verdicts on all files that ``make(folder)`` gives, and the failures by name."""
     found, failed = Counter(), []
     # Nobody cuts the power here: files need not reach the disk.
     with tempfile.TemporaryDirectory() as folder, patch("os.fsync"):
         files = make(folder)
         while batch := list(islice(files, BATCH)):
-            words = verdicts([(path, X) for _, path, X in batch], load)
+            words = verdicts([(path, X) for _, path, X in batch], load, seconds)
             for (name, path, _), word in zip(batch, words):
                 found[word.split(" ")[0]] += 1
                 # Changes by chance may give another model, which is read; those by hand not.

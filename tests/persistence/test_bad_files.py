@@ -78,7 +78,7 @@ def test_hostile_files(reliability):
     models = hostile.warm_models()
     assert all(hostile.planted(models).values())
     with pytest.warns(UserWarning, match="Duplicate name"):  # zipfile, when these are made
-        found, failed = hostile.run(partial(hostile.attacks, models, 60, 2))
+        found, failed = hostile.run(partial(hostile.attacks, models, 60, 2), seconds=15)
     assert failed == []
     assert sum(found.values()) >= 150
 

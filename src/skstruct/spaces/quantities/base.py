@@ -235,7 +235,7 @@ class QuantitySpace(GivenWhole):
 
     def _check_saved(self) -> None:
         super()._check_saved()
-        if not hasattr(self, "labels_"):
+        if "labels_" not in vars(self):  # not hasattr, which would open one that was not fitted
             return
         d = len(self.labels_)
         for name in ("mean_", "variance_", "low_", "high_"):
