@@ -8,8 +8,8 @@ taken.
 
 * Penalties go by half decades from one at which weights hardly differ from zero, told by the
   scale of the data, so that inputs in other units are no other problem.
-* Up to a thousand rows are left out in five folds, of more a fifth is left out once. Copies of
-  a row are left out together.
+* Up to a thousand rows are left out in five folds, of more a fifth is left out once; sequences
+  count by their positions. Copies of a row are left out together.
 * A path ends when two penalties in a row were worse than the best by more than the standard
   error of the difference, row by row.
 * The least mean left-out loss wins, and of equal ones the strongest penalty.
@@ -134,7 +134,8 @@ def split_rows(
         return []
     seed = 0 if random_state is None else random_state
     fold = (np.random.default_rng(seed).permutation(n_groups) % N_FOLDS)[group]
-    judged = range(1 if len(rows) > MANY_ROWS else N_FOLDS)
+    size = np.diff(X.starts)[rows].sum() if isinstance(X, TokenBatch) else len(rows)
+    judged = range(1 if size > MANY_ROWS else N_FOLDS)
     return [(rows[fold != k], rows[fold == k]) for k in judged]
 
 

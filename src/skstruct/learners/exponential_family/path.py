@@ -13,7 +13,7 @@ from skstruct.learners.token_problem import ChainScores
 from skstruct.learners.tokens import TokenBatch
 
 LOOSER = 10.0  # times the tolerance of training, along the path
-MOST_STEPS = 200  # of one training along the path
+MOST_STEPS = 50  # of one training along the path, which goes on where the last one ended
 
 
 class TrainingRows:
