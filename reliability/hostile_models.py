@@ -332,7 +332,6 @@ def planted(models) -> dict[str, bool]:
 def _planted_budgets(path, model, X):
     """Whether a reader that counts no memory, or no work, is caught."""
     caught, nodes = {}, growing_nodes()
-    nodes["lists of one array"] *= 20  # beyond what an old process has free from earlier work
     bugs = (("GREEDY", "take", "lists of one array"), ("SLOW", "work", "doubled tuples, many keys"))
     for word, method, name in bugs:
         save_model(model, path)
