@@ -99,8 +99,7 @@ class AnnealedChains(MarkovChains):
     n_chains : int, default=10
         Chains of every training row.
     n_sweeps : int, default=5
-                Sweeps of these between two steps, and at each temperature. Distributions of few
-        outputs
+        Sweeps of these between two steps, and at each temperature. Distributions of few outputs
         take more: chains that do not mix bend the gradient, which no stopping rule sees.
     n_draws : int, default=1000
         Draws of a row that its marginals are the mean of, where they are not exact, and chains
