@@ -14,7 +14,7 @@ from skstruct.inspection.drawing import (
     one_output,
     written,
 )
-from skstruct.smoothing import LinearSmoother
+from skstruct.smoothing.base import is_linear
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class RiskCurveDisplay:
         """
         X, _ = estimator._checked(one_input(estimator, x))
         space = estimator.space_
-        if not isinstance(estimator.smoother_, LinearSmoother):
+        if not is_linear(estimator.smoother_):
             raise ValueError(
                 f"The risk curve is drawn from weights of training rows; "
                 f"{type(estimator.smoother_).__name__} has none."

@@ -27,7 +27,7 @@ def takes_raw_inputs(smoother: Any) -> Any:
     >>> takes_raw_inputs(RandomForestRegressor()), takes_raw_inputs(Ridge())
     (True, False)
     """
-    if smoother is None:
+    if smoother is None or isinstance(smoother, str):
         return False
     reader = _first_reader(smoother)
     if hasattr(reader, "transformers"):  # each of its columns has a reader of its own

@@ -206,11 +206,22 @@ class RiskProblem:
 
         ``means`` and ``sample_weight`` have an entry for each of these rows.
         """
+        losses = self.realized_losses(means, memory, numbers)
+        return float(np.average(losses, weights=self.output_weights(sample_weight)))
+
+    def realized_losses(
+        self, means: np.ndarray, memory: str | int, numbers: Any = None
+    ) -> np.ndarray:
+        """The loss of each output, decided from left-out means; shape (n,)."""
         losses = np.empty(len(means))
         for rows in row_blocks(len(means), self.bytes_per_row(), memory):
             here = rows if numbers is None else numbers[rows]
             losses[rows] = self.loss(self.decide(means[rows], here), self.outputs[here])
-        return float(np.average(losses, weights=sample_weight))
+        return losses
+
+    def output_weights(self, sample_weight: Any) -> Any:
+        """Weights of the outputs, given those of what is smoothed; None for none."""
+        return sample_weight
 
     def constant_risk(self, sample_weight: Any = None) -> float | None:
         """Mean loss on training rows of the best answer that is the same for all of them.

@@ -15,7 +15,6 @@ from skstruct._arrays.progress import announce, working
 from skstruct.kernels.inputs import kernel_name, resolve_kernel
 from skstruct.learners.inputs import TrainingData, plain_kernel
 from skstruct.learners.leave_out import (
-    N_ALPHAS,
     LeaveOutSearch,
     choose,
     group_numbers,
@@ -23,6 +22,7 @@ from skstruct.learners.leave_out import (
 )
 from skstruct.smoothing import KernelRidge
 from skstruct.smoothing.nystroem.landmarks import EXPLAINED
+from skstruct.smoothing.penalties import N_ALPHAS
 from skstruct.smoothing.planning import (
     EXACT_ROWS,
     LINEAR_FEATURES,
@@ -182,9 +182,33 @@ class RidgeRegression:
         return KernelRidge(settled, alpha, solver=solver, **shared)
 
 
+RIDGE = {"kernel": "auto", "alpha": "auto", "solver": "auto", "n_landmarks": "auto",
+         "fit_intercept": True}  # fmt: skip
+
+
+def smoothing_by(model: Any) -> str:
+    """How a model smooths: "stack", "kernel_ridge", or by a smoother that was "given".
+
+    ``smoother="auto"`` is a stack as long as nothing is asked of a kernel ridge regression.
+    """
+    smoother = model.smoother
+    if not isinstance(smoother, str):
+        if smoother is None:
+            raise ValueError('smoother is "auto", "kernel_ridge" or a regressor; got None.')
+        return "given"
+    if smoother not in ("auto", "kernel_ridge"):
+        raise ValueError(f'smoother is "auto", "kernel_ridge" or a regressor; got {smoother!r}.')
+    asked = any(not _is_same(getattr(model, name), usual) for name, usual in RIDGE.items())
+    return "kernel_ridge" if smoother == "kernel_ridge" or asked else "stack"
+
+
+def _is_same(value: Any, usual: Any) -> bool:
+    return type(value) is type(usual) and bool(value == usual)
+
+
 def is_searched(model: Any) -> bool:
     """Whether a penalty, that of the model or of its smoother, may have to be chosen."""
-    if model.smoother is None:
+    if smoothing_by(model) != "given":
         return True
     alpha: Any = getattr(model.smoother, "alpha", None)
     return hasattr(model.smoother, "loo_path") and (isinstance(alpha, str) or np.ndim(alpha) > 0)

@@ -168,20 +168,23 @@ class TokenProblem(WithPositions, RiskProblem):
         transitions[:, self.used] = snap(-weight * values[:, q:-1], scale)
         return unary, transitions.reshape(-1, q, q), offset
 
-    def realized(
-        self, means: np.ndarray, memory: str | int, sample_weight: Any = None, numbers: Any = None
-    ) -> float:
+    def realized_losses(
+        self, means: np.ndarray, memory: str | int, numbers: Any = None
+    ) -> np.ndarray:
         losses = np.empty(len(self.outputs))
         for rows in row_blocks(len(losses), self.bytes_per_row(), memory):
             starts = self.starts[rows.start : rows.stop + 1]
             block = TokenMeans(means[starts[0] : starts[-1]], starts - starts[0])
             losses[rows] = self.loss(self.decide(block, rows), self.outputs[rows])
-        if sample_weight is not None:  # of tokens, all those of a sequence the same
-            weighted = np.zeros(len(losses))
-            full = np.diff(self.starts) > 0
-            weighted[full] = np.asarray(sample_weight)[self.starts[:-1][full]]
-            sample_weight = weighted
-        return float(np.average(losses, weights=sample_weight))
+        return losses
+
+    def output_weights(self, sample_weight: Any) -> Any:
+        """Those of tokens, which are the same for all of a sequence; zero for empty ones."""
+        if sample_weight is None:
+            return None
+        weights, full = np.zeros(len(self.outputs)), np.diff(self.starts) > 0
+        weights[full] = np.asarray(sample_weight)[self.starts[:-1][full]]
+        return weights
 
     def bytes_per_row(self) -> Any:
         """Of a sequence twice as long as the mean of training."""

@@ -33,6 +33,16 @@ class LinearSmoother(Protocol):
     def loo(self, groups: Array | None = None) -> Array: ...  # shape: (n_fitted, n_targets)
 
 
+def is_linear(smoother: Any) -> bool:
+    """Whether a smoother is linear: what is made of others is if all of its parts are.
+
+    >>> from skstruct.smoothing import CrossFitted, KernelRidge, Scaled
+    >>> is_linear(Scaled(KernelRidge())), is_linear(Scaled(CrossFitted(KernelRidge())))
+    (True, False)
+    """
+    return isinstance(smoother, LinearSmoother) and getattr(smoother, "is_linear", True)
+
+
 class RidgeSystem(Protocol):
     """Solves (K + shift I) A = B. One class per way to make that scale."""
 

@@ -208,8 +208,8 @@ def _with_kernel_object(learner: Any, parameters: dict[str, Any]) -> dict[str, A
 
 def _check_values(learner: Any) -> None:
     """Refuse what a fit would refuse, before data are read in passes."""
-    from skstruct.learners.leave_out import alpha_grid
     from skstruct.learners.regression import check_settings
+    from skstruct.smoothing.penalties import alpha_grid
 
     check_settings(learner)
     try:

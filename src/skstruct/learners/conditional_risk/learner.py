@@ -17,6 +17,7 @@ from skstruct._arrays.progress import reported
 from skstruct.config import config_context
 from skstruct.learners.base import BlockPredictor, Explanation
 from skstruct.learners.checkpoints.saving import Checkpoint, resuming
+from skstruct.learners.conditional_risk.automatic import StackedRegression
 from skstruct.learners.conditional_risk.streams import StreamedRisk, is_read_whole
 from skstruct.learners.inputs import (
     TrainingData,
@@ -40,10 +41,11 @@ from skstruct.learners.regression import (
     check_settings,
     is_searched,
     seed_of,
+    smoothing_by,
 )
 from skstruct.losses import resolve_loss
 from skstruct.saving import savable
-from skstruct.smoothing import LinearSmoother
+from skstruct.smoothing.base import is_linear
 from skstruct.smoothing.planning import SPECTRAL_ROWS
 from skstruct.spaces import Decoded
 from skstruct.spaces.infer_space import infer_space
@@ -167,7 +169,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         kernel: Any = "auto",
         alpha: Any = "auto",
         fit_intercept: bool = True,
-        smoother: Any = None,
+        smoother: Any = "auto",
         solver: str = "auto",
         n_landmarks: str | int = "auto",
         cv: Any = None,
@@ -257,7 +259,10 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         self.problem_ = self._problem(self.loss_)
 
     def _regress(self, data: TrainingData, level: Any) -> Regressed:
-        if self.smoother is None:
+        how = smoothing_by(self)
+        if how == "stack" and self.device_ is None and len(data.outputs) > 1:
+            return StackedRegression(self, self.problem_).fit(data, level)
+        if how != "given":
             return RidgeRegression(self, self.problem_).fit(data, level)
         self._check_linear(self.problem_, self.smoother)
         return GivenSmoother(self, self.problem_).fit(data, level)
@@ -287,7 +292,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         many = self.streamed_ or self.solver in ONE_PASS or len(self.outputs_) > SPECTRAL_ROWS
         problem = risk_problem(
             self.space_, loss, self.outputs_,
-            joint=joint, by_weights=self.smoother is None and not many, some=self.streamed_,
+            joint=joint, by_weights=smoothing_by(self) != "given" and not many, some=self.streamed_,
         )  # fmt: skip
         if joint and problem.key[0] != "indicators":
             raise ValueError(
@@ -338,7 +343,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         self._check_linear(problem, smoother)
         if problem.key != self.problem_.key and not problem.by_weights:
             joint = getattr(smoother, "joins_labels", False)
-            if not isinstance(smoother, LinearSmoother) or joint:
+            if not is_linear(smoother) or joint:
                 raise ValueError(
                     f"{_name_of(smoother)} was fitted to {self.problem_.key[0]}, and "
                     f"{type(problem.loss).__name__} needs {problem.key[0]}: fit with that loss, or "
@@ -355,7 +360,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
 
     @staticmethod
     def _check_linear(problem: Any, smoother: Any) -> None:
-        if problem.by_weights and not isinstance(smoother, LinearSmoother):
+        if problem.by_weights and not is_linear(smoother):
             loss = type(problem.loss).__name__
             raise ValueError(
                 f"{loss} needs the weights of the training rows, which {_name_of(smoother)} "
@@ -423,7 +428,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         X, _ = self._checked(X)
         if self.starts_ is not None:
             raise ValueError("Weights are of positions, not of sequences: see smoother_.weights.")
-        if not isinstance(self.smoother_, LinearSmoother):
+        if not is_linear(self.smoother_):
             raise ValueError(
                 f"{_name_of(self.smoother_)} has no weights of training examples; use "
                 "KernelRidge, Neighbors, NadarayaWatson or Forest."

@@ -18,11 +18,9 @@ from skstruct.learners.base import widened
 from skstruct.learners.checkpoints.saving import NOWHERE, resuming
 from skstruct.learners.inputs import given_outputs, on_host, read_inputs
 from skstruct.learners.leave_out import (
-    alpha_grid,
     choose,
     kernel_grid,
     searched_by,
-    smoother_alphas,
 )
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import (
@@ -33,10 +31,12 @@ from skstruct.learners.regression import (
     grow_landmarks,
     number_tried,
     seed_of,
+    smoothing_by,
 )
 from skstruct.losses import resolve_loss
 from skstruct.smoothing.nystroem.landmarks import rows_to_choose_from
 from skstruct.smoothing.nystroem.reading import first_not_finite, placed
+from skstruct.smoothing.penalties import alpha_grid, smoother_alphas
 from skstruct.smoothing.planning import EXACT_ROWS
 from skstruct.streaming.blocks import joined
 
@@ -45,7 +45,7 @@ FEWEST_JUDGED_ROWS = 200  # rows: with fewer to judge it by, alpha stays as it i
 
 def _goes_on(model: Any) -> bool:
     """Whether further rows can be added to what was learned."""
-    plain = model.smoother is None and not model._precomputed
+    plain = smoothing_by(model) != "given" and not model._precomputed
     if not plain or model.solver not in ("auto", *ONE_PASS):
         return False
     return model.loss is None or resolve_loss(model.loss).embedding != "weights"
@@ -138,7 +138,7 @@ def is_read_whole(model: Any, X: Any, groups: Any) -> bool:
     """Whether an array mapped from a file is read whole, for a solver that needs all of it."""
     if not isinstance(X, np.memmap):
         return False
-    whole = model.smoother is not None or model._precomputed
+    whole = smoothing_by(model) == "given" or model._precomputed
     whole |= isinstance(model.cv, str) or hasattr(model.cv, "split")
     if whole or groups is not None:
         return True
@@ -147,7 +147,7 @@ def is_read_whole(model: Any, X: Any, groups: Any) -> bool:
 
 def check_streamed(model: Any, groups: Any = None) -> None:
     """Raise where parameters do not go with blocks of rows."""
-    if model.smoother is not None:
+    if smoothing_by(model) == "given":
         raise ValueError("Blocks of rows are learned from without a smoother.")
     if model.solver not in ("auto", *ONE_PASS):
         raise ValueError(
