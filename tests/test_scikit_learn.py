@@ -116,7 +116,7 @@ class RankingAdapter(BaseEstimator):
 
 
 ESTIMATORS = {
-    "classes": ConditionalRiskMinimizer(),
+    "classes": ConditionalRiskMinimizer(smoother="kernel_ridge"),
     "fixed alpha": ConditionalRiskMinimizer(alpha=1.0, kernel="linear"),
     "ridge": KernelRidge(),
     "compression": SampleCompression(),
@@ -218,7 +218,9 @@ def test_large_hierarchies_are_cheap_to_copy_and_show():
     """Hardly more steps than for small ones."""
     small, large = (
         ConditionalRiskMinimizer(
-            Hierarchy([((j - 1) // 4, j) for j in range(1, n)]), "hierarchical"
+            Hierarchy([((j - 1) // 4, j) for j in range(1, n)]),
+            "hierarchical",
+            smoother="kernel_ridge",
         )
         for n in (230, 23_000)
     )

@@ -220,7 +220,8 @@ def _smoothers() -> dict[str, Case]:
         "ridge alone": Case(KernelRidge(), X, X[:, :2]),
         "precomputed": Case(ConditionalRiskMinimizer(space, kernel="precomputed"), X @ X.T, y),
         "function": Case(ConditionalRiskMinimizer(space, kernel=laplacian_kernel), X, y),
-        "sparse": Case(ConditionalRiskMinimizer(space), sparse.csr_array(X * (X > 0)), y),
+        "sparse": Case(ConditionalRiskMinimizer(space, smoother="kernel_ridge"),
+                       sparse.csr_array(X * (X > 0)), y),
         "landmarks": Case(CountingRidge(alpha=0.1, random_state=0, n_landmarks=4), X, rows),
         "newton": Case(CountingRidge(alpha=0.1, solver=NewtonCG(tol=1e-8)), X, rows),
         "candidates": Case(OutputKernelRegressor(S.Candidates(WORDS[:3]), alpha=1.0), X, WORDS),
@@ -316,7 +317,7 @@ def _others() -> dict[str, Case]:
             SETS,
         ),
         "pipeline, names": Case(make_pipeline(OneHotEncoder(), risk), words, SETS),
-        "one row": Case(ConditionalRiskMinimizer(), X[:1], CLASSES[:1]),
+        "one row": Case(ConditionalRiskMinimizer(smoother="kernel_ridge"), X[:1], CLASSES[:1]),
         "dates": Case(risk.__class__(alpha=1.0), X, np.array(PICK, dtype="datetime64[D]")),
         "many names": Case(
             risk.__class__(S.LabelSets([f"label {j}" for j in range(100)]), alpha=1.0),

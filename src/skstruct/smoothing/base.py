@@ -43,6 +43,11 @@ def is_linear(smoother: Any) -> bool:
     return isinstance(smoother, LinearSmoother) and getattr(smoother, "is_linear", True)
 
 
+def light(smoother: Any) -> Any:
+    """A fitted smoother without what its predictions do not need, where it can do without."""
+    return smoother.light() if hasattr(smoother, "light") else smoother
+
+
 class RidgeSystem(Protocol):
     """Solves (K + shift I) A = B. One class per way to make that scale."""
 

@@ -13,7 +13,7 @@ from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_numbers
 from skstruct.smoothing.classifiers import as_smoother
-from skstruct.smoothing.folds import content_key, folds_of
+from skstruct.smoothing.folds import folds_of, rank_by_content
 
 
 @savable
@@ -84,7 +84,7 @@ class CrossFitted(SparseRegressor):
         check_is_fitted(self)
         n = len(self.targets_)
         number = group_numbers(np.arange(n) if groups is None else groups, n, self.sample_weight_)
-        fold = folds_of(number, self.cv, content_key(self.X_fit_, self.targets_))
+        fold = folds_of(number, self.cv, rank_by_content(self.X_fit_, self.targets_))
         left = np.empty_like(self.targets_)
         for k in np.unique(fold):
             inside = np.flatnonzero(fold == k)

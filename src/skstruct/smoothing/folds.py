@@ -6,11 +6,19 @@ from typing import Any
 import numpy as np
 
 
-def content_key(X: Any, targets: np.ndarray) -> np.ndarray:
+def projected(rows: Any) -> np.ndarray:
     """A number for each row, by a random projection: the same for equal rows; shape (n,)."""
-    rng, T = np.random.default_rng(0), targets.reshape(len(targets), -1)
-    key: np.ndarray = X @ rng.standard_normal(X.shape[1]) + T @ rng.standard_normal(T.shape[1])
+    rng, rows = np.random.default_rng(0), rows if rows.ndim == 2 else rows[:, None]
+    key: np.ndarray = rows @ rng.standard_normal(rows.shape[1])
     return key
+
+
+def rank_by_content(X: Any, targets: np.ndarray) -> np.ndarray:
+    """The place of each row among all by its inputs, and by its targets among equal inputs."""
+    order = np.lexsort((projected(targets), projected(X)))
+    rank = np.empty(len(order))
+    rank[order] = np.arange(len(order))
+    return rank
 
 
 def folds_of(group: np.ndarray, n_folds: int, key: np.ndarray) -> np.ndarray:

@@ -16,7 +16,6 @@ from skstruct._arrays.progress import track
 from skstruct._arrays.rows import copied_rows, narrow_indices
 from skstruct.saving import check_trees, require, savable, whole_numbers
 from skstruct.smoothing.base import WeightedMean
-from skstruct.smoothing.folds import content_key
 
 N_COMPARED = 50  # trees that each size is judged by
 PATIENCE = 3  # sizes in a row that are worse than the best, before larger ones are left untried
@@ -369,7 +368,9 @@ class Bootstrap:
     """
 
     def __init__(self, X: Any, targets: np.ndarray, weight: np.ndarray) -> None:
-        self.order = np.argsort(content_key(X, targets), kind="stable")
+        rng, T = np.random.default_rng(0), targets.reshape(len(targets), -1)
+        key = X @ rng.standard_normal(X.shape[1]) + T @ rng.standard_normal(T.shape[1])
+        self.order = np.argsort(key, kind="stable")
         ends = weight[self.order].cumsum()
         self.ends = ends / ends[-1]
         n_used = np.count_nonzero(weight)

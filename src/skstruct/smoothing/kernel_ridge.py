@@ -234,6 +234,25 @@ class KernelRidge(KernelMachine):
                 self.sample_weight_ @ T / self.sample_weight_.sum() - self.column_mean_ @ coef
             )
 
+    def light(self) -> Self:
+        """The same predictions without the factors; these are made anew where they are needed.
+
+        What predicts keeps n q coefficients, and not n^2 numbers beside them.
+        """
+        other = copy.copy(self)
+        if not self._precomputed:
+            other.__dict__.pop("system_", None)
+        return other
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "system_" or "dual_coef_" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        system = self._new_system(self.X_fit_, self.dual_coef_.shape[1])
+        border = self.root_ if self.fit_intercept else None
+        shift = check_alpha(self.alpha)
+        self.system_ = system.fit_rows(self.kernel_, self.X_fit_, self.root_, shift, border)
+        return self.system_
+
     def with_targets(self, targets: np.ndarray) -> "KernelRidge":
         """The same smoother for other targets: one solve, nothing factored again."""
         return copy.copy(self)._solve(np.asarray(targets, dtype=np.float64))

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
-from skstruct.smoothing.base import SparseRegressor, is_linear
+from skstruct.smoothing.base import SparseRegressor, is_linear, light
 
 SCALES = ("standard", "rank")
 RANKS = 1000  # quantiles that a column of many values is ranked by
@@ -150,6 +150,10 @@ class Scaled(SparseRegressor):
     def with_alpha(self, alpha: float) -> Self:
         """The same smoother with another alpha."""
         return self._around(self.smoother_.with_alpha(alpha))
+
+    def light(self) -> Self:
+        """The same predictions, without what only leaving out and other targets need."""
+        return self._around(light(self.smoother_))
 
     def _around(self, smoother: Any) -> Self:
         other = copy.copy(self)

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
-from skstruct.smoothing.base import SparseRegressor, group_numbers, is_linear
+from skstruct.smoothing.base import SparseRegressor, group_numbers, is_linear, light
 from skstruct.smoothing.penalties import fit_and_leave_out
 
 RIDGE = 1e-10  # of the trace: equal parts share their weight, whatever their order
@@ -85,20 +85,24 @@ class Stacked(SparseRegressor):
                 smoother, X, y, None if sample_weight is None else weight, groups, self.cv
             )
             fitted.append((name, part, left))
-        return self.combine(fitted, y, weight, groups)
+        return self.combine(fitted, X, y, weight, groups)
 
-    def combine(self, fitted: list[Any], y: Any, weight: np.ndarray, groups: Any = None) -> Self:
+    def combine(
+        self, fitted: list[Any], X: Any, y: Any, weight: np.ndarray, groups: Any = None
+    ) -> Self:
         """Weigh smoothers that are fitted: triples of name, smoother and left-out means.
 
         Parameters
         ----------
         fitted : list of (name, smoother, means)
             Means of all rows, each left out; of shape of y.
+        X : array or CSR of shape (n, n_features)
         y : array of shape (n, n_targets) or (n,)
         weight : array of shape (n,)
         """
         if not fitted:
             raise ValueError("Stacked needs one smoother at least.")
+        self.X_fit_, self.n_features_in_ = X, X.shape[1]
         self.targets_, self.sample_weight_ = np.asarray(y, dtype=np.float64), weight
         self.centre_ = np.average(self.targets_, axis=0, weights=weight)
         names, parts, means = zip(*fitted)
@@ -111,7 +115,6 @@ class Stacked(SparseRegressor):
         kept = np.flatnonzero(self.all_coef_ > 0)
         self.names_, self.parts_ = [names[k] for k in kept], [parts[k] for k in kept]
         self.coef_ = self.all_coef_[kept]
-        self.n_features_in_ = parts[0].n_features_in_
         return self
 
     def _named(self) -> list[tuple[str, Any]]:
@@ -167,6 +170,12 @@ class Stacked(SparseRegressor):
         other.targets_ = np.asarray(targets, dtype=np.float64)
         other.centre_ = np.average(other.targets_, axis=0, weights=self.sample_weight_)
         other.parts_ = [part.with_targets(targets) for part in self.parts_]
+        return other
+
+    def light(self) -> Self:
+        """The same predictions, without what only leaving out and other targets need."""
+        other = copy.copy(self)
+        other.parts_ = [light(part) for part in self.parts_]
         return other
 
 

@@ -107,7 +107,11 @@ class NamedLearner:
 
 _CRM = "skstruct.learners.conditional_risk.learner:ConditionalRiskMinimizer"
 _ALL = (
-    NamedLearner("kernel", _CRM, "conditional risk, kernel ridge regression, any number of rows"),
+    NamedLearner("stack", _CRM, "conditional risk, several smoothers weighed on left-out rows"),
+    NamedLearner(
+        "kernel", _CRM, "conditional risk, kernel ridge regression, any number of rows",
+        {"smoother": "kernel_ridge"},
+    ),
     NamedLearner("linear", _CRM, "the same with a linear kernel", {"kernel": "linear"}),
     NamedLearner(
         "forest", _CRM, "conditional risk, randomized trees", {"random_state": 0},
@@ -150,7 +154,7 @@ def default_learner(data: Any) -> tuple[str, str]:
     """
     if data.task == "sequence" and not isinstance(data.inputs, Table):
         return "exponential", "features for every position: a conditional random field"
-    return "kernel", f"kernel ridge regression, by landmarks above {EXACT_ROWS:,} rows"
+    return "stack", "several smoothers, weighed on left-out rows"
 
 
 def make_learner(
@@ -230,7 +234,10 @@ def _check_nested(learner: Any, parameters: dict[str, Any]) -> None:
                 f"{key} sets {inner} of the {outer}, and this learner has none that takes "
                 f"parameters: {outer} is {part!r}."
             )
-    if isinstance(parameters.get("smoother"), str):
+    if isinstance(parameters.get("smoother"), str) and parameters["smoother"] not in (
+        "auto",
+        "kernel_ridge",
+    ):
         raise ValueError(
             f"smoother is a regressor, got the text {parameters['smoother']!r}; the learners "
             "'forest' and 'neighbors' (--learner forest) have smoothers of these names."
@@ -239,8 +246,10 @@ def _check_nested(learner: Any, parameters: dict[str, Any]) -> None:
 
 def _check_parts(learner: Any, given: dict[str, Any], who: str) -> None:
     """Refuse parameters that would have no part in the fit, and say why."""
+    from skstruct.learners.regression import smoothing_by
+
     why: dict[str, str] = {}
-    if learner.smoother is not None:
+    if smoothing_by(learner) == "given":
         kind = type(learner.smoother).__name__
         why |= dict.fromkeys(RIDGE, f"it smooths by {kind}, not by kernel ridge regression")
     if learner.solver in EXACT:
@@ -271,7 +280,7 @@ def takes_landmarks(name: str, learner: Any, loss: Any, n_rows: int) -> bool:
     """
     from skstruct.smoothing.planning import EXACT_ROWS as FACTORED
 
-    able = reads_blocks(name) and needs_all_rows(name, learner, loss) is None
+    able = reads_blocks(name) and name != "stack" and needs_all_rows(name, learner, loss) is None
     between = EXACT_ROWS < n_rows <= FACTORED and kernel_name(learner.kernel) != "linear"
     return able and learner.solver == "auto" and between
 
@@ -291,7 +300,9 @@ def needs_all_rows(name: str, learner: Any, loss: Any) -> str | None:
     learner : not yet fitted
     loss : the loss that it will have
     """
-    if not reads_blocks(name) or learner.smoother is not None:
+    from skstruct.learners.regression import smoothing_by
+
+    if not reads_blocks(name) or smoothing_by(learner) == "given":
         return f"the learner {name}"
     if learner.solver not in ("auto", "nystroem", "fourier"):
         return f"solver={learner.solver}"

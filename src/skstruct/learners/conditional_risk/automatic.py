@@ -15,6 +15,7 @@ from skstruct.learners.leave_out import LeaveOutSearch, group_numbers, searched_
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import Regressed, warn_of_loss
 from skstruct.losses import resolve_loss
+from skstruct.smoothing.base import light
 from skstruct.smoothing.penalties import fit_and_leave_out, smoother_alphas, squared_error
 from skstruct.smoothing.stacked import Stacked
 
@@ -64,7 +65,11 @@ class StackedRegression:
         found = self._fitted(targets)
         weight = np.ones(len(targets)) if self.weight is None else self.weight
         stack = Stacked([]).combine(
-            [(c.part.name, c.smoother, c.left) for c in found], targets, weight, self.groups
+            [(c.part.name, c.smoother, c.left) for c in found],
+            self.rows,
+            targets,
+            weight,
+            self.groups,
         )
         return self._decided(found, stack, targets)
 
@@ -137,7 +142,7 @@ class StackedRegression:
             smoother = next(c.smoother for c in found if c.part.name == chosen)
             smoother = self._with_best_penalty(smoother, search)
         warn_of_loss(smoother, self.problem, search, self.weight)
-        return Regressed(smoother, search=search)
+        return Regressed(light(smoother), search=search)
 
     def _chosen(self, losses: dict[str, np.ndarray], together: np.ndarray) -> str:
         """The part of least loss, if it is clearly better than the stack; else the stack."""

@@ -105,19 +105,21 @@ def _forest(X: Any, n_targets: int, seed: Any, trees: str) -> Part:
     features = "sqrt" if trees == "random" else 1 / 3
     tried = np.sqrt(p) if trees == "random" else p / 30  # a random threshold costs a tenth
     values = n * np.log2(max(2, n)) * max(1.0, tried) * (1 + n_targets / 20)
+    n_trees = min(N_TREES, max(FEWEST_TREES, n))
     forest = Forest(
-        N_TREES, trees=trees, max_features=features, min_samples_leaf=2, random_state=seed
+        n_trees, trees=trees, max_features=features, min_samples_leaf=2, random_state=seed
     )
     name = "forest" if trees == "random" else "extra trees"
-    return Part(name, forest, N_TREES * (TREE + NODE * values))
+    return Part(name, forest, n_trees * (TREE + NODE * values))
 
 
 def _within(part: Part, seconds: float) -> Part | None:
     """The part, with fewer trees if need be; None if there is no time for it."""
     if part.seconds <= seconds:
         return part
-    each = part.seconds / N_TREES
-    n_trees = int(seconds / each) if hasattr(part.smoother, "n_estimators") else 0
+    usual = getattr(part.smoother, "n_estimators", 1)
+    each = part.seconds / usual
+    n_trees = int(seconds / each) if usual > 1 else 0
     if n_trees < FEWEST_TREES:
         return None
     part.smoother.set_params(n_estimators=n_trees)
