@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, is_linear, light
+from skstruct.tolerances import CONSTANT_COLUMN
 
 SCALES = ("standard", "rank")
 RANKS = 1000  # quantiles that a column of many values is ranked by
@@ -170,7 +171,7 @@ def _moments(X: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     else:
         variance = share @ (X - mean) ** 2
     size = np.abs(mean) + np.sqrt(variance.clip(min=0.0))
-    varies = variance > (1e-7 * size) ** 2
+    varies = variance > (CONSTANT_COLUMN * size) ** 2
     return mean, np.where(varies, np.sqrt(np.where(varies, variance, 1.0)), 1.0)
 
 

@@ -13,8 +13,7 @@ from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_numbers, is_linear, light
 from skstruct.smoothing.penalties import fit_and_leave_out
-
-RIDGE = 1e-10  # of the trace: equal parts share their weight, whatever their order
+from skstruct.tolerances import EQUAL_PARTS, NO_WEIGHT
 
 
 @savable
@@ -214,9 +213,9 @@ def products(
 
 def nonnegative_weights(gram: np.ndarray, right: np.ndarray) -> np.ndarray:
     """The c >= 0 of least c'Gc - 2 r'c; zero where nothing varies."""
-    shift = RIDGE * np.trace(gram)
+    shift = EQUAL_PARTS * np.trace(gram)
     if not shift > 0:
         return np.zeros(len(right))
     L = np.linalg.cholesky(gram + shift * np.eye(len(gram)))
     c: np.ndarray = nnls(L.T, np.linalg.solve(L, right))[0]
-    return np.where(c > 1e-9 * c.max(initial=0.0), c, 0.0)
+    return np.where(c > NO_WEIGHT * c.max(initial=0.0), c, 0.0)
