@@ -91,6 +91,8 @@ class TokenProblem(WithPositions, RiskProblem):
     .. math:: \sum_t \bigl(1 - \hat P(z_t \mid x_t)\bigr)
               + w \sum_{t > 1} \bigl(1 - \hat P(z_{t-1} z_t \mid x_t)\bigr)
 
+    with costs of symbols in the first sum, where the loss has them.
+
     Parameters
     ----------
     space : fitted Sequences
@@ -111,7 +113,7 @@ class TokenProblem(WithPositions, RiskProblem):
     def __init__(
         self, space: Any, loss: Any, outputs: np.ndarray, starts: np.ndarray, *, pairs: bool = False
     ) -> None:
-        loss = check_token_loss(loss, space)
+        loss = check_token_loss(loss, space, outputs)
         self.space, self.loss, self.outputs, self.starts = space, loss, outputs, starts
         check_lengths(outputs, starts)
         self.q = len(space.symbols_)
@@ -157,8 +159,9 @@ class TokenProblem(WithPositions, RiskProblem):
         q, values, weight = self.q, means.values, self.loss.bigrams
         total = values[:, -1]
         scale = np.maximum(np.abs(total), np.abs(values[:, :-1]).max(axis=1, initial=0.0))
-        unary = snap(-values[:, :q], scale)
-        risk = total.copy()
+        costs, common = self.loss.token_costs(values[:, :q], total)
+        unary = snap(costs, scale * self.loss.largest_cost())
+        risk = common.copy()
         at = inner_positions(means.starts)
         risk[at] += weight * total[at]
         offset = sums_of_sequences(risk, means.starts)
@@ -193,15 +196,15 @@ class TokenProblem(WithPositions, RiskProblem):
         return 8 * tokens * (2 * self.width + 3 * table)
 
 
-def check_token_loss(loss: Any, space: Any) -> Any:
-    """The loss bound to the space, if it counts positions."""
+def check_token_loss(loss: Any, space: Any, outputs: np.ndarray) -> Any:
+    """The loss bound to the space and the outputs of training, if it counts positions."""
     if not loss.by_position:
         raise ValueError(
             f"With features for every position the loss is 'hamming' or SequenceHamming; "
             f"{type(loss).__name__} needs one input per sequence."
         )
     loss.embedding_on(space)  # checks its parameters
-    return loss.bind(space)
+    return loss.observe(space, outputs).bind(space)
 
 
 def check_lengths(outputs: np.ndarray, starts: np.ndarray) -> Any:
