@@ -181,13 +181,18 @@ def _by_space() -> dict[str, Case]:
 
 def _losses() -> dict[str, Case]:
     chosen = {
-        "LabelSets": ["zero_one", "f1", L.FBeta(2.0), L.Listed(L.F1()), L.Hamming([1.0, 2.0, 3.0])],
+        "LabelSets": ["zero_one", "f1", L.FBeta(2.0), L.Listed(L.F1()), L.Hamming([1.0, 2.0, 3.0]),
+                      L.Hamming(miss={"a": 5.0}, alarm=[1.0, 2.0, 0.5]),
+                      L.Hamming(class_weight="balanced")],
+        "Classes": [L.ZeroOne(class_weight="balanced"),
+                    L.CostMatrix([[0, 1, 5], [1, 0, 1], [2, 1, 0]])],
         "Hierarchy": ["hamming", L.HierarchicalLoss("uniform")],
         "Interval": ["absolute", L.Pinball(0.3), "huber", "cauchy", "logistic", "fair", "l2l1",
                      "geman_mcclure", "epsilon_insensitive", "hinge"],
         "Simplex": ["chi_square", "squared_hellinger", "root_absolute"],
         "Rankings": ["kendall", "spearman", "footrule", L.Footrule(top=2), L.RankLoss()],
-        "Strings": [L.SequenceHamming(0.5), L.Listed(L.KernelLoss(SpectrumKernel(2)))],
+        "Strings": [L.SequenceHamming(0.5), L.Hamming(class_weight="balanced"),
+                    L.Listed(L.KernelLoss(SpectrumKernel(2)))],
     }  # fmt: skip
     return {
         f"loss {loss!r}": Case(

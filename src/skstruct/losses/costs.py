@@ -53,8 +53,9 @@ def _check_known(costs: dict[Any, Any], names: Sequence[Any], what: str, used_by
     known = set(names)
     for name in costs:
         if name not in known:
-            few = ", ".join(map(repr, list(names)[:5])) + (", ..." if len(known) > 5 else "")
-            raise ValueError(f"{used_by}: {what} names {name!r}, which is none of {few}.")
+            few = ", ".join(map(repr, list(names)[:5]))
+            more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+            raise ValueError(f"{used_by}: {what} names {name!r}; known are {few}{more}.")
 
 
 def _as_floats(costs: Any, what: str, used_by: str) -> np.ndarray:

@@ -117,7 +117,8 @@ def _parameters(text: str) -> tuple[list[Any], dict[str, Any]]:
     """What stands in the brackets of ``name(...)``: values only, nothing is called."""
     try:
         call = ast.parse(text.strip(), mode="eval").body
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        plain = isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+        if not isinstance(call, ast.Call) or not plain or any(not k.arg for k in call.keywords):
             raise ValueError
         named = {str(part.arg): ast.literal_eval(part.value) for part in call.keywords}
         return [ast.literal_eval(part) for part in call.args], named
