@@ -144,6 +144,30 @@ def test_balanced_is_the_sample_weight_of_scikit_learn_for_means():
     assert (balanced.predict(X) != clone(model).fit(X, y).predict(X)).any()
 
 
+@pytest.mark.slow
+def test_slack_rescaling_by_class_is_weighing_rows():
+    """The hinge times the weight of the true class: the same optimum, to the duality gap."""
+    X, y = rows()
+    svm = StructuredSVM(Classes(), "zero_one", alpha=0.1, tol=1e-6, random_state=0)
+    weights = compute_sample_weight("balanced", y)
+    by_row = clone(svm).fit(X, y, sample_weight=weights)
+    svm.set_params(loss=ZeroOne(class_weight="balanced"), rescaling="slack")
+    by_cost = clone(svm).fit(X, y)
+    assert_allclose(by_cost.objective_, by_row.objective_, rtol=1e-5)
+    assert_allclose(by_cost.scores_.weights_, by_row.scores_.weights_, atol=1e-2)
+
+
+def test_certificates_know_the_largest_cost():
+    X, y = rows()
+    new, truth = rows(1)
+    for loss, largest in ((ZeroOne(class_weight={"oak": 4.0}), 4.0),
+                          (CostMatrix({"ash": {"elm": 5.0}}), 5.0)):  # fmt: skip
+        model = ConditionalRiskMinimizer(Classes(), loss, alpha=10.0).fit(X, y)
+        certificate = model.certify(new, truth)
+        assert certificate.terms["largest loss"] == largest
+        assert certificate.value >= -model.score(new, truth)
+
+
 LEARNERS = [
     ConditionalRiskMinimizer(alpha=1.0),
     StructuredSVM(alpha=0.1, random_state=0),
