@@ -191,10 +191,8 @@ def smoothing_by(model: Any) -> str:
 
     ``smoother="auto"`` is a stack as long as nothing is asked of a kernel ridge regression.
     """
-    smoother = model.smoother
+    smoother = "kernel_ridge" if model.smoother is None else model.smoother
     if not isinstance(smoother, str):
-        if smoother is None:
-            raise ValueError('smoother is "auto", "kernel_ridge" or a regressor; got None.')
         return "given"
     if smoother not in ("auto", "kernel_ridge"):
         raise ValueError(f'smoother is "auto", "kernel_ridge" or a regressor; got {smoother!r}.')
