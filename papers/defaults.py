@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The default beside what a user would pick instead: every data set, every loss that fits.
+
+ConditionalRiskMinimizer(space, loss), with nothing else set, against peers that are tuned on
+training rows as their users would tune them. Where the default is not kernel ridge regression,
+smoother="kernel_ridge" is a row of its own. Protocol:
+
+* sets of up to 3,000 rows: ten random splits of all rows (published parts joined), two thirds for
+  training, seeds 0 to 9. Larger sets: the published split, or that of seed 0 where there is none,
+  and the letters of words are learned from one of ten parts. Sequences: always one split;
+* all methods get the same inputs: columns standardised on the training rows, but for words, grey
+  values and latent semantic features, which are used as they are. Sentences have the features of
+  papers/chunking.py, letters of words the images of two letters to each side;
+* ours: one model for each loss, nothing but space and loss (and a seed) set. Jaccard is given as a
+  function of two outputs, AU(PRC) is that of the means of the model for the Hamming loss;
+* peers of label sets and hierarchies give probabilities: forests and extra trees of 300 trees,
+  logistic regression for each label, chains of it, gradient boosting for each label, a network,
+  Gaussian support vector machines with calibrated scores, nearest neighbors. Settings by the log
+  loss (machines: by wrong labels) out of bag or in three folds. From the left-out probabilities
+  each measure gets its own thresholds: one half, one for all labels or one for each, with or
+  without the most probable label in any case, and in hierarchies with sets as they come, closed
+  upwards, or downwards; chosen crosswise on two halves of the training rows. A forest of label sets
+  and, where all rows are one path and it is installed, HiClass predict sets at once;
+* peers of rankings: classifiers of pairs whose votes add up (logistic regression, machines,
+  forests), regressors of ranks (forests, extra trees, a network, neighbors), and instance-based
+  ranking by this library's NeighborLabelRanker, the only peer that decides with our code;
+* peers of quantities: ridge regression, with a Gaussian kernel too, support vector regression,
+  boosting, forests, extra trees, a network, neighbors; settings by the measure itself. Peers of
+  classes and of the symbols of sequences: grid searches in three folds, sequences kept together;
+  crfsuite, where it is installed, with c1 and c2 by a third of the training sequences;
+* figures are losses, less is better: shares of wrong labels, pairs, symbols; 1 - F1, 1 - Jaccard,
+  1 - AU(PRC) (micro average precision), (1 - rho) / 2, means over targets of squares and distances.
+  Differences are in pairs: over splits, or over test rows of a single one (of AU(PRC): over twenty
+  jackknife groups of rows). Their standard errors take pairs for independent; as splits share
+  rows, the summary counts with the corrected ones of Nadeau and Bengio (2003) as well;
+* the best peer of a cell is the best on the test rows, in hindsight, which no user could know;
+* CPU seconds are those of tuning, fitting and predicting for the one figure, in one thread; what is
+  compiled on first use is compiled before, on forty rows.
+
+Results are kept as lines of JSON; a later run goes on from them. A method that takes more CPU
+seconds than --cap on one split is given up, and noted.
+
+Usage: python papers/defaults.py [--only SET ...] [--methods NAME ...] [--quick] [--splits N]
+           [--budget SECONDS] [--cap SECONDS] [--output FOLDER] [--redo METHOD ...] [--tables]
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import warnings
+from contextlib import contextmanager
+
+import numpy as np
+from defaults_data import N_SPLITS, all_cases
+from defaults_methods import KERNEL_RIDGE, OURS, cpu_seconds, our_methods, peers_of, warm_up
+from defaults_tables import Results, show_set, summary
+from threadpoolctl import threadpool_limits
+
+from skstruct.exceptions import MissingDataError
+
+QUICK = ("linnerud", "iris", "wine", "iris_ranking", "wine_ranking", "emotions")
+OWN = (OURS, KERNEL_RIDGE)
+
+
+class OverCap(BaseException):
+    """Not an Exception: no method may take it for an error of its own."""
+
+
+@contextmanager
+def cpu_limit(seconds):
+    """Raise OverCap after so many CPU seconds of this process, where the system can."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(*_):
+        raise OverCap
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def measured(case, number, method, cap):
+    """The line of results of one method on one split."""
+    X, Y, X_test, truth = case.parts(number)
+    line = {"set": case.name, "split": number, "method": method.name, "figures": {}}
+    measures = {measure.name: measure for measure in case.measures}
+    try:
+        with threadpool_limits(1), cpu_limit(cap):
+            for answer in method.answers(case, X, Y, X_test):
+                measure = measures[answer.measure]
+                line["figures"][measure.name] = figure(case, measure, answer, truth)
+    except OverCap:
+        line |= {"given_up": cap, "note": f"given up after {cap:g} CPU seconds"}
+    except (ValueError, TypeError, MemoryError, np.linalg.LinAlgError) as error:
+        line["note"] = f"{type(error).__name__}: {str(error)[:200]}"
+    return line
+
+
+def figure(case, measure, answer, truth):
+    """Loss, seconds and choices; the losses of rows where there is one split only."""
+    loss = float(measure.value(answer.predicted, truth))
+    found = {"loss": loss, "seconds": round(answer.seconds, 3), "chosen": answer.chosen}
+    if case.one_split:
+        units = np.asarray(measure.units(answer.predicted, truth), dtype=float)
+        found["units"] = units.round(6).tolist()
+    return found
+
+
+class Budget:
+    """CPU seconds that a run may take; what has begun is finished."""
+
+    def __init__(self, seconds):
+        self.end = None if seconds is None else cpu_seconds() + seconds
+
+    def is_spent(self):
+        return self.end is not None and cpu_seconds() >= self.end
+
+
+def run_set(case, methods, n_splits, results, arguments, budget):
+    """Every split and method that is not known yet; False if the budget ended it."""
+    warm: set[str] = set()
+    for number in range(1 if case.one_split else n_splits):
+        for method in methods:
+            if results.known(case.name, number, method.name, arguments.cap):
+                continue
+            if budget.is_spent():
+                return False
+            X, Y, X_test, _ = case.parts(number)
+            if not method.fits(case, X, Y):
+                continue
+            if method.name in OWN and method.name not in warm:
+                warm_up(method, case, X, Y, X_test)
+                warm.add(method.name)
+            line = measured(case, number, method, arguments.cap)
+            results.add(line)
+            told = ", ".join(f"{k} {f['loss']:.4f}" for k, f in line["figures"].items())
+            print(f"  {case.name}, split {number}, {method.name}: {told} "
+                  f"{line.get('note', '')}", flush=True)  # fmt: skip
+    return True
+
+
+def title_of(case, n_splits):
+    train, test = case.split(0)
+    splits = "one split" if case.one_split else f"{n_splits} random splits"
+    return (f"{case.name.upper()} ({case.task}): {splits} of {len(train)} training and "
+            f"{len(test)} test rows")  # fmt: skip
+
+
+def loaded(names):
+    """Cases by name, those that are not on this machine left out."""
+    known = all_cases()
+    found = []
+    for name in names:
+        try:
+            found.append(known[name]())
+        except MissingDataError as error:
+            print(f"{name}: {error}")
+    return found
+
+
+def size_of(case):
+    """Rows times outputs, for the order of data sets; sequences count their positions."""
+    if case.task == "sequence":
+        return sum(map(len, case.Y)) * len(set().union(*map(set, case.Y)))
+    return np.asarray(case.Y).size
+
+
+def read_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", metavar="SET", help=", ".join(all_cases()))
+    parser.add_argument("--methods", nargs="+", metavar="NAME", help="these methods only")
+    parser.add_argument("--quick", action="store_true", help="two splits, the smallest sets")
+    parser.add_argument("--splits", type=int, help="of small sets; ten when not given")
+    parser.add_argument("--budget", type=float, metavar="SECONDS", help="CPU seconds in all")
+    parser.add_argument("--cap", type=float, default=1200.0, metavar="SECONDS",
+                        help="CPU seconds of one method on one split")  # fmt: skip
+    parser.add_argument("--output", default="output/defaults", metavar="FOLDER")
+    parser.add_argument("--redo", nargs="+", default=[], metavar="METHOD",
+                        help="forget what is known of these methods")  # fmt: skip
+    parser.add_argument("--tables", action="store_true", help="print what is known, run nothing")
+    arguments = parser.parse_args()
+    for name in arguments.only or ():
+        if name not in all_cases():
+            parser.error(f"no data set {name!r}; known are {', '.join(all_cases())}")
+    return arguments
+
+
+def main():
+    arguments = read_arguments()
+    warnings.filterwarnings("ignore")  # of convergence and rare classes, by the hundred
+    print(__doc__.split("\nUsage")[0])
+    names = arguments.only or (QUICK if arguments.quick else list(all_cases()))
+    n_splits = arguments.splits or (2 if arguments.quick else N_SPLITS)
+    results, budget = Results(arguments.output), Budget(arguments.budget)
+    for method in arguments.redo:
+        results.forget(method)
+    cases = sorted(loaded(names), key=size_of)
+    for case in [] if arguments.tables else cases:
+        methods = our_methods() + peers_of(case.task)
+        chosen = [m for m in methods if m.name in (arguments.methods or [m.name])]
+        if not run_set(case, chosen, n_splits, results, arguments, budget):
+            print(f"The budget is spent at {case.name}; the same command goes on from here.")
+            break
+    for case in cases:
+        measures = [measure.name for measure in case.measures]
+        show_set(results, title_of(case, n_splits), case.name, measures, OWN)
+    summary(results, [(case.name, m.name) for case in cases for m in case.measures], OWN)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Methods of papers/defaults.py: our learner as it comes, and the peers of each task."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from defaults_decisions import decide
+from defaults_label_peers import FORESTS, LABEL_PEERS, LEAVES, LOGISTIC, N_TREES, SVM
+from defaults_regression_peers import RANK_PEERS, REGRESSION_PEERS
+from defaults_token_peers import CLASS_PEERS, crf_answers, token_answers
+from scipy.stats import rankdata
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+
+from skstruct import ConditionalRiskMinimizer
+from skstruct.learners import NeighborLabelRanker
+
+OURS = "default"
+KERNEL_RIDGE = "kernel ridge"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a method says of the test rows for one measure, its CPU seconds and its choices."""
+
+    measure: str
+    predicted: Any
+    seconds: float
+    chosen: str = ""
+
+
+@dataclass(frozen=True)
+class Method:
+    """``answers(case, X, Y, X_test)`` gives an Answer for each measure of the case."""
+
+    name: str
+    answers: Callable[..., Iterator[Answer]]
+    fits: Callable[..., bool] = lambda case, X, Y: True
+
+
+def cpu_seconds():
+    """Of this process with all its threads, and of its children that have ended."""
+    return sum(os.times()[:4])
+
+
+# ---------------------------------------------------------------------- ours
+
+
+def our_methods():
+    """The default, and kernel ridge regression where that is not the default."""
+    found = [Method(OURS, our_answers({}))]
+    default = inspect.signature(ConditionalRiskMinimizer).parameters["smoother"].default
+    if default is not None:  # None has meant kernel ridge regression, and is then the default
+        found.append(Method(KERNEL_RIDGE, our_answers({"smoother": "kernel_ridge"})))
+    return found
+
+
+def our_answers(settings):
+    """One model for each measure, with nothing set but space, loss and seed."""
+
+    def answers(case, X, Y, X_test):
+        for measure in case.measures:
+            start = cpu_seconds()
+            model = ConditionalRiskMinimizer(
+                case.space, measure.loss, random_state=0, **settings
+            ).fit(X, Y)
+            if measure.rows is None:  # the last of the means is the sum of the weights
+                predicted = np.asarray(model.smoother_.predict(X_test))[:, : Y.shape[1]]
+            else:
+                predicted = model.predict(X_test)
+            yield Answer(measure.name, predicted, cpu_seconds() - start, described(model))
+
+    return answers
+
+
+def described(model):
+    """What the model chose, in a few words."""
+    words = [type(model.smoother_).__name__]
+    for name in ("kernel_", "alpha_"):
+        value = getattr(model, name, None)
+        if value is not None:
+            words.append(f"{value:.3g}" if isinstance(value, float) else str(value))
+    return ", ".join(words)
+
+
+def warm_up(method, case, X, Y, X_test):
+    """Compile what a method needs, on few rows, so that its seconds are those of the data."""
+    n = min(len(Y), 40)
+    with suppress(ValueError):  # so few rows may be too few; compiling is in the seconds then
+        for _ in method.answers(case, X[:n], Y[:n], X_test[:2]):
+            pass
+
+
+# ---------------------------------------------------------------------- labels and hierarchies
+
+
+def label_method(peer):
+    def answers(case, X, Y, X_test):
+        start = cpu_seconds()
+        left_out, P, setting = peer.probabilities(X, Y, X_test)
+        shared = cpu_seconds() - start
+        dag = case.space.dag_ if case.task == "hierarchy" else None
+        for measure in case.measures:
+            start = cpu_seconds()
+            predicted, how = decide(left_out, Y, P, measure, dag)
+            yield Answer(
+                measure.name, predicted, shared + cpu_seconds() - start, f"{setting}; {how}"
+            )
+
+    return Method(peer.name, answers, lambda case, X, Y: peer.fits(X, Y))
+
+
+def powerset_answers(case, X, Y, X_test):
+    """A forest whose classes are the label sets of training; leaves by out-of-bag accuracy."""
+    start = cpu_seconds()
+    sets, number = np.unique(Y, axis=0, return_inverse=True)
+    forests = [
+        RandomForestClassifier(N_TREES, min_samples_leaf=leaf, oob_score=True, random_state=0)
+        for leaf in LEAVES
+    ]
+    best = max((one.fit(X, number.ravel()) for one in forests), key=lambda one: one.oob_score_)
+    predicted = sets[best.predict(X_test)]
+    for measure in case.measures:
+        if measure.rows is not None:
+            chosen = str(best.min_samples_leaf)
+            yield Answer(measure.name, predicted, cpu_seconds() - start, chosen)
+
+
+def one_path_answers(case, X, Y, X_test):
+    """HiClass, one classifier per parent; logistic regression or a forest by a held-out third."""
+    from one_path import hiclass_predictions
+
+    start, third = cpu_seconds(), len(Y) // 3
+    bases = [LogisticRegression(max_iter=300), RandomForestClassifier(100, random_state=0)]
+
+    def right(base):
+        found = hiclass_predictions(X[third:], Y[third:], X[:third], case.space, base)
+        return (found == Y[:third]).all(axis=1).mean()
+
+    best = max(bases, key=right)
+    predicted = hiclass_predictions(X, Y, X_test, case.space, best).astype(int)
+    for measure in case.measures:
+        if measure.rows is not None:
+            chosen = type(best).__name__
+            yield Answer(measure.name, predicted, cpu_seconds() - start, chosen)
+
+
+def has_one_path(case, X, Y):
+    """Whether every row is one path from a root to a leaf, and HiClass is there."""
+    from importlib.util import find_spec
+
+    if find_spec("hiclass") is None:
+        return False
+    leaves = np.zeros(Y.shape[1])
+    leaves[case.space.dag_.leaves] = 1
+    return bool((Y @ leaves == 1).all() and (Y.sum(axis=1) == Y[:, leaves == 1] @ (
+        np.asarray(case.space.dag_.ancestors.sum(axis=1)).ravel()[leaves == 1]
+    )).all())  # fmt: skip
+
+
+# ---------------------------------------------------------------------- rankings
+
+
+def pair_method(peer):
+    """Ranking by pairwise comparison: a classifier for each pair of items, whose votes add up."""
+
+    def answers(case, X, Y, X_test):
+        start = cpu_seconds()
+        first, second = np.array(list(combinations(range(Y.shape[1]), 2))).T
+        before = (Y[:, first] < Y[:, second]).astype(int)
+        _, P, setting = peer.probabilities(X, before, X_test)
+        votes = np.zeros((len(P), Y.shape[1]))
+        for k, (a, b) in enumerate(zip(first, second)):
+            votes[:, a] += P[:, k]
+            votes[:, b] += 1 - P[:, k]
+        ranks = rankdata(-votes, method="ordinal", axis=1)
+        for measure in case.measures:
+            yield Answer(measure.name, ranks, cpu_seconds() - start, setting)
+
+    def fits(case, X, Y):
+        return X.shape[0] * X.shape[1] * Y.shape[1] ** 2 / 2 <= peer.largest
+
+    return Method(f"pairs, {peer.name}", answers, fits)
+
+
+def neighbor_ranker_answers(case, X, Y, X_test):
+    """Instance-based label ranking; the number of neighbors is chosen by leaving out rows."""
+    for measure in case.measures:
+        start = cpu_seconds()
+        ranks = NeighborLabelRanker(case.space, measure.loss).fit(X, Y).predict(X_test)
+        yield Answer(measure.name, ranks, cpu_seconds() - start)
+
+
+# ---------------------------------------------------------------------- numbers, classes, symbols
+
+
+def regression_method(peer, finish):
+    def answers(case, X, Y, X_test):
+        for measure, predicted, seconds, chosen in peer.predictions(
+            X, Y, X_test, case.measures, finish, cpu_seconds
+        ):
+            yield Answer(measure, predicted, seconds, chosen)
+
+    return Method(peer.name, answers, lambda case, X, Y: peer.fits(X, Y))
+
+
+def ranks_of(scores):
+    return rankdata(scores, method="ordinal", axis=1)
+
+
+def class_method(peer):
+    def answers(case, X, Y, X_test):
+        start = cpu_seconds()
+        search = peer.search(X, Y).fit(X, Y)
+        predicted, chosen = search.predict(X_test), str(search.best_params_)
+        for measure in case.measures:
+            yield Answer(measure.name, predicted, cpu_seconds() - start, chosen)
+
+    return Method(peer.name, answers)
+
+
+def token_method(name, function, fits):
+    def answers(case, X, Y, X_test):
+        start = cpu_seconds()
+        predicted, chosen = function(X, Y, X_test)
+        for measure in case.measures:
+            yield Answer(measure.name, predicted, cpu_seconds() - start, chosen)
+
+    return Method(name, answers, fits)
+
+
+def peers_of(task) -> list[Method]:
+    """Those that a user of scikit-learn would pick for a task."""
+    if task in ("labels", "hierarchy"):
+        found = [label_method(peer) for peer in LABEL_PEERS]
+        found.append(Method("forest of sets", powerset_answers))
+        return found + [Method("HiClass", one_path_answers, has_one_path)] * (task == "hierarchy")
+    if task == "ranking":
+        found = [pair_method(peer) for peer in (LOGISTIC, SVM, FORESTS[0])]
+        found += [regression_method(peer, ranks_of) for peer in RANK_PEERS]
+        return [*found, Method("IBLR", neighbor_ranker_answers)]
+    if task == "quantities":
+        return [regression_method(peer, lambda Z: Z) for peer in REGRESSION_PEERS]
+    if task == "classes":
+        return [class_method(peer) for peer in CLASS_PEERS]
+    found = [
+        token_method(f"{peer.name} per token", token_answers(peer), peer.fits_tokens)
+        for peer in CLASS_PEERS
+    ]
+    return [*found, token_method("crfsuite", crf_answers, has_crfsuite)]
+
+
+def has_crfsuite(case, X, Y):
+    from importlib.util import find_spec
+
+    return find_spec("pycrfsuite") is not None
