@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+VERDICTS = ("best", "near", "behind", "worse", "unclear")
+
 
 class Results:
     """One line for each set, split and method, in a file that a later run goes on from."""
@@ -172,11 +174,11 @@ def summary(results, cells, own):
         print(f"\nSUMMARY of {ours}: {len(known)} cells of {len(cells)} (a data set and a measure)")
         for corrected in (False, True):
             verdicts = [one.difference.verdict(corrected=corrected) for one in known]
-            n = {word: verdicts.count(word) for word in ("best", "near", "behind", "worse")}
+            n = {word: verdicts.count(word) for word in VERDICTS}
             how = "corrected for overlapping splits" if corrected else "of independent pairs"
             print(f"   standard errors {how}: best {n['best']}, within one of the best peer "
                   f"{n['near']}, within two {n['behind']}, worse by more than two "
-                  f"{n['worse']}")  # fmt: skip
+                  f"{n['worse']}, no standard error {n['unclear']}")  # fmt: skip
         for one in sorted(known, key=lambda one: -one.difference.mean):
             if one.difference.verdict() in ("worse", "unclear"):
                 word = "corrected: " + one.difference.verdict(corrected=True)

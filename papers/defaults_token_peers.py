@@ -2,7 +2,8 @@
 """Classifiers of classes and of the symbols of sequences for papers/defaults.py, and crfsuite.
 
 Settings are chosen by the share of wrong classes, out of bag for forests and in three folds for
-others; the positions of a sequence stay in one fold. crfsuite's c1 and c2 are chosen by a third of the training sequences.
+others; the positions of a sequence stay in one fold. crfsuite's c1 and c2 are chosen by a third of
+the training sequences.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from sklearn.svm import SVC, LinearSVC
 PENALTIES = tuple(product((0.0, 0.1, 1.0), (0.01, 0.1, 1.0)))  # c1, c2
 CRF_STEPS = 100
 MANY_TOKENS = 20_000
+N_TREES = 300
 
 
 @dataclass(frozen=True)
@@ -81,13 +83,13 @@ class OutOfBagSearch:
 CLASS_PEERS = (
     ClassPeer(
         "random forest",
-        lambda: RandomForestClassifier(300, bootstrap=True, oob_score=True, random_state=0),
+        lambda: RandomForestClassifier(N_TREES, bootstrap=True, oob_score=True, random_state=0),
         {"min_samples_leaf": [1, 3, 8]},
         out_of_bag=True,
     ),
     ClassPeer(
         "extra trees",
-        lambda: ExtraTreesClassifier(300, bootstrap=True, oob_score=True, random_state=0),
+        lambda: ExtraTreesClassifier(N_TREES, bootstrap=True, oob_score=True, random_state=0),
         {"min_samples_leaf": [1, 3, 8]},
         out_of_bag=True,
     ),
