@@ -13,14 +13,15 @@ smoother="kernel_ridge" is a row of its own. Protocol:
   papers/chunking.py, letters of words the images of two letters to each side;
 * ours: one model for each loss, nothing but space and loss (and a seed) set. Jaccard is given as a
   function of two outputs, AU(PRC) is that of the means of the model for the Hamming loss;
-* peers of label sets and hierarchies give probabilities: forests and extra trees of 300 trees,
-  logistic regression for each label, chains of it, gradient boosting for each label, a network,
-  Gaussian support vector machines with calibrated scores, nearest neighbors. Settings by the log
-  loss (machines: by wrong labels) out of bag or in three folds. From the left-out probabilities
-  each measure gets its own thresholds: one half, one for all labels or one for each, with or
-  without the most probable label in any case, and in hierarchies with sets as they come, closed
-  upwards, or downwards; chosen crosswise on two halves of the training rows. A forest of label sets
-  and, where all rows are one path and it is installed, HiClass predict sets at once;
+* peers of label sets and hierarchies give probabilities: forests and extra trees of 300 trees on
+  bootstrap samples, logistic regression for each label, chains of it, gradient boosting for each
+  label, a network, Gaussian support vector machines with calibrated scores, nearest neighbors.
+  Settings by the log loss (machines: by wrong labels) out of bag, or in three folds of at most
+  2,500 rows. From the left-out probabilities each measure gets its own thresholds: one half, one
+  for all labels or one for each, with or without the most probable label in any case, and in
+  hierarchies with sets as they come, closed upwards, or downwards; chosen crosswise on two halves
+  of the training rows. A forest of label sets and, where all rows are one path and it is installed,
+  HiClass predict sets at once;
 * peers of rankings: classifiers of pairs whose votes add up (logistic regression, machines,
   forests), regressors of ranks (forests, extra trees, a network, neighbors), and instance-based
   ranking by this library's NeighborLabelRanker, the only peer that decides with our code;
@@ -50,6 +51,7 @@ import argparse
 import signal
 import warnings
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 import numpy as np
 from defaults_data import N_SPLITS, all_cases
@@ -165,6 +167,12 @@ def loaded(names):
     return found
 
 
+def note_missing_packages(tasks):
+    for task, package in (("hierarchy", "hiclass"), ("sequence", "pycrfsuite")):
+        if task in tasks and find_spec(package) is None:
+            print(f"{package} is not installed: left out")
+
+
 def size_of(case):
     """Rows times outputs, for the order of data sets; sequences count their positions."""
     if case.task == "sequence":
@@ -202,6 +210,7 @@ def main():
     for method in arguments.redo:
         results.forget(method)
     cases = sorted(loaded(names), key=size_of)
+    note_missing_packages({case.task for case in cases})
     for case in [] if arguments.tables else cases:
         methods = our_methods() + peers_of(case.task)
         chosen = [m for m in methods if m.name in (arguments.methods or [m.name])]

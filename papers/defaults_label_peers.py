@@ -3,8 +3,9 @@
 
 A peer has several settings. Out-of-bag probabilities of forests, and those of three folds for all
 others, choose among the settings (for each label by itself where labels are fitted so) by the log
-loss, and serve to find thresholds (defaults_decisions.py). The same peers give probabilities that
-one item precedes another, for rankings.
+loss, and serve to find thresholds (defaults_decisions.py). Of more than MANY_ROWS rows, folds
+compare settings on so many, drawn at random. The same peers give probabilities that one item
+precedes another, for rankings.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
 N_TREES = 300
+MANY_ROWS = 2500  # settings are compared on so many
 LEAVES = (1, 3, 8)
 PENALTIES = (0.01, 0.1, 1.0, 10.0)
 ALPHAS = (1e-4, 1e-2, 1.0)
@@ -57,16 +59,26 @@ class LabelPeer:
         """Left-out ones of the training rows (n, L), those of test rows, and what was chosen."""
         if self.out_of_bag:
             return forest_probabilities(self, X, Y, X_test)
-        trials = np.array([out_of_fold(self.fit, X, Y, setting) for setting in self.settings])
-        scores = error(trials, Y) if self.calibrate else log_loss(trials, Y)  # (settings, L)
-        if not self.per_label:
-            scores = np.repeat(scores.mean(axis=1, keepdims=True), Y.shape[1], axis=1)
-        best = scores.argmin(axis=0)
-        left_out = np.take_along_axis(trials, best[None, None], axis=0)[0]
+        some = np.sort(np.random.default_rng(0).permutation(len(Y))[:MANY_ROWS])
+        trials = np.array(
+            [out_of_fold(self.fit, X[some], Y[some], [one] * Y.shape[1]) for one in self.settings]
+        )
+        best = self.best_settings(trials, Y[some])
+        if len(some) == len(Y):
+            left_out = np.take_along_axis(trials, best[None, None], axis=0)[0]
+        else:
+            left_out = out_of_fold(self.fit, X, Y, [self.settings[k] for k in best])
         P = fit_varied(self.fit, X, Y, [self.settings[k] for k in best])(X_test)
         if self.calibrate:
             left_out, P = platt(left_out, Y, P)
         return left_out, P, most_frequent(self.settings, best)
+
+    def best_settings(self, trials, Y):
+        """Number of a setting for each label, the same for all if they are fitted together."""
+        scores = error(trials, Y) if self.calibrate else log_loss(trials, Y)  # (settings, L)
+        if not self.per_label:
+            scores = np.repeat(scores.mean(axis=1, keepdims=True), Y.shape[1], axis=1)
+        return scores.argmin(axis=0)
 
 
 def most_frequent(settings, best):
@@ -89,11 +101,11 @@ def fit_varied(fit, X, Y, settings):
     return probabilities
 
 
-def out_of_fold(fit, X, Y, setting, n_folds=3):
+def out_of_fold(fit, X, Y, settings, n_folds=3):
     """Probabilities of every row by a fit without its fold."""
     P = np.empty(Y.shape)
     for rows, held in KFold(n_folds, shuffle=True, random_state=0).split(X):
-        P[held] = fit_varied(fit, X[rows], Y[rows], [setting] * Y.shape[1])(X[held])
+        P[held] = fit_varied(fit, X[rows], Y[rows], settings)(X[held])
     return P
 
 

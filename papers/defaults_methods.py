@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import combinations
 from typing import Any
 
@@ -155,15 +156,13 @@ def one_path_answers(case, X, Y, X_test):
 
 def has_one_path(case, X, Y):
     """Whether every row is one path from a root to a leaf, and HiClass is there."""
-    from importlib.util import find_spec
-
-    if find_spec("hiclass") is None:
-        return False
-    leaves = np.zeros(Y.shape[1])
-    leaves[case.space.dag_.leaves] = 1
-    return bool((Y @ leaves == 1).all() and (Y.sum(axis=1) == Y[:, leaves == 1] @ (
-        np.asarray(case.space.dag_.ancestors.sum(axis=1)).ravel()[leaves == 1]
-    )).all())  # fmt: skip
+    dag = case.space.dag_
+    n_above = np.asarray((dag.ancestors > 0).sum(axis=1)).ravel()  # a label is its own ancestor
+    lengths = Y[:, dag.leaves] @ n_above[dag.leaves]
+    one_leaf = Y[:, dag.leaves].sum(axis=1) == 1
+    return find_spec("hiclass") is not None and bool(
+        one_leaf.all() and (lengths == Y.sum(axis=1)).all()
+    )
 
 
 # ---------------------------------------------------------------------- rankings
@@ -259,6 +258,4 @@ def peers_of(task) -> list[Method]:
 
 
 def has_crfsuite(case, X, Y):
-    from importlib.util import find_spec
-
     return find_spec("pycrfsuite") is not None
