@@ -124,17 +124,30 @@ class Cell:
                 f"against {self.peer}")  # fmt: skip
 
 
+def pairs_of(results, name, measure, ours, own):
+    """Differences from all peers of a cell, by name."""
+    found = results.of(name, measure)
+    pairs = {who: difference(found.get(ours, {}), found[who]) for who in found if who not in own}
+    return {who: pair for who, pair in pairs.items() if pair is not None}
+
+
 def cell(results, name, measure, ours, own):
     """Ours against the best peer in hindsight; None while one of them is missing."""
-    found = results.of(name, measure)
-    if ours not in found:
-        return None
-    pairs = {who: difference(found[ours], found[who]) for who in found if who not in own}
-    pairs = {who: pair for who, pair in pairs.items() if pair is not None}
+    pairs = pairs_of(results, name, measure, ours, own)
     if not pairs:
         return None
     best = max(pairs, key=lambda who: pairs[who].mean)
     return Cell(name, measure, best, pairs[best])
+
+
+def beaten(results, cells, ours, own):
+    """Cells in which some peer, the best or not, is better by more than two standard errors."""
+    return [
+        f"{name}, {measure} ({', '.join(ahead)})"
+        for name, measure in cells
+        if (ahead := [who for who, pair in pairs_of(results, name, measure, ours, own).items()
+                      if pair.verdict() == "worse"])
+    ]  # fmt: skip
 
 
 # ---------------------------------------------------------------------- what is printed
@@ -183,6 +196,9 @@ def summary(results, cells, own):
             if one.difference.verdict() in ("worse", "unclear"):
                 word = "corrected: " + one.difference.verdict(corrected=True)
                 print(f"   {one.difference.verdict()}: {one} ({word})")
+        ahead = beaten(results, cells, ours, own)
+        print(f"   some peer, the best or not, is better by more than two in {len(ahead)} cells: "
+              f"{'; '.join(ahead)}")  # fmt: skip
     missing = [f"{name}, {measure}" for name, measure in cells
                if cell(results, name, measure, own[0], own) is None]  # fmt: skip
     if missing:

@@ -329,6 +329,7 @@ def test_the_summary_counts_and_names_cells(script, tmp_path, capsys):
     assert "1 cells of 2" in printed
     assert "worse by more than two 1" in printed
     assert "worse: iris, 0-1: +0.1100 ± 0.0058 against good" in printed
+    assert "better by more than two in 1 cells: iris, 0-1 (good)" in printed
     assert "not compared yet: wine, 0-1" in printed
 
 
