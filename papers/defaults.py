@@ -2,8 +2,8 @@
 """The default beside what a user would pick instead: every data set, every loss that fits.
 
 ConditionalRiskMinimizer(space, loss), with nothing else set, against peers that are tuned on
-training rows as their users would tune them. Where the default is not kernel ridge regression,
-smoother="kernel_ridge" is a row of its own. Protocol:
+training rows as their users would tune them. Where smoother="kernel_ridge" can be asked for, it is
+a row of its own; where not, it is the default. Protocol:
 
 * sets of up to 3,000 rows: ten random splits of all rows (published parts joined), two thirds for
   training, seeds 0 to 9. Larger sets: the published split, or that of seed 0 where there is none,
@@ -20,8 +20,8 @@ smoother="kernel_ridge" is a row of its own. Protocol:
   2,500 rows. From the left-out probabilities each measure gets its own thresholds: one half, one
   for all labels or one for each, with or without the most probable label in any case, and in
   hierarchies with sets as they come, closed upwards, or downwards; chosen crosswise on two halves
-  of the training rows. A forest of label sets and, where all rows are one path and it is installed,
-  HiClass predict sets at once;
+  of the training rows. A forest and a support vector machine whose classes are label sets, and
+  HiClass where all rows are one path and it is installed, predict sets at once;
 * peers of rankings: classifiers of pairs whose votes add up (logistic regression, machines,
   forests), regressors of ranks (forests, extra trees, a network, neighbors), and instance-based
   ranking by this library's NeighborLabelRanker, the only peer that decides with our code;

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from defaults_decisions import decide
-from defaults_label_peers import FORESTS, LABEL_PEERS, LEAVES, LOGISTIC, N_TREES, SVM
+from defaults_label_peers import FORESTS, LABEL_PEERS, LOGISTIC, SVM
 from defaults_regression_peers import RANK_PEERS, REGRESSION_PEERS
 from defaults_token_peers import CLASS_PEERS, crf_answers, token_answers
 from scipy.stats import rankdata
@@ -56,12 +55,20 @@ def cpu_seconds():
 
 
 def our_methods():
-    """The default, and kernel ridge regression where that is not the default."""
+    """The default, and kernel ridge regression where a smoother of this name is known."""
     found = [Method(OURS, our_answers({}))]
-    default = inspect.signature(ConditionalRiskMinimizer).parameters["smoother"].default
-    if default is not None:  # None has meant kernel ridge regression, and is then the default
+    if takes_kernel_ridge():
         found.append(Method(KERNEL_RIDGE, our_answers({"smoother": "kernel_ridge"})))
     return found
+
+
+def takes_kernel_ridge():
+    """Whether it can be asked for by name; if not, it is the default itself."""
+    try:
+        ConditionalRiskMinimizer(smoother="kernel_ridge").fit(np.eye(4), list("abab"))
+    except (TypeError, ValueError, AttributeError):
+        return False
+    return True
 
 
 def our_answers(settings):
@@ -119,20 +126,20 @@ def label_method(peer):
     return Method(peer.name, answers, lambda case, X, Y: peer.fits(X, Y))
 
 
-def powerset_answers(case, X, Y, X_test):
-    """A forest whose classes are the label sets of training; leaves by out-of-bag accuracy."""
-    start = cpu_seconds()
-    sets, number = np.unique(Y, axis=0, return_inverse=True)
-    forests = [
-        RandomForestClassifier(N_TREES, min_samples_leaf=leaf, oob_score=True, random_state=0)
-        for leaf in LEAVES
-    ]
-    best = max((one.fit(X, number.ravel()) for one in forests), key=lambda one: one.oob_score_)
-    predicted = sets[best.predict(X_test)]
-    for measure in case.measures:
-        if measure.rows is not None:
-            chosen = str(best.min_samples_leaf)
-            yield Answer(measure.name, predicted, cpu_seconds() - start, chosen)
+def set_method(name, peer):
+    """A classifier whose classes are the label sets of training."""
+
+    def answers(case, X, Y, X_test):
+        start = cpu_seconds()
+        sets, number = np.unique(Y, axis=0, return_inverse=True)
+        search = peer.search(X, number.ravel()).fit(X, number.ravel())
+        predicted = sets[search.predict(X_test)]
+        for measure in case.measures:
+            if measure.rows is not None:
+                chosen = str(search.best_params_)
+                yield Answer(measure.name, predicted, cpu_seconds() - start, chosen)
+
+    return Method(name, answers)
 
 
 def one_path_answers(case, X, Y, X_test):
@@ -240,7 +247,9 @@ def peers_of(task) -> list[Method]:
     """Those that a user of scikit-learn would pick for a task."""
     if task in ("labels", "hierarchy"):
         found = [label_method(peer) for peer in LABEL_PEERS]
-        found.append(Method("forest of sets", powerset_answers))
+        by_name = {peer.name: peer for peer in CLASS_PEERS}
+        found.append(set_method("forest of sets", by_name["random forest"]))
+        found.append(set_method("SVM of sets", by_name["kernel SVM"]))
         return found + [Method("HiClass", one_path_answers, has_one_path)] * (task == "hierarchy")
     if task == "ranking":
         found = [pair_method(peer) for peer in (LOGISTIC, SVM, FORESTS[0])]

@@ -211,6 +211,24 @@ def test_peers_learn_and_do_not_look_at_test_rows(script, few_trees):
         assert ((left_out >= 0) & (left_out <= 1)).all()
 
 
+@pytest.mark.parametrize("known", [["auto"], ["auto", "kernel_ridge"]])
+def test_kernel_ridge_has_a_row_where_it_has_a_name(script, monkeypatch, known):
+    methods = script("defaults_methods")
+
+    class Named:
+        def __init__(self, space=None, loss=None, *, smoother="auto", random_state=None):
+            self.smoother = smoother
+
+        def fit(self, X, y):
+            if self.smoother not in known:
+                raise ValueError(f"no smoother {self.smoother!r}")
+            return self
+
+    monkeypatch.setattr(methods, "ConditionalRiskMinimizer", Named)
+    names = [method.name for method in methods.our_methods()]
+    assert names == ["default", "kernel ridge"][: len(known)]
+
+
 def ranking_case(script, n=60):
     rng = np.random.default_rng(1)
     X = rng.standard_normal((n, 3))
