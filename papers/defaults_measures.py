@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
+from skstruct.losses import F1, Listed
+
 N_GROUPS = 20  # of the jackknife
 
 
@@ -166,8 +168,11 @@ TOKEN_MEASURES = (Measure("Hamming", "hamming", wrong_symbols),)
 
 def hierarchy_measures(space):
     """Those of sets, the hierarchical loss, and the area below the curve of scores."""
+    hamming, f1, *others = LABEL_MEASURES
+    if not space.dag_.is_forest:
+        f1 = Measure("F1", Listed(F1()), one_minus_f1)  # F1 alone is not decoded there
     return (
-        *LABEL_MEASURES,
+        hamming, f1, *others,
         Measure("hierarchical", "hierarchical", lambda Z, Y: first_mistakes(space.dag_, Z, Y)),
         Measure("AU(PRC)", "hamming", None),
-    )
+    )  # fmt: skip

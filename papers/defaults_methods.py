@@ -25,6 +25,7 @@ from skstruct.learners import NeighborLabelRanker
 
 OURS = "default"
 KERNEL_RIDGE = "kernel ridge"
+ERRORS = (ValueError, TypeError, MemoryError, np.linalg.LinAlgError)
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Answer:
     predicted: Any
     seconds: float
     chosen: str = ""
+    refused: str = ""  # why there is no prediction
 
 
 @dataclass(frozen=True)
@@ -77,16 +79,25 @@ def our_answers(settings):
     def answers(case, X, Y, X_test):
         for measure in case.measures:
             start = cpu_seconds()
-            model = ConditionalRiskMinimizer(
-                case.space, measure.loss, random_state=0, **settings
-            ).fit(X, Y)
-            if measure.rows is None:  # the last of the means is the sum of the weights
-                predicted = np.asarray(model.smoother_.predict(X_test))[:, : Y.shape[1]]
-            else:
-                predicted = model.predict(X_test)
+            model = ConditionalRiskMinimizer(case.space, measure.loss, random_state=0, **settings)
+            try:
+                predicted = our_prediction(model.fit(X, Y), measure, X_test, Y)
+            except ERRORS as error:  # one loss that is refused leaves the others
+                yield Answer(measure.name, None, cpu_seconds() - start, refused=told(error))
+                continue
             yield Answer(measure.name, predicted, cpu_seconds() - start, described(model))
 
     return answers
+
+
+def our_prediction(model, measure, X_test, Y):
+    if measure.rows is None:  # the last of the means is the sum of the weights
+        return np.asarray(model.smoother_.predict(X_test))[:, : Y.shape[1]]
+    return model.predict(X_test)
+
+
+def told(error):
+    return f"{type(error).__name__}: {str(error)[:200]}"
 
 
 def described(model):
@@ -102,7 +113,7 @@ def described(model):
 def warm_up(method, case, X, Y, X_test):
     """Compile what a method needs, on few rows, so that its seconds are those of the data."""
     n = min(len(Y), 40)
-    with suppress(ValueError):  # so few rows may be too few; compiling is in the seconds then
+    with suppress(*ERRORS):  # so few rows may be too few; compiling is in the seconds then
         for _ in method.answers(case, X[:n], Y[:n], X_test[:2]):
             pass
 

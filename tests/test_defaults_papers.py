@@ -16,7 +16,7 @@ from sklearn.metrics import average_precision_score
 
 from script_folders import scripts_of
 from skstruct.losses import HierarchicalLoss
-from skstruct.spaces import Hierarchy, Sequences
+from skstruct.spaces import Hierarchy, LabelSets, Sequences
 
 PAPERS = Path(__file__).parents[1] / "papers"
 TREE = Hierarchy([("a", "b"), ("a", "c"), ("c", "d")], list("abcd"))
@@ -374,6 +374,22 @@ def test_errors_are_noted(script):
     case = script("defaults_data").all_cases()["iris"]()
     line = script("defaults").measured(case, 0, methods.Method("broken", answers), 9.0)
     assert line["note"] == "ValueError: too few rows"
+
+
+def test_a_loss_that_is_refused_leaves_the_others(script):
+    data, measures = script("defaults_data"), script("defaults_measures")
+    X, Y = toy()
+    odd = measures.Measure("odd", "kendall", measures.any_wrong)
+    case = data.Case("toy", "labels", X, Y, LabelSets(), (odd, *measures.LABEL_MEASURES[:1]))
+    line = script("defaults").measured(case, 0, script("defaults_methods").our_methods()[0], 99.0)
+    assert list(line["figures"]) == ["Hamming"]
+    assert line["note"].startswith("odd: ValueError")
+
+
+def test_f1_is_listed_where_it_is_not_decoded(script):
+    for space, name in ((TREE, "f1"), (DAG, "Listed")):
+        loss = script("defaults_measures").hierarchy_measures(space)[1].loss
+        assert (loss if isinstance(loss, str) else type(loss).__name__) == name
 
 
 def run(script, monkeypatch, *arguments):
