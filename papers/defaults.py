@@ -56,16 +56,8 @@ from importlib.util import find_spec
 
 import numpy as np
 from defaults_data import N_SPLITS, all_cases
-from defaults_methods import (
-    ERRORS,
-    KERNEL_RIDGE,
-    OURS,
-    cpu_seconds,
-    our_methods,
-    peers_of,
-    told,
-    warm_up,
-)
+from defaults_methods import peers_of
+from defaults_ours import ERRORS, KERNEL_RIDGE, OURS, cpu_seconds, our_methods, told, warm_up
 from defaults_tables import Results, show_set, summary
 from threadpoolctl import threadpool_limits
 

@@ -213,7 +213,7 @@ def test_peers_learn_and_do_not_look_at_test_rows(script, few_trees):
 
 @pytest.mark.parametrize("known", [["auto"], ["auto", "kernel_ridge"]])
 def test_kernel_ridge_has_a_row_where_it_has_a_name(script, monkeypatch, known):
-    methods = script("defaults_methods")
+    methods = script("defaults_ours")
 
     class Named:
         def __init__(self, space=None, loss=None, *, smoother="auto", random_state=None):
@@ -269,9 +269,9 @@ def test_hierarchies_are_judged_by_all_measures(script):
     data = script("defaults_data")
     whole = data.all_cases()["digit_shapes"]()
     case = replace(whole, X=whole.X[:200], Y=whole.Y[:200])
-    methods = script("defaults_methods")
+    methods, ours = script("defaults_methods"), script("defaults_ours")
     peers = [one for one in methods.peers_of("hierarchy") if one.name in ("neighbors", "logistic")]
-    for method in [*methods.our_methods(), *peers]:
+    for method in [*ours.our_methods(), *peers]:
         line = script("defaults").measured(case, 0, method, 600.0)
         assert list(line["figures"]) == [measure.name for measure in case.measures]
         assert all(0 <= one["loss"] < 0.6 for one in line["figures"].values())
@@ -381,7 +381,7 @@ def test_a_loss_that_is_refused_leaves_the_others(script):
     X, Y = toy()
     odd = measures.Measure("odd", "kendall", measures.any_wrong)
     case = data.Case("toy", "labels", X, Y, LabelSets(), (odd, *measures.LABEL_MEASURES[:1]))
-    line = script("defaults").measured(case, 0, script("defaults_methods").our_methods()[0], 99.0)
+    line = script("defaults").measured(case, 0, script("defaults_ours").our_methods()[0], 99.0)
     assert list(line["figures"]) == ["Hamming"]
     assert line["note"].startswith("odd: ValueError")
 
