@@ -125,10 +125,11 @@ class Cell:
 
 
 def pairs_of(results, name, measure, ours, own):
-    """Differences from all peers of a cell, by name."""
+    """Differences by peer of a cell; one that has run on fewer splits than others does not count."""
     found = results.of(name, measure)
     pairs = {who: difference(found.get(ours, {}), found[who]) for who in found if who not in own}
-    return {who: pair for who, pair in pairs.items() if pair is not None}
+    most = max((pair.n for pair in pairs.values() if pair is not None), default=0)
+    return {who: pair for who, pair in pairs.items() if pair is not None and pair.n == most}
 
 
 def cell(results, name, measure, ours, own):

@@ -341,6 +341,7 @@ def test_the_summary_counts_and_names_cells(script, tmp_path, capsys):
         results.add(line_of("default", 0.5 + 0.01 * split, split))
         results.add(line_of("good", 0.4, split))
         results.add(line_of("bad", 0.9, split))
+    results.add(line_of("stopped early", 0.0))
     cells = [("iris", "0-1"), ("wine", "0-1")]
     tables.summary(results, cells, ("default", "kernel ridge"))
     printed = capsys.readouterr().out
