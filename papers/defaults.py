@@ -39,8 +39,9 @@ a row of its own; where not, it is the default. Protocol:
 * CPU seconds are those of tuning, fitting and predicting for the one figure, in one thread; what is
   compiled on first use is compiled before, on forty rows.
 
-Results are kept as lines of JSON; a later run goes on from them. A method that takes more CPU
-seconds than --cap on one split is given up, and noted.
+The whole takes many hours on one core. Results are kept as lines of JSON; a later run goes on from
+them, also after --budget has ended one. A method that takes more CPU seconds than --cap on one
+split is given up, and noted. --redo forgets what is known of a method that has changed.
 
 Usage: python papers/defaults.py [--only SET ...] [--methods NAME ...] [--quick] [--splits N]
            [--budget SECONDS] [--cap SECONDS] [--output FOLDER] [--redo METHOD ...] [--tables]

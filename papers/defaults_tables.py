@@ -125,7 +125,7 @@ class Cell:
 
 
 def pairs_of(results, name, measure, ours, own):
-    """Differences by peer of a cell; one that has run on fewer splits than others does not count."""
+    """Differences by peer of a cell; one that ran on fewer splits than others does not count."""
     found = results.of(name, measure)
     pairs = {who: difference(found.get(ours, {}), found[who]) for who in found if who not in own}
     most = max((pair.n for pair in pairs.values() if pair is not None), default=0)
