@@ -163,29 +163,19 @@ def title_of(case, n_splits):
             f"{len(test)} test rows")  # fmt: skip
 
 
-def loaded(names):
-    """Cases by name, those that are not on this machine left out."""
-    known = all_cases()
-    found = []
-    for name in names:
-        try:
-            found.append(known[name]())
-        except MissingDataError as error:
-            print(f"{name}: {error}")
-    return found
+def loaded(name):
+    """The data set, or None where its files are not on this machine."""
+    try:
+        return all_cases()[name]()
+    except MissingDataError as error:
+        print(f"{name}: {error}")
+        return None
 
 
-def note_missing_packages(tasks):
-    for task, package in (("hierarchy", "hiclass"), ("sequence", "pycrfsuite")):
-        if task in tasks and find_spec(package) is None:
-            print(f"{package} is not installed: left out")
-
-
-def size_of(case):
-    """Rows times outputs, for the order of data sets; sequences count their positions."""
-    if case.task == "sequence":
-        return sum(map(len, case.Y)) * len(set().union(*map(set, case.Y)))
-    return np.asarray(case.Y).size
+def note_missing_packages():
+    for task, package in (("hierarchies", "hiclass"), ("sequences", "pycrfsuite")):
+        if find_spec(package) is None:
+            print(f"{package} is not installed: no peer of {task}")
 
 
 def read_arguments():
@@ -208,27 +198,39 @@ def read_arguments():
     return arguments
 
 
+def compare(name, n_splits, results, arguments, budget):
+    """Run what is not known of a data set, print its table; names of its measures."""
+    case = loaded(name)
+    if case is None:
+        return []
+    methods = our_methods() + peers_of(case.task)
+    chosen = [one for one in methods if one.name in (arguments.methods or [one.name])]
+    if not arguments.tables and not run_set(case, chosen, n_splits, results, arguments, budget):
+        print(f"The budget is spent at {name}; the same command goes on from here.")
+    measures = [measure.name for measure in case.measures]
+    show_set(results, title_of(case, n_splits), name, measures, OWN)
+    return measures
+
+
 def main():
     arguments = read_arguments()
     warnings.filterwarnings("ignore")  # of convergence and rare classes, by the hundred
     print(__doc__.split("\nUsage")[0])
+    note_missing_packages()
     names = arguments.only or (QUICK if arguments.quick else list(all_cases()))
     n_splits = arguments.splits or (2 if arguments.quick else N_SPLITS)
     results, budget = Results(arguments.output), Budget(arguments.budget)
     for method in arguments.redo:
         results.forget(method)
-    cases = sorted(loaded(names), key=size_of)
-    note_missing_packages({case.task for case in cases})
-    for case in [] if arguments.tables else cases:
-        methods = our_methods() + peers_of(case.task)
-        chosen = [m for m in methods if m.name in (arguments.methods or [m.name])]
-        if not run_set(case, chosen, n_splits, results, arguments, budget):
-            print(f"The budget is spent at {case.name}; the same command goes on from here.")
-            break
-    for case in cases:
-        measures = [measure.name for measure in case.measures]
-        show_set(results, title_of(case, n_splits), case.name, measures, OWN)
-    summary(results, [(case.name, m.name) for case in cases for m in case.measures], OWN)
+    cells, waiting = [], []
+    for name in names:
+        if (arguments.tables or budget.is_spent()) and not results.has(name):
+            waiting.append(name)  # loading it would take time for nothing
+            continue
+        cells += [(name, m) for m in compare(name, n_splits, results, arguments, budget)]
+    summary(results, cells, OWN)
+    if waiting:
+        print(f"   not begun: {', '.join(waiting)}")
 
 
 if __name__ == "__main__":

@@ -45,10 +45,10 @@ def set_method(name, peer):
         sets, number = np.unique(Y, axis=0, return_inverse=True)
         search = peer.search(X, number.ravel()).fit(X, number.ravel())
         predicted = sets[search.predict(X_test)]
+        seconds, chosen = cpu_seconds() - start, str(search.best_params_)
         for measure in case.measures:
             if measure.rows is not None:
-                chosen = str(search.best_params_)
-                yield Answer(measure.name, predicted, cpu_seconds() - start, chosen)
+                yield Answer(measure.name, predicted, seconds, chosen)
 
     return Method(name, answers)
 
@@ -66,10 +66,10 @@ def one_path_answers(case, X, Y, X_test):
 
     best = max(bases, key=right)
     predicted = hiclass_predictions(X, Y, X_test, case.space, best).astype(int)
+    seconds = cpu_seconds() - start
     for measure in case.measures:
         if measure.rows is not None:
-            chosen = type(best).__name__
-            yield Answer(measure.name, predicted, cpu_seconds() - start, chosen)
+            yield Answer(measure.name, predicted, seconds, type(best).__name__)
 
 
 def has_one_path(case, X, Y):
@@ -99,8 +99,9 @@ def pair_method(peer):
             votes[:, a] += P[:, k]
             votes[:, b] += 1 - P[:, k]
         ranks = rankdata(-votes, method="ordinal", axis=1)
+        seconds = cpu_seconds() - start
         for measure in case.measures:
-            yield Answer(measure.name, ranks, cpu_seconds() - start, setting)
+            yield Answer(measure.name, ranks, seconds, setting)
 
     def fits(case, X, Y):
         return X.shape[0] * X.shape[1] * Y.shape[1] ** 2 / 2 <= peer.largest
@@ -138,8 +139,9 @@ def class_method(peer):
         start = cpu_seconds()
         search = peer.search(X, Y).fit(X, Y)
         predicted, chosen = search.predict(X_test), str(search.best_params_)
+        seconds = cpu_seconds() - start
         for measure in case.measures:
-            yield Answer(measure.name, predicted, cpu_seconds() - start, chosen)
+            yield Answer(measure.name, predicted, seconds, chosen)
 
     return Method(peer.name, answers)
 
@@ -148,8 +150,9 @@ def token_method(name, function, fits):
     def answers(case, X, Y, X_test):
         start = cpu_seconds()
         predicted, chosen = function(X, Y, X_test)
+        seconds = cpu_seconds() - start
         for measure in case.measures:
-            yield Answer(measure.name, predicted, cpu_seconds() - start, chosen)
+            yield Answer(measure.name, predicted, seconds, chosen)
 
     return Method(name, answers, fits)
 

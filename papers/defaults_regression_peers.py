@@ -45,18 +45,18 @@ class RegressionPeer:
 
     def predictions(self, X, Y, X_test, measures, finish, clock):
         """Name of each measure, what is predicted, CPU seconds, and the setting chosen."""
-        start, shared = clock(), None
         center, scale = Y.mean(axis=0), max(float(Y.std()), 1e-4)
-        T = (Y - center) / scale
+        T, trials, shared = (Y - center) / scale, None, 0.0
         for measure in measures:
-            if self.by_measure:
-                start, shared = clock(), None
-            shared = self.trials(X, T, measure.name) if shared is None else shared
-            losses = [measure.value(finish(Z * scale + center), Y) for Z in shared]
+            start = clock()
+            if trials is None or self.by_measure:
+                trials = self.trials(X, T, measure.name)
+                shared, start = clock() - start, clock()
+            losses = [measure.value(finish(Z * scale + center), Y) for Z in trials]
             best = self.settings[int(np.argmin(losses))]
             model = self.fitted(X, T, best, measure.name)
             predicted = finish(model.predict(X_test) * scale + center)
-            yield measure.name, predicted, clock() - start, str(best)
+            yield measure.name, predicted, shared + clock() - start, str(best)
 
     def fitted(self, X, T, setting, measure):
         make = self.make(setting, X.shape[1], measure)

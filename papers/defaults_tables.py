@@ -33,6 +33,9 @@ class Results:
             for line in self.lines
         )
 
+    def has(self, name):
+        return any(line["set"] == name for line in self.lines)
+
     def add(self, line):
         """Keep a line; one for the same set, split and method makes room."""
         key = ("set", "split", "method")

@@ -404,7 +404,7 @@ def test_a_quick_run_resumes(script, monkeypatch, tmp_path, capsys):
     arguments = ["--quick", "--only", "iris", "linnerud", "--output", str(tmp_path),
                  "--methods", "default", "logistic", "neighbors"]  # fmt: skip
     run(script, monkeypatch, *arguments, "--budget", "0")
-    assert "The budget is spent at linnerud" in capsys.readouterr().out
+    assert "not begun: iris, linnerud" in capsys.readouterr().out
     run(script, monkeypatch, *arguments)
     printed = capsys.readouterr().out
     for text in (
@@ -417,7 +417,9 @@ def test_a_quick_run_resumes(script, monkeypatch, tmp_path, capsys):
     assert len(lines) == 2 * (3 + 2)  # linnerud has no logistic regression
     run(script, monkeypatch, *arguments)
     assert "split 0, default" not in capsys.readouterr().out
-    run(script, monkeypatch, *arguments, "--redo", "default")
+    run(script, monkeypatch, *arguments, "--redo", "default", "--budget", "0")
+    assert "The budget is spent at iris" in capsys.readouterr().out
+    run(script, monkeypatch, *arguments)
     assert "split 0, default" in capsys.readouterr().out
 
 
