@@ -158,7 +158,7 @@ def run_set(case, methods, n_splits, results, arguments, budget):
 
 def title_of(case, n_splits):
     train, test = case.split(0)
-    splits = "one split" if case.one_split else f"{n_splits} random splits"
+    splits = "one split" if case.one_split else f"up to {n_splits} random splits"
     return (f"{case.name.upper()} ({case.task}): {splits} of {len(train)} training and "
             f"{len(test)} test rows")  # fmt: skip
 

@@ -409,7 +409,7 @@ def test_a_quick_run_resumes(script, monkeypatch, tmp_path, capsys):
     printed = capsys.readouterr().out
     for text in (
         "Protocol:",
-        "IRIS (classes): 2 random splits",
+        "IRIS (classes): up to 2 random splits",
         "SUMMARY of default: 3 cells of 3",
     ):
         assert text in printed
