@@ -111,7 +111,7 @@ def test_the_guess_is_printed_to_stderr(run):
     printed = run("fit", SAMPLES / "drinks.csv", "-o", "m.model", "--set", "alpha=1.0")
     assert "taken for 'csv'" in printed.err
     assert "taken for 'ranking'" in printed.err
-    assert "learner kernel" in printed.err
+    assert "learner stack" in printed.err
     assert "drinks" in printed.out
     quiet = run("fit", "-q", SAMPLES / "drinks.csv", "-o", "m.model", "--set", "alpha=1.0")
     assert quiet.err == ""

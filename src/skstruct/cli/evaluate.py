@@ -89,7 +89,8 @@ COMPARISON_COLUMNS = (
     "fit s", "predict s",
 )  # fmt: skip
 LEARNER_NAMES = (
-    "kernel, linear, forest, neighbors, exponential, svm, tree, perceptron, counting, output-kernel"
+    "stack, kernel, linear, forest, neighbors, exponential, svm, tree, perceptron, counting, "
+    "output-kernel"
 )
 
 

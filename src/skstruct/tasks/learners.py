@@ -278,9 +278,12 @@ def takes_landmarks(name: str, learner: Any, loss: Any, n_rows: int) -> bool:
     Where "auto" would keep a matrix of all rows, which a model file would hold. With more rows than
     that it takes landmarks by itself, and a linear kernel has no need of them.
     """
+    from skstruct.learners.regression import smoothing_by
     from skstruct.smoothing.planning import EXACT_ROWS as FACTORED
 
-    able = reads_blocks(name) and name != "stack" and needs_all_rows(name, learner, loss) is None
+    if not reads_blocks(name) or smoothing_by(learner) != "kernel_ridge":
+        return False
+    able = needs_all_rows(name, learner, loss) is None
     between = EXACT_ROWS < n_rows <= FACTORED and kernel_name(learner.kernel) != "linear"
     return able and learner.solver == "auto" and between
 

@@ -115,8 +115,7 @@ class StackedRegression:
             name = candidate.part.name
             losses[name] = self._losses(candidate.smoother, candidate.left)
             trials[name] = {
-                "kernel": name,
-                "gamma": None,
+                "smoother": name,
                 "alpha": getattr(candidate.smoother, "alpha", None),
                 "risk": self._mean(losses[name]),
                 "squared error": squared_error(candidate.left, targets, self.weight),
@@ -125,9 +124,9 @@ class StackedRegression:
             }
         together = self._losses(stack, None)
         trials[STACK] = {
-            "kernel": STACK,
-            "gamma": None,
+            "smoother": STACK,
             "alpha": None,
+            "weight": None,
             "risk": self._mean(together),
             "squared error": float(stack.errors_[-1]),
             "seconds": sum(c.seconds for c in found),
