@@ -14,12 +14,12 @@ import skstruct
 
 PACKAGE = Path(skstruct.__file__).parent
 LAYERS = ["exceptions", "tolerances", "saving", "_arrays", "config", "_files", "backends"]
-LAYERS += ["streaming"]
+LAYERS += ["encoding", "streaming"]
 LAYERS += ["solvers", "spaces", "losses"]
 LAYERS += ["rankings", "kernels", "smoothing", "bounds", "sampling", "learners"]
 LAYERS += ["model_selection", "inspection", "datasets", "tasks", "persistence", "reports"]
 LAYERS += ["testing", "cli"]
-ROOMS = ["bounds", "datasets", "inspection", "kernels", "learners", "losses"]
+ROOMS = ["bounds", "datasets", "encoding", "inspection", "kernels", "learners", "losses"]
 ROOMS += ["model_selection", "persistence", "rankings", "reports", "sampling", "smoothing"]
 ROOMS += ["spaces", "streaming", "testing"]
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from skstruct import load_model
 from skstruct.datasets.formats.cells import ranked_items, write_cell
 from skstruct.datasets.reading import read_data
+from skstruct.encoding.frames import table_of
 from skstruct.exceptions import DataFormatError
-from skstruct.tasks.records import table_of
 
 pandas = pytest.importorskip("pandas")
 
@@ -278,18 +278,12 @@ def test_features_that_a_sparse_row_leaves_out_are_zero(run):
         np.testing.assert_allclose(model.predict_risk(records), risks, rtol=1e-12)
 
 
-def test_a_frame_of_polars_is_read_by_its_columns(monkeypatch):
-    """A stand-in, which has what is used of it."""
-
-    class Frame:
-        def to_dict(self, *, as_series):
-            return {"heat": [1.5, None], "soil": ["clay", "mud"]}
-
-        def __len__(self):
-            return 2
-
-    monkeypatch.setitem(sys.modules, "polars", SimpleNamespace(DataFrame=Frame))
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_other_frames_are_read_by_their_columns(library):
+    made = pytest.importorskip(library)
+    make = made.DataFrame if library == "polars" else made.table
     like = SimpleNamespace(names=("soil", "heat"), values=(("clay",), None))
-    found = table_of(Frame(), like, is_sparse=False)
+    X = make({"heat": [1.5, None], "soil": ["clay", "mud"], "more": ["a", "b"]})
+    found = table_of(X, like, is_sparse=False)
     assert found.values == (("clay", "mud"), None)
     np.testing.assert_array_equal(found.data, [[0, 1.5], [1, np.nan]])

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From a data file to a fitted model and back: what the command line is made of."""
 
-from skstruct.tasks.encoders import TableEncoder, TokenEncoder
+from skstruct.encoding import TableEncoder
+from skstruct.tasks.encoders import TokenEncoder
 from skstruct.tasks.learners import (
     LEARNERS,
     default_learner,

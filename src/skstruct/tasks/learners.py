@@ -329,7 +329,7 @@ def loss_of(learner: Any, space: Any) -> Any:
 
 
 def choice_in_words(
-    name: str, why: str, learner: Any, space: Any, data: Any, scale: str
+    name: str, why: str, learner: Any, space: Any, data: Any, encoder: Any
 ) -> list[str]:
     """Learner, task, space, loss and encoding, a sentence each.
 
@@ -339,28 +339,18 @@ def choice_in_words(
         Short name of the learner, and the reason for it.
     learner, space : not yet fitted
     data : Dataset or TrainingBlocks
-    scale : as in TableEncoder
+    encoder : fitted to the data
     """
     usual = getattr(learner, "loss", None) is None
     loss = loss_name(loss_of(learner, space)) + (" (the usual one)" if usual else "")
     return [
         f"learner {name} ({type(learner).__name__}): {why}.",
         f"task {data.task}, space {type(space).__name__}, loss {loss}; {len(data):,} rows.",
-        _encoding(data.inputs, scale),
+        _encoding(data.inputs, encoder),
     ]
 
 
-def _encoding(inputs: Table, scale: str) -> str:
+def _encoding(inputs: Any, encoder: Any) -> str:
     if not isinstance(inputs, Table):
         return "inputs are sequences: every position has features of its neighbours."
-    n_names = sum(values is not None for values in inputs.values)
-    n_numbers = len(inputs.names) - n_names
-    n_features = sum(
-        1 if values is None or len(values) < 3 else len(values) for values in inputs.values
-    )
-    scaled = "scaled" if scale == "standard" else "as they are"
-    columns = "1 column" if n_numbers == 1 else f"{n_numbers:,} columns"
-    parts = [f"{columns} of numbers, {scaled}"] if n_numbers else []
-    parts += [f"{n_names:,} of names, one-hot"] if n_names else []
-    features = "1 feature" if n_features == 1 else f"{n_features:,} features"
-    return f"inputs are {', and '.join(parts)}: {features}."
+    return f"inputs are {encoder.describe()}."

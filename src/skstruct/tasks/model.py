@@ -15,6 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct.datasets.dataset import Dataset, Table
 from skstruct.datasets.training_blocks import TrainingBlocks
+from skstruct.encoding import TableEncoder
+from skstruct.encoding.frames import table_of
 from skstruct.exceptions import DataFormatError
 from skstruct.model_selection.evaluation import loss_name
 from skstruct.saving import savable
@@ -28,7 +30,7 @@ from skstruct.streaming.blocks import (
     joined,
     rows_text,
 )
-from skstruct.tasks.encoders import TableEncoder, TokenEncoder
+from skstruct.tasks.encoders import TokenEncoder
 from skstruct.tasks.learners import (
     default_learner,
     loss_of,
@@ -37,7 +39,7 @@ from skstruct.tasks.learners import (
     space_for,
     takes_landmarks,
 )
-from skstruct.tasks.records import labelled, sequences_of, table_of, with_index
+from skstruct.tasks.records import labelled, sequences_of, with_index
 from skstruct.tasks.row_digests import overlap, remembered, row_digests
 
 
@@ -119,10 +121,10 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     """Fitted to a whole data set, predicts from another in the names of the first.
 
     Where a method takes ``X``, it may be a :class:`~skstruct.datasets.dataset.Dataset`, as
-    ``read_data`` gives it; a DataFrame of pandas or polars, or a list of dictionaries, with the
-    columns of training by name (further ones are ignored); for sequences a list of lists of words,
-    of tuples or dictionaries of words, or of arrays, as in the file of training. All are encoded
-    as the command line encodes a file. Outputs for a DataFrame of pandas have its index.
+    ``read_data`` gives it; a DataFrame of pandas or polars, a table of pyarrow, or a list of
+    dictionaries, with the columns of training by name (further ones are ignored); for sequences a
+    list of lists of words, of tuples or dictionaries of words, or of arrays, as in the file of
+    training. All are encoded as the command line encodes a file. Outputs for a DataFrame of pandas have its index.
 
     Parameters
     ----------
@@ -230,7 +232,7 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     def new_encoder(self, data: Any) -> Any:
         """The encoder of such data, fitted to all of their rows."""
         if isinstance(data, TrainingBlocks):
-            return TableEncoder(self.scale).fit_moments(data.inputs, data.moments)
+            return TableEncoder(self.scale).fit_facts(data.inputs, data.facts)
         is_table = isinstance(data.inputs, Table)
         return (TableEncoder(self.scale) if is_table else TokenEncoder()).fit(data.inputs)
 
@@ -267,7 +269,7 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         if not is_table:
             return sequences_of(X, encoder.n_columns_, self.reading_["targets"])
         like = Table(encoder.names_, encoder.values_, np.empty((0, len(encoder.names_))))
-        return table_of(X, like, is_sparse=encoder.is_sparse_)
+        return table_of(X, like, encoder.others_, is_sparse=encoder.is_sparse_)
 
     def outputs(self, X: Any) -> Any:
         """Outputs that ``X`` has as the learner reads them, columns in the order of training."""
