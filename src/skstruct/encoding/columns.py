@@ -121,7 +121,7 @@ def _names(name: str, cells: list[Any], missing: np.ndarray) -> Column:
     return Column(name, "names", data, tuple(order))
 
 
-def _days(moments: np.ndarray) -> np.ndarray:
+def _days(moments: Any) -> Any:
     """Moments since 1970, or durations, in days."""
     return moments.astype(np.int64) / (SECONDS * 1e6)
 

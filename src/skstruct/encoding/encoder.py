@@ -276,17 +276,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
             for name, values in zip(self.names_, self.values_)
         )
         how = {"number": "scaled" if self._is_scaled() else "as they are", "names": "one-hot"}
-        parts = []
+        parts: list[str] = []
         for kind, word in WORDS.items():
             if kinds[kind]:
                 counted = f"{kinds[kind]:,}"
                 if not parts:
                     counted += " column" if kinds[kind] == 1 else " columns"
                 parts.append(f"{counted} of {word}" + (f", {how[kind]}" if kind in how else ""))
-        if self.flagged_:
-            parts[-1] += f"; missing in {len(self.flagged_):,}"
+        line = ", and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
+        line += f"; missing in {len(self.flagged_):,}" if self.flagged_ else ""
         n = len(self.feature_names_)
-        return f"{', and '.join(parts)}: {n:,} {'feature' if n == 1 else 'features'}"
+        return f"{line}: {n:,} {'feature' if n == 1 else 'features'}"
 
     # ------------------------------------------------------------------ model files
     def _check_saved(self) -> None:

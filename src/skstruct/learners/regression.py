@@ -13,7 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 from skstruct._arrays.methods import warn_caller
 from skstruct._arrays.progress import announce, working
 from skstruct.kernels.inputs import kernel_name, resolve_kernel
-from skstruct.learners.inputs import TrainingData, plain_kernel
+from skstruct.learners.inputs import TrainingData, n_read, plain_kernel
 from skstruct.learners.leave_out import (
     LeaveOutSearch,
     choose,
@@ -177,7 +177,7 @@ class RidgeRegression:
         if solver in ONE_PASS:
             solver = self._solver_of(kernel, solver)
             settled = resolve_kernel(kernel).with_gamma(gamma)
-            return one_pass_ridge(model, settled, alpha, solver, shared, model.n_features_in_)
+            return one_pass_ridge(model, settled, alpha, solver, shared, n_read(model))
         settled = resolve_kernel(kernel).with_gamma(gamma)
         return KernelRidge(settled, alpha, solver=solver, **shared)
 

@@ -34,7 +34,7 @@ def check_few(X: Any) -> None:
 
 def readable(model: Any, X: Any) -> Any:
     """What the deciding part of a model reads: a TaskModel takes data sets, its learner rows."""
-    return model.inputs(X) if hasattr(model, "encoder_") else X
+    return model.inputs(X) if hasattr(model, "inputs") else X
 
 
 def predict_with_values(model: Any, X: Any) -> dict[Any, Any]:

@@ -124,7 +124,8 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     ``read_data`` gives it; a DataFrame of pandas or polars, a table of pyarrow, or a list of
     dictionaries, with the columns of training by name (further ones are ignored); for sequences a
     list of lists of words, of tuples or dictionaries of words, or of arrays, as in the file of
-    training. All are encoded as the command line encodes a file. Outputs for a DataFrame of pandas have its index.
+    training. All are encoded as the command line encodes a file. Outputs for a DataFrame of pandas
+    have its index.
 
     Parameters
     ----------

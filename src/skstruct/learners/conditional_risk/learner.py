@@ -192,7 +192,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = takes_raw_inputs(self.smoother)
+        tags.input_tags.allow_nan |= takes_raw_inputs(self.smoother)
         return tags
 
     # ------------------------------------------------------------------ fitting
@@ -224,7 +224,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
             it was stopped; it is removed in the end. See :class:`~skstruct.learners.Checkpoint`.
         """
         check_settings(self)
-        self.streamed_ = is_source(X) and not is_read_whole(self, X, groups)
+        self.streamed_ = is_source(X) and not is_read_whole(self, X, y, groups)
         if self.streamed_:
             fitted: Self = self._fit_source(as_source(X, y, sample_weight), groups, checkpoint)
             return fitted

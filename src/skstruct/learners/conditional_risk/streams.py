@@ -14,6 +14,7 @@ from skstruct._arrays.checks import is_count
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported, working
 from skstruct.config import config_context
+from skstruct.encoding.frames import is_frame
 from skstruct.learners.base import widened
 from skstruct.learners.checkpoints.saving import NOWHERE, resuming
 from skstruct.learners.inputs import given_outputs, on_host, read_inputs
@@ -134,15 +135,23 @@ class StreamedRidge(RidgeRegression):
         return smoother.with_alpha(float(alphas[int(np.argmin(risks))]))
 
 
-def is_read_whole(model: Any, X: Any, groups: Any) -> bool:
-    """Whether an array mapped from a file is read whole, for a solver that needs all of it."""
+def is_read_whole(model: Any, X: Any, y: Any, groups: Any) -> bool:
+    """Whether what could be read in blocks is read whole: an array mapped from a file for a solver
+    that needs all of it, and a table whose outputs are beside it.
+    """
     if not isinstance(X, np.memmap):
-        return False
+        return is_frame(X) and not _names_columns(X, y)
     whole = smoothing_by(model) == "given" or model._precomputed
     whole |= isinstance(model.cv, str) or hasattr(model.cv, "split")
     if whole or groups is not None:
         return True
     return model.solver not in ONE_PASS and (model.solver != "auto" or len(X) <= EXACT_ROWS)
+
+
+def _names_columns(X: Any, y: Any) -> bool:
+    """Whether outputs are given by the names of their columns in a table."""
+    several = isinstance(y, (list, tuple)) and all(isinstance(name, str) for name in y)
+    return y is None or isinstance(y, str) or (several and set(y) <= set(X.column_names))
 
 
 def check_streamed(model: Any, groups: Any = None) -> None:
@@ -292,7 +301,7 @@ class BlockReader(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
 
     def __init__(self, model: Any, problem: Any) -> None:
         self.model = self.problem = None
-        for name in ("features_", "tokens_", "n_features_in_", "feature_names_in_"):
+        for name in ("features_", "tokens_", "encoder_", "n_features_in_", "feature_names_in_"):
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
         self.space_, self.problem_ = model.space_, copy.copy(problem)
