@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from skstruct.datasets.tasks import inputs_for_learning, outputs_for_learning, space_for
 from skstruct.encoding.tables import Table as Table
 from skstruct.spaces.common.label_graph import LabelGraph
 
@@ -57,6 +58,17 @@ class Dataset:
         Parts that were published with the data.
     remarks : tuple of str
         What was guessed and what was changed on reading.
+
+    Examples
+    --------
+    >>> table = Table(("size", "sky"), (None, ("sun", "rain")), np.array([[0.5, 1], [np.nan, 0]]))
+    >>> data = Dataset("days", "csv", "classes", table, np.array(["in", "out"]), ("in", "out"))
+    >>> data.X
+       size   sky
+    0   0.5  rain
+    1   NaN   sun
+    >>> data.space(), data.y.tolist()
+    (Classes(labels=('in', 'out')), ['in', 'out'])
     """
 
     name: str
@@ -76,6 +88,29 @@ class Dataset:
 
     def __len__(self) -> int:
         return len(self.inputs)
+
+    @property
+    def X(self) -> Any:
+        """Inputs as learners take them.
+
+        Of a table a pandas DataFrame: floats, and categories for names, NaN where missing; its
+        index has the names of the rows. A sparse table is a csr_array with a column for each
+        name, and sequences are a list as in ``inputs``.
+        """
+        return inputs_for_learning(self.inputs, self.index)
+
+    @property
+    def y(self) -> Any:
+        """Outputs as learners take them, None where the file has none.
+
+        They are ``outputs``, but for rankings, where NaN stands for what is not ranked, and a
+        single number per row, which has no axis of its own.
+        """
+        return None if self.outputs is None else outputs_for_learning(self)
+
+    def space(self) -> Any:
+        """The space of the outputs, not fitted, for ``space=`` of a learner."""
+        return space_for(self)
 
     def take(self, rows: Any) -> Dataset:
         """The same data with these rows only, given by position."""

@@ -14,6 +14,7 @@ from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct.datasets.dataset import Dataset, Table
+from skstruct.datasets.tasks import outputs_for_learning, space_for
 from skstruct.datasets.training_blocks import TrainingBlocks
 from skstruct.encoding import TableEncoder
 from skstruct.encoding.frames import table_of
@@ -35,8 +36,6 @@ from skstruct.tasks.learners import (
     default_learner,
     loss_of,
     make_learner,
-    outputs_for_learning,
-    space_for,
     takes_landmarks,
 )
 from skstruct.tasks.records import labelled, sequences_of, with_index
