@@ -62,7 +62,8 @@ def indicators(value, known, values, rare, many):
     return found if len(slots) > 2 else found[1:] or [0.0]
 
 
-@settings(max_examples=200, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None)
 @given(tables(), st.integers(1, 3), st.integers(1, 3), st.booleans())
 def test_encoding_is_that_of_the_definition(table, rare, many, scaled):
     encoder = TableEncoder("standard" if scaled else "none", rare, many).fit(table)
@@ -76,6 +77,7 @@ def test_encoding_is_that_of_the_definition(table, rare, many, scaled):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(tables(), tables())
 def test_later_rows_are_encoded_by_the_rows_of_training(table, later):

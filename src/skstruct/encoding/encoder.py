@@ -135,14 +135,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         if isinstance(X, Table):
             self._keep_names(X.names)
             return X, {}
-        if is_frame(X):
-            validate_data(self, X, reset=True, skip_check_array=True)
         if is_frame(X) or are_records(X):
             source = source_of(X)
             _check_once(source)
-            if not is_frame(X):
-                self._keep_names(source.names)
             _check_rows(len(source))
+            if is_frame(X):
+                validate_data(self, X, reset=True, skip_check_array=True)
+            else:
+                self._keep_names(source.names)
             return first_table(source)
         X = _checked_array(self, X, reset=True)
         names = tuple(f"x{j}" for j in range(X.shape[1]))
@@ -209,8 +209,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
     def transform(self, X: Any) -> Any:
         """Numbers of shape (n, n_features), dense or CSR as the data of training were."""
         check_is_fitted(self)
-        table = matched(self._table(X), self.names_)
-        check_finite(table.data, self.names_)
+        table = self.as_table(X)
         flags = self._flags(table)
         table = expanded(translated(table, self.values_), self.dates_)
         X, _ = merged(table, self.rare_).one_hot()
@@ -222,6 +221,25 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         if not self.centre_.any() and (self.width_ == 1.0).all():
             return X
         return (X - self.centre_) / self.width_
+
+    def as_table(self, X: Any) -> Table:
+        """Rows as a table with the columns of training: what is encoded, and model files hold."""
+        table = matched(self._table(X), self.names_)
+        check_finite(table.data, self.names_)
+        return table
+
+    def example_rows(self, n: int, rng: np.random.Generator) -> Table:
+        """Made-up rows: names of training, and numbers about its means."""
+        column = dict(zip(self.feature_names_, range(len(self.feature_names_))))
+        data = np.empty((n, len(self.names_)))
+        for j, (name, values) in enumerate(zip(self.names_, self.values_)):
+            if values is None:
+                at = column[self._first_of(name)]
+                data[:, j] = self.mean_[at] + self.width_[at] * rng.standard_normal(n)
+                data[:, j] += self.dates_[name].origin if name in self.dates_ else 0.0
+            else:
+                data[:, j] = rng.integers(len(values), size=n) if values else np.nan
+        return Table(self.names_, self.values_, data)
 
     def _table(self, X: Any) -> Table:
         """The rows as a table with the columns of training, maybe in another order."""

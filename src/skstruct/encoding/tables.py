@@ -10,8 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.exceptions import DataFormatError
+from skstruct.saving import require, savable
 
 
+@savable
 @dataclass(frozen=True)
 class Table:
     """Rows of numbers and of nominal values.
@@ -40,6 +42,11 @@ class Table:
     names: tuple[str, ...]
     values: tuple[tuple[str, ...] | None, ...]
     data: Any
+
+    def _check_saved(self) -> None:
+        shape = getattr(self.data, "shape", ())
+        fits = len(shape) == 2 and shape[1] == len(self.names) == len(self.values)
+        require(fits and self.data.dtype == np.float64, "a table of several widths")
 
     def __len__(self) -> int:
         n_rows: int = self.data.shape[0]

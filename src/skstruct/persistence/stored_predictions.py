@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.imports import is_pandas
+from skstruct.encoding import Table, TableEncoder
 from skstruct.exceptions import ModelFileError
 from skstruct.learners.inputs import has_features
 from skstruct.tolerances import STORED_PREDICTION
@@ -18,6 +19,8 @@ SEED = 20240229
 
 def some_rows(X: Any) -> Any:
     """The first rows of inputs of any format."""
+    if isinstance(X, Table):
+        return X.rows(slice(N_ROWS))
     if is_pandas(X, "DataFrame", "Series"):
         return X.iloc[:N_ROWS]
     if sparse.issparse(X):
@@ -33,8 +36,15 @@ def check_few(X: Any) -> None:
 
 
 def readable(model: Any, X: Any) -> Any:
-    """What the deciding part of a model reads: a TaskModel takes data sets, its learner rows."""
-    return model.inputs(X) if hasattr(model, "inputs") else X
+    """What the deciding part of a model reads: a TaskModel takes data sets, its learner rows.
+
+    Rows that an encoder reads are a table, which a file can hold whatever library they are of.
+    """
+    if hasattr(model, "inputs"):
+        return model.inputs(X)
+    first = model.steps[0][1] if hasattr(model, "steps") else model
+    encoder = first if isinstance(first, TableEncoder) else getattr(first, "encoder_", None)
+    return X if encoder is None else encoder.as_table(X)
 
 
 def predict_with_values(model: Any, X: Any) -> dict[Any, Any]:
@@ -125,6 +135,9 @@ def own_rows(model: Any) -> Any:
         return own_rows(model.steps[0][1])
     if hasattr(model, "learner_"):
         return own_rows(model.learner_)
+    encoder = model if isinstance(model, TableEncoder) else getattr(model, "encoder_", None)
+    if encoder is not None:
+        return encoder.example_rows(N_ROWS, rng)
     if hasattr(model, "categories_"):
         rows = [[rng.choice(values) for values in model.categories_] for _ in range(N_ROWS)]
         return np.array(rows, dtype=object)
