@@ -41,6 +41,7 @@ _SETTINGS = ("config_context", "get_config", "set_config")
 _ROOMS = (
     "bounds",
     "datasets",
+    "encoding",
     "inspection",
     "kernels",
     "learners",

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from skstruct.encoding import Table, TableEncoder
+from skstruct.encoding import TableEncoder
+from skstruct.encoding.tables import Table
 from skstruct.exceptions import DataFormatError
 
 SKY = ("sunny", "rainy", "cloudy")

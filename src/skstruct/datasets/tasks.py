@@ -116,7 +116,7 @@ def _objects(table: Table) -> np.ndarray:
     """Floats, and texts where there are names, None where one is missing."""
     if all(values is None for values in table.values):
         return np.asarray(table.data)
-    cells = table.data.astype(object)
+    cells: np.ndarray = table.data.astype(object)
     for j, values in enumerate(table.values):
         if values is not None:
             cells[:, j] = np.array([*values, None], dtype=object)[_codes(table.data[:, j])]

@@ -44,8 +44,8 @@ class Table:
     data: Any
 
     def _check_saved(self) -> None:
-        shape = getattr(self.data, "shape", ())
-        fits = len(shape) == 2 and shape[1] == len(self.names) == len(self.values)
+        n_columns = self.data.shape[1] if getattr(self.data, "ndim", 0) == 2 else -1
+        fits = n_columns == len(self.names) == len(self.values)
         require(fits and self.data.dtype == np.float64, "a table of several widths")
 
     def __len__(self) -> int:

@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.imports import is_pandas
-from skstruct.encoding import Table, TableEncoder
+from skstruct.encoding import TableEncoder
+from skstruct.encoding.tables import Table
 from skstruct.exceptions import ModelFileError
 from skstruct.learners.inputs import has_features
 from skstruct.tolerances import STORED_PREDICTION

@@ -7,7 +7,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from skstruct.encoding import Table, TableEncoder
+from skstruct.encoding import TableEncoder
+from skstruct.encoding.tables import Table
 from skstruct.exceptions import DataFormatError
 from skstruct.saving import savable
 
