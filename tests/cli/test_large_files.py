@@ -281,7 +281,10 @@ def test_the_choice_is_said_before_the_fit(run, monkeypatch):
         err = run("fit", "train.csv", "--target", "out", "-o", "m.model", *more, code=130).err
         assert "learner stack (ConditionalRiskMinimizer): several smoothers" in err
         assert "task labels, space LabelSets, loss hamming" in err
-        assert "2 columns of numbers, scaled, and 2 of names, one-hot: 8 features" in err
+        assert (
+            "2 columns of numbers, scaled, and 2 of names, one-hot; missing in 2: 10 features"
+            in err
+        )
         assert f"{N_ROWS} rows" in err
 
 

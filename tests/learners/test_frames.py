@@ -166,6 +166,21 @@ def test_frames_of_plain_numbers_are_read_as_before():
         model.predict(numbers[["b", "a"]])
 
 
+def test_bounds_from_training_rows_are_refused_and_others_hold():
+    """What an encoder learned from all rows is no part of their theorems."""
+    train, later, y, y_later = FRAME[:25], FRAME[25:], Y[:25], Y[25:]
+    for model in (
+        ConditionalRiskMinimizer(alpha=1.0, fit_intercept=False),
+        OutputKernelRegressor(alpha=1.0),
+    ):
+        model.fit(train, y)
+        with pytest.raises(ValueError, match="learned from these rows"):
+            model.certify(train, y)
+        assert 0 < model.certify(later, y_later).value <= 1
+        with pytest.raises(ValueError, match="row of training"):
+            model.certify(FRAME[10:], Y[10:])
+
+
 def test_mixed_cells_are_named():
     bad = FRAME.assign(town=["Ulm", 3.5, *["Bonn"] * (N - 2)])
     with pytest.raises(ValueError, match=r"row 2, column 'town': one of numbers, '3\.5'"):

@@ -89,7 +89,7 @@ def medians(X: Any) -> np.ndarray:
         return _sparse_medians(X.tocsc())
     found = np.zeros(X.shape[1])
     for columns in row_blocks(X.shape[1], 8 * X.shape[0], _BUDGET):
-        found[columns] = np.median(X[:, columns], axis=0)
+        found[columns] = np.median(np.ascontiguousarray(X[:, columns].T), axis=1)
     for j in np.flatnonzero(np.isnan(found)):
         found[j] = _median(X[:, j])
     return found

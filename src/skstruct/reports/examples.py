@@ -35,9 +35,12 @@ def _unusual(subject: Any, i: int) -> str:
     try:
         row = row.astype(float)
     except (TypeError, ValueError):
-        return ", ".join(written(value, 30) for value in row[:MOST_FEATURES])
+        names = feature_names(subject, len(row))
+        shown = [f"{name} = {written(value, 30)}" for name, value in zip(names, row)]
+        return ", ".join(shown[:MOST_FEATURES])
     mean, deviation = moments(subject)
-    far = np.where(deviation > 0, (row - mean) / np.where(deviation > 0, deviation, 1.0), 0.0)
+    known = (deviation > 0) & ~np.isnan(row)
+    far = np.where(known, (row - mean) / np.where(known, deviation, 1.0), 0.0)
     names = feature_names(subject, len(row))
     order = np.argsort(-np.abs(far), kind="stable")[:MOST_FEATURES]
     return ", ".join(f"{names[j]} = {number(row[j])} ({far[j]:+.1f} σ)" for j in order)
@@ -53,7 +56,9 @@ def moments(subject: Any) -> tuple[np.ndarray, np.ndarray]:
         square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
         return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
     X = np.asarray(X, dtype=float)
-    return X.mean(axis=0), X.std(axis=0)
+    n_known = np.maximum(1, (~np.isnan(X)).sum(axis=0))
+    mean = np.nansum(X, axis=0) / n_known
+    return mean, np.sqrt(np.nansum((X - mean) ** 2, axis=0) / n_known)
 
 
 def feature_names(subject: Any, p: int) -> list[str]:
