@@ -149,10 +149,23 @@ def test_pipelines_and_cross_validation(tmp_path):
 
 
 def test_further_rows_are_encoded_as_the_first_ones():
-    model = ConditionalRiskMinimizer(alpha=0.1, solver="nystroem", random_state=0)
-    model.fit(FRAME[:30], Y[:30]).partial_fit(FRAME[30:], Y[30:])
-    assert model.n_features_in_ == 5
-    assert len(model.predict(FRAME)) == N
+    encoder = TableEncoder().fit(FRAME[:30])
+    for begin in ("fit", "partial_fit"):
+        model = ConditionalRiskMinimizer(alpha=0.1, solver="nystroem", random_state=0)
+        alone = clone(model)
+        getattr(model, begin)(FRAME[:30], Y[:30]).partial_fit(FRAME[30:], Y[30:])
+        getattr(alone, begin)(encoder.transform(FRAME[:30]), Y[:30])
+        alone.partial_fit(encoder.transform(FRAME[30:]), Y[30:])
+        assert model.n_features_in_ == 5
+        numbers = encoder.transform(FRAME)
+        assert_array_equal(model.decode(FRAME).values, alone.decode(numbers).values)
+
+
+def test_blocks_of_rows_are_numbers():
+    gaps = RNG.normal(size=(N, 2))
+    gaps[3, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        ConditionalRiskMinimizer(alpha=1.0).fit(iter([(gaps, Y.tolist())]))
 
 
 def test_frames_of_plain_numbers_are_read_as_before():

@@ -237,10 +237,10 @@ class InputReader:
     n_features_in_: int
     feature_names_in_: np.ndarray
 
-    def _read_first(self, X: Any, kernel: Any = None) -> Any:
-        """Inputs of training as the smoother reads them."""
+    def _read_first(self, X: Any, kernel: Any = None, encode: bool = True) -> Any:
+        """Inputs of training as the smoother reads them; see :func:`input_readers`."""
         raw = raw_inputs(self)
-        encode = not (raw or getattr(self, "_precomputed", False) or _is_streamed(self))
+        encode = encode and not (raw or getattr(self, "_precomputed", False))
         readers = input_readers(X, kernel, raw, encode)
         self.features_, self.tokens_ = readers.features, readers.tokens
         self.encoder_, self.fill_ = readers.encoder, None
@@ -259,11 +259,6 @@ class InputReader:
             self.feature_names_in_ = encoder.feature_names_in_
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-
-
-def _is_streamed(model: Any) -> bool:
-    """Whether rows come in blocks: the first ones do not tell what is missing in later ones."""
-    return bool(getattr(model, "streamed_", False))
 
 
 def n_read(model: Any) -> int:

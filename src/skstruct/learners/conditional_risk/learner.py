@@ -236,10 +236,12 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         with resuming(self, checkpoint, **read) as level, config_context(device=self.device_):
             return self._keep(self._regress(data, level))
 
-    def _read(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> TrainingData:
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, encode: bool = True
+    ) -> TrainingData:
         """What is learned from, once it is checked; device, space and how inputs are read."""
         y, self.device_ = given_outputs(y, "ConditionalRiskMinimizer"), device_of(self, X)
-        X = self._read_first(X, self.kernel)
+        X = self._read_first(X, self.kernel, encode)
         self.starts_ = X.starts if self.tokens_ is not None else None
         if self.starts_ is not None and self.streamed_:
             raise ValueError("Features for every position of a sequence are not read in blocks.")

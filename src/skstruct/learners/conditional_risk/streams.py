@@ -202,7 +202,8 @@ class StreamedRisk:
         with working("drawing a sample of the rows"):
             sample, folds = first_rows(self, source)
         try:
-            X = self._open_stream(sample.X, sample.y)
+            # A sample does not tell what is missing in other rows: numbers alone are read.
+            X = self._open_stream(sample.X, sample.y, encode=False)
         except (ValueError, TypeError) as error:
             raise placed_in(source, sample, error) from error
         reader, seed = BlockReader(self, self.problem_), seed_of(self)
@@ -212,9 +213,9 @@ class StreamedRisk:
             ridge = StreamedRidge(self, self.problem_)
             return self._keep(ridge.fit_source(X, read, level, seed))
 
-    def _open_stream(self, X: Any, y: Any) -> Any:
+    def _open_stream(self, X: Any, y: Any, encode: bool = True) -> Any:
         """What is open of the model, learned from the first rows; gives them as inputs."""
-        data = self._read(X, on_host(y))
+        data = self._read(X, on_host(y), encode=encode)
         self._pair(data)
         check_by_means(self.problem_)
         return data.X
@@ -225,10 +226,11 @@ class StreamedRisk:
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn from further rows by landmarks, which are those of the first call.
 
-        The first call learns what is open of the space (names), of the kernel (its width) and
-        which landmarks there are: give it some thousand rows, of every kind. Sums are kept, rows
-        are not; after an exact fit, its rows are the first. An alpha that is searched for is
-        chosen anew in each call, by the loss on the last ten thousand rows, each left out.
+        The first call learns what is open of the space (names), of the kernel (its width), how
+        names and missing cells of the inputs are encoded, and which landmarks there are: give it
+        some thousand rows, of every kind. Sums are kept, rows are not; after an exact fit, its rows
+        are the first. An alpha that is searched for is chosen anew in each call, by the loss on the
+        last ten thousand rows, each left out.
         """
         first = not hasattr(self, "smoother_")
         check_settings(self)
