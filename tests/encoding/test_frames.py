@@ -253,6 +253,14 @@ def test_columns_of_another_kind_than_in_training_are_named():
         TableEncoder().fit(twice)
 
 
+def test_a_column_that_was_empty_says_nothing_later():
+    encoder = TableEncoder("auto").fit([{"a": None, "b": 1.0}, {"a": None, "b": 2.0}])
+    assert encoder.feature_names_ == ("a", "b", "a=<missing>")
+    for cell in ("new", 7.5, dt.date(2020, 1, 1)):
+        found = encoder.transform([{"a": cell, "b": 1.5}, {"a": None, "b": 1.5}])
+        assert found.tolist() == [[0, 1.5, 0], [0, 1.5, 1]]
+
+
 # ---------------------------------------------------------------------- words
 def test_description():
     frame = pd.DataFrame({"a": [1.0, None], "b": ["x", "y"], "c": [True, False]})

@@ -24,6 +24,7 @@ WORDS = {
     "names": "names",
     "date": "dates",
     "duration": "durations",
+    "empty": "missing cells alone",
 }
 
 
@@ -246,6 +247,8 @@ def as_trained(column: Column, kind: str, values: Any) -> Column:
     values : collection of str, or None
         Names that training knows; an empty word and its like is missing unless it is one of them.
     """
+    if kind == "empty":  # nothing was learned of it, whatever it holds now
+        return Column(column.name, kind, 0.0 * column.data)
     if column.kind == "empty" or kind == column.kind != "names":
         return column if kind != "names" else Column(column.name, kind, column.data, ())
     if kind == "names":

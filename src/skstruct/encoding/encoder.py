@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstruct._arrays.checks import is_count
+from skstruct.encoding.arrays import checked_array
 from skstruct.encoding.columns import WORDS
 from skstruct.encoding.dates import DateColumn, expanded
 from skstruct.encoding.frames import (
@@ -68,7 +69,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
     ----------
     names_, values_ : of the columns of training, as in Table
     others_ : dict
-        Kind of the columns that hold neither numbers nor names: boolean, date or duration.
+        Kind of the columns that hold neither numbers nor names: boolean, date, duration or empty.
     dates_ : dict of DateColumn
     rare_ : dict
         Of columns with rare names, these.
@@ -144,7 +145,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
             else:
                 self._keep_names(source.names)
             return first_table(source)
-        X = _checked_array(self, X, reset=True)
+        X = checked_array(self, X, reset=True)
         names = tuple(f"x{j}" for j in range(X.shape[1]))
         if X.dtype == object:
             return first_table(ArraySource(X, names))
@@ -203,7 +204,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         if self.scale != "auto":
             return self.scale == "standard"
         named = any(values is not None for values in self.values_)
-        return named or any(kind != "boolean" for kind in self.others_.values())
+        return named or not {"date", "duration"}.isdisjoint(self.others_.values())
 
     # ------------------------------------------------------------------ transforming
     def transform(self, X: Any) -> Any:
@@ -253,7 +254,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
             X.frame = X.frame.rename(dict(zip(X.names, self.names_)))
             X.names = list(self.names_)
         elif not (is_frame(X) or are_records(X)):
-            X = _checked_array(self, X, reset=False)
+            X = checked_array(self, X, reset=False)
             if X.dtype != object and all(values is None for values in self.values_):
                 return Table(self.names_, self.values_, X)
             X = ArraySource(X.toarray() if sparse.issparse(X) else X, self.names_)
@@ -337,36 +338,3 @@ def _check_once(source: Any) -> None:
 def _check_rows(n: int) -> None:
     if n == 0:
         raise DataFormatError("there are no rows")
-
-
-def _checked_array(encoder: Any, X: Any, *, reset: bool) -> Any:
-    """An array of floats or of objects, or a CSR of floats, of the width that is known."""
-    if not sparse.issparse(X):
-        X = as_objects(X)
-    X = validate_data(
-        encoder, X, accept_sparse="csr", dtype=None, ensure_all_finite=False, reset=reset
-    )
-    if X.dtype == object:
-        floats = as_floats(X)
-        return X if floats is None else floats
-    return X.astype(np.float64, copy=False)
-
-
-def as_objects(X: Any) -> np.ndarray:
-    """An array that makes no texts of numbers.
-
-    >>> as_objects([["a", 1.5]])
-    array([['a', 1.5]], dtype=object)
-    """
-    array = np.asarray(X)
-    if array.dtype.kind in "mM":  # dates, and durations
-        return array.astype(f"{array.dtype.kind}8[us]").astype(object)
-    return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
-
-
-def as_floats(X: np.ndarray) -> np.ndarray | None:
-    """An array of objects as floats, where all are numbers or texts of numbers; else None."""
-    try:
-        return X.astype(np.float64)
-    except (TypeError, ValueError):
-        return None

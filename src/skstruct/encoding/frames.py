@@ -146,7 +146,7 @@ def source_of(X: Any) -> FrameSource | RecordSource:
 def first_table(source: Any) -> tuple[Table, dict[str, str]]:
     """All columns as a table, and the kind of those that hold neither numbers nor names."""
     columns = [source.column(name) for name in source.names]
-    others = {c.name: c.kind for c in columns if c.kind in ("boolean", "date", "duration")}
+    others = {c.name: c.kind for c in columns if c.kind not in ("number", "names")}
     return _table(columns, len(source)), others
 
 

@@ -17,7 +17,7 @@ from skstruct._arrays.rows import copied_rows, narrow_indices
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.backends import backend_for, is_tensor
 from skstruct.encoding import TableEncoder
-from skstruct.encoding.encoder import as_floats, as_objects
+from skstruct.encoding.arrays import as_floats, as_objects
 from skstruct.encoding.frames import are_records, is_frame, is_plain
 from skstruct.encoding.statistics import medians
 from skstruct.encoding.tables import Table
