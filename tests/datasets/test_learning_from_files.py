@@ -12,6 +12,7 @@ import skstruct
 from skstruct import ConditionalRiskMinimizer, ExponentialFamily
 from skstruct.datasets import Dataset, Table, read_data, write_data
 from skstruct.datasets.formats import FORMATS
+from skstruct.tasks import TaskModel
 
 pandas = pytest.importorskip("pandas")
 SAMPLES = Path(skstruct.__file__).parent / "datasets" / "samples"
@@ -56,6 +57,19 @@ def check_learned(data):
 def test_samples_are_learned_from_in_python(name):
     targets = ["beans", "tomatoes"] if name == "garden.csv" else None
     check_learned(read_data(SAMPLES / name, targets=targets))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["animals.arff", "garden.csv"])
+def test_python_and_the_command_line_encode_alike(name):
+    """The same numbers up to the order of names, so that the same model gives the same risks."""
+    targets = ["beans", "tomatoes"] if name == "garden.csv" else None
+    data = read_data(SAMPLES / name, targets=targets)
+    task_model = TaskModel(parameters={"alpha": 0.1}).fit(data)
+    model = ConditionalRiskMinimizer(data.space(), alpha=0.1).fit(data.X, data.y)
+    assert set(model.encoder_.feature_names_) == set(task_model.encoder_.feature_names_)
+    np.testing.assert_allclose(model.decode(data.X).values, task_model.decode(data).values)
+    np.testing.assert_allclose(task_model.inputs(data.X), task_model.inputs(data))
 
 
 def data_of(task):
