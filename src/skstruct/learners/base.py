@@ -270,6 +270,9 @@ class ScoreLearner(BlockPredictor):
     ) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
 
+        A DataFrame may have names, dates and missing cells; what becomes of them is said at
+        :class:`~skstruct.encoding.TableEncoder`.
+
         Parameters
         ----------
         sample_weight : array of shape (n,), default=None

@@ -170,10 +170,10 @@ def needs_encoder(X: Any) -> bool:
         X = as_objects(X)
     except (TypeError, ValueError):  # rows of several lengths
         return False
-    if X.ndim != 2 or X.dtype.kind not in "fOmM":
+    if X.ndim != 2 or X.dtype.kind not in "fO":
         return False
     floats = as_floats(X) if X.dtype == object else X
-    return floats is None or X.dtype.kind in "mM" or _has_gaps(floats)
+    return floats is None or _has_gaps(floats)
 
 
 def _has_gaps(numbers: np.ndarray) -> bool:

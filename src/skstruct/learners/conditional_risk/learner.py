@@ -209,6 +209,9 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
     ) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
 
+        A DataFrame may have names, dates and missing cells; what becomes of them is said at
+        :class:`~skstruct.encoding.TableEncoder`.
+
         Rows that do not fit into memory at once are read in blocks, and learned from by landmarks:
         memory-mapped arrays, Parquet files (then ``y`` and ``sample_weight`` are names of
         columns), iterators of pairs (X, y) or (X, y, weight), and every source of
