@@ -21,6 +21,7 @@ from skstruct.encoding.arrays import as_floats, as_objects
 from skstruct.encoding.frames import are_records, is_frame, is_plain
 from skstruct.encoding.statistics import medians
 from skstruct.encoding.tables import Table
+from skstruct.features.token_columns import are_words
 from skstruct.learners.tokens import TokenBatch, TokenReader, are_tokens
 
 MEDIAN_ROWS = 5000
@@ -130,7 +131,9 @@ class InputReaders:
     encoder: TableEncoder | None = None  # of names, dates and missing cells
 
 
-def input_readers(X: Any, kernel: Any, raw: bool = False, encode: bool = True) -> InputReaders:
+def input_readers(
+    X: Any, kernel: Any, raw: bool = False, encode: bool = True, words: bool = False
+) -> InputReaders:
     """The readers that inputs of training ask for.
 
     Parameters
@@ -141,15 +144,19 @@ def input_readers(X: Any, kernel: Any, raw: bool = False, encode: bool = True) -
         Whether the smoother takes inputs as they are.
     encode : bool, default=True
         Whether inputs that are no finite numbers are encoded; else they are refused later.
+    words : bool, default=False
+        Whether lists of texts are sentences; else they are rows of a table.
     """
     X = on_host(X)
     if not raw:
         _check_kernel_of_strings(X, kernel)
     if has_features(kernel):
         return InputReaders(features=clone(kernel).fit(X))
+    if are_tokens(X) or (words and not raw and are_words(X)):
+        return InputReaders(tokens=TokenReader().fit(X))
     if encode and needs_encoder(X):
         return InputReaders(encoder=TableEncoder(scale="auto").fit(X))
-    return InputReaders(tokens=TokenReader().fit(X) if are_tokens(X) else None)
+    return InputReaders()
 
 
 def needs_encoder(X: Any) -> bool:
@@ -241,7 +248,8 @@ class InputReader:
         """Inputs of training as the smoother reads them; see :func:`input_readers`."""
         raw = raw_inputs(self)
         encode = encode and not (raw or getattr(self, "_precomputed", False))
-        readers = input_readers(X, kernel, raw, encode)
+        words = getattr(getattr(self, "space", None), "decodes_chains", False)  # a symbol for each
+        readers = input_readers(X, kernel, raw, encode, words)
         self.features_, self.tokens_ = readers.features, readers.tokens
         self.encoder_, self.fill_ = readers.encoder, None
         if self.encoder_ is not None:
