@@ -255,11 +255,13 @@ class ExponentialFamily(ExponentialPredictor):
         X = None if self._precomputed else X
 
         def folds() -> list[Fold]:
-            found = split_rows(self.outputs_, rows.share, self.random_state, X)
+            settings = {"X": X, **rows.splitting}
+            found = split_rows(self.outputs_, rows.share, self.random_state, **settings)
             return found if self.solver_ == "exact" else found[:1]
 
         def choose() -> tuple[float, LeaveOutSearch | None]:
-            return choose_alpha(self.alpha, path, folds, rows.share, self.verbose)
+            usual = rows.usual_penalty()
+            return choose_alpha(self.alpha, path, folds, rows.share, self.verbose, usual)
 
         return chosen_once(level, choose)
 
