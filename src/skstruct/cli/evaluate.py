@@ -126,8 +126,9 @@ def compare(
     from skstruct.cli.exit_codes import bad_data
     from skstruct.cli.terminal import print_json, print_table, say
     from skstruct.datasets.dataset import Table
+    from skstruct.features import TokenFeatures
     from skstruct.model_selection import compare as compared
-    from skstruct.tasks import TokenEncoder, outputs_for_learning, space_for
+    from skstruct.tasks import outputs_for_learning, space_for
 
     if picture is not None:
         check_writable(picture)
@@ -144,7 +145,7 @@ def compare(
     if isinstance(table.inputs, Table):
         X, named = _with_encoders(table.inputs, named)
     else:
-        X = TokenEncoder().fit(table.inputs).transform(table.inputs)
+        X = TokenFeatures().fit_transform(table.inputs)
     result = compared(named, X, y, cv=folds, verbose=int(verbose))
     for name, why in result.failed.items():
         say(f"{name} took no part: {why}", quiet)

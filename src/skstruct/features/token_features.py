@@ -30,6 +30,7 @@ from skstruct.features.token_columns import (
 from skstruct.features.words import describe_word, word_attributes
 from skstruct.saving import check_numbered, savable
 
+FEW_TOKENS = 10_000  # of which every feature is kept
 POSITIONS = ("first", "last")  # flags of the ends of a sentence
 
 
@@ -53,8 +54,9 @@ class TokenFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         Length of the longest one.
     pairs : bool, default=True
         Whether neighbours give features together.
-    min_count : int, default=1
-        In how many tokens of training a feature must be.
+    min_count : int or "auto", default="auto"
+        In how many tokens of training a feature must be. "auto" is 1 up to ten thousand tokens,
+        and 2 beyond: features of a single token are most of all, and then decide little.
     vectors : mapping or callable word -> array, default=None
         Word vectors, which become features of the token: of the word as written, else in small
         letters, else zeros. Vectors that depend on the sentence are a column of the tokens.
@@ -87,7 +89,7 @@ class TokenFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         prefixes: int = 3,
         suffixes: int = 4,
         pairs: bool = True,
-        min_count: int = 1,
+        min_count: Any = "auto",
         vectors: Any = None,
     ) -> None:
         self.window = window
@@ -146,8 +148,11 @@ class TokenFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
             value = getattr(self, name)
             if not (is_count(value) or (value == 0 and not isinstance(value, bool))):
                 raise ValueError(f"{name} is a whole number from 0; got {value!r}.")
-        if not is_count(self.min_count):
-            raise ValueError(f"min_count is a whole number from 1; got {self.min_count!r}.")
+        auto = isinstance(self.min_count, str) and self.min_count == "auto"
+        if not (auto or is_count(self.min_count)):
+            raise ValueError(
+                f'min_count is a whole number from 1, or "auto"; got {self.min_count!r}.'
+            )
         if not (self.vectors is None or callable(self.vectors) or _is_mapping(self.vectors)):
             raise ValueError(
                 f"vectors is a mapping or a function from words to arrays; got {self.vectors!r}."
@@ -190,8 +195,11 @@ class TokenFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         self.codes_ = self._values(tokens, others)
         self.templates_ = [Template(part, np.zeros(0, np.int64)) for part in parts]
         around, sizes = Around(self._codes(tokens), tokens.starts), self._sizes()
+        self.min_count_ = 2 if tokens.starts[-1] > FEW_TOKENS else 1
+        if not isinstance(self.min_count, str):
+            self.min_count_ = int(self.min_count)
         for template in self.templates_:
-            template.learn(template.combine(around, sizes), self.min_count)
+            template.learn(template.combine(around, sizes), self.min_count_)
 
     def _values(self, tokens: Tokens, others: list[str]) -> dict[str, dict[str, int]]:
         values: dict[str, Any] = {flag: ("",) for flag in POSITIONS}

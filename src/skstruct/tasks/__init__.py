@@ -3,7 +3,6 @@
 
 from skstruct.datasets.tasks import outputs_for_learning, space_for
 from skstruct.encoding import TableEncoder
-from skstruct.tasks.encoders import TokenEncoder
 from skstruct.tasks.learners import LEARNERS, default_learner, make_learner
 from skstruct.tasks.model import TaskModel
 
@@ -11,7 +10,6 @@ __all__ = [
     "LEARNERS",
     "TableEncoder",
     "TaskModel",
-    "TokenEncoder",
     "default_learner",
     "make_learner",
     "outputs_for_learning",

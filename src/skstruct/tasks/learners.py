@@ -283,5 +283,8 @@ def choice_in_words(
 
 def _encoding(inputs: Any, encoder: Any) -> str:
     if not isinstance(inputs, Table):
-        return "inputs are sequences: every position has features of its neighbours."
+        first = next((x for x in inputs if len(x)), ())
+        if isinstance(first, np.ndarray):
+            return "inputs are sequences: every position has numbers of its own."
+        return "inputs are sequences: every position has features of its word and of those around."
     return f"inputs are {encoder.describe()}."

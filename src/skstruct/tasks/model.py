@@ -19,6 +19,7 @@ from skstruct.datasets.training_blocks import TrainingBlocks
 from skstruct.encoding import TableEncoder
 from skstruct.encoding.frames import table_of
 from skstruct.exceptions import DataFormatError
+from skstruct.features.token_features import TokenFeatures
 from skstruct.model_selection.evaluation import loss_name
 from skstruct.saving import savable
 from skstruct.spaces.contracts import Decoded
@@ -31,7 +32,6 @@ from skstruct.streaming.blocks import (
     joined,
     rows_text,
 )
-from skstruct.tasks.encoders import TokenEncoder
 from skstruct.tasks.learners import (
     default_learner,
     loss_of,
@@ -141,7 +141,7 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     Attributes
     ----------
     task_, format_ : str
-    encoder_ : TableEncoder or TokenEncoder
+    encoder_ : TableEncoder or TokenFeatures
     learner_ : the fitted learner
     reading_ : dict
         How columns of data files were named: ``targets``, ``id_column``.
@@ -234,7 +234,7 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         if isinstance(data, TrainingBlocks):
             return TableEncoder(self.scale).fit_facts(data.inputs, data.facts)
         is_table = isinstance(data.inputs, Table)
-        return (TableEncoder(self.scale) if is_table else TokenEncoder()).fit(data.inputs)
+        return (TableEncoder(self.scale) if is_table else TokenFeatures()).fit(data.inputs)
 
     def new_learner(self, data: Dataset, name: str) -> Any:
         """The learner of this name for such data, not yet fitted."""
@@ -267,7 +267,8 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         """Inputs in memory as a file of them would be read."""
         encoder = self.encoder_
         if not is_table:
-            return sequences_of(X, encoder.n_columns_, self.reading_["targets"])
+            n_columns = None if encoder.columns_ is None else len(encoder.columns_)
+            return sequences_of(X, n_columns, self.reading_["targets"])
         like = Table(encoder.names_, encoder.values_, np.empty((0, len(encoder.names_))))
         return table_of(X, like, encoder.others_, is_sparse=encoder.is_sparse_)
 
