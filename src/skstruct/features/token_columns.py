@@ -74,6 +74,8 @@ def read_tokens(X: Any, names: tuple[str, ...] | None = None) -> Tokens:
     wrap = Tokens({}, starts)
     if names is None:
         names = _names(tokens[0], wrap) if tokens else ("word",)
+    if not tokens:
+        return Tokens({name: [] for name in names}, starts)
     kinds = set(map(type, tokens))
     if all(issubclass(kind, str) for kind in kinds):
         columns: Iterable[Any] = [tokens]

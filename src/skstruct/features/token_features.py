@@ -205,17 +205,21 @@ class TokenFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         values: dict[str, Any] = {flag: ("",) for flag in POSITIONS}
         if self.word_ is not None:
             words = dict.fromkeys(check_texts(self.word_, tokens))
-            values |= dict(zip(self._attributes(), zip(*self._described(words))))
+            values |= self._described(words)
         for name in others:
             values[name] = check_texts(name, tokens)
         return {name: _numbered(found) for name, found in values.items()}
 
-    def _described(self, words: Any) -> list[tuple[str | None, ...]]:
-        n = len(self._attributes())
-        return [
-            (None,) * n if word is None else describe_word(word, self.prefixes, self.suffixes)
+    def _described(self, words: Any) -> dict[str, list[str | None]]:
+        """Values of all words by attribute."""
+        rows = [
+            () if word is None else describe_word(word, self.prefixes, self.suffixes)
             for word in words
         ]
+        return {
+            name: [row[k] if row else None for row in rows]
+            for k, name in enumerate(self._attributes())
+        }
 
     # ------------------------------------------------------------------ transforming
     def transform(self, X: Any) -> list[Any]:
@@ -287,7 +291,7 @@ class TokenFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
             words = check_texts(self.word_, tokens)
             number = _numbered(words)
             own = np.append(np.arange(len(number)), -1)[_coded(words, number)]
-            for name, values in zip(self._attributes(), zip(*self._described(number))):
+            for name, values in self._described(number).items():
                 codes[name] = _shifted(np.append(_coded(values, self.codes_[name]), -1)[own])
         for name, kind in self.kinds_.items():
             if kind == "text" and name != self.word_:
