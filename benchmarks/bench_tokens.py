@@ -11,7 +11,7 @@ Both read words and parts of speech through TokenFeatures. Chunks of CoNLL-2000,
 of whole chunks on its 2,012 test sentences; CPU seconds of training, the choice of the penalty and
 the features included, and of predicting the test sentences.
 
-Usage: python benchmarks/bench_tokens.py [--quick] [--sentences N ...]
+Usage: python benchmarks/bench_tokens.py [--quick] [--sentences N ...] [--peers K]
 """
 
 from __future__ import annotations
@@ -138,15 +138,20 @@ def small_corpus():
     return X, y, X, y
 
 
-def compare(X, y, X_test, y_test):
-    """A line for every method."""
-    ours = make_pipeline(TokenFeatures(), ExponentialFamily(Sequences()))
-    methods = {"ours, all defaults": ours}
+def methods(n_peers):
+    """Models by name, ours first."""
+    found = {"ours, all defaults": make_pipeline(TokenFeatures(), ExponentialFamily(Sequences()))}
+    peers = {"crfsuite": Crfsuite({}), "crfsuite, all pairs": Crfsuite(ALL_PAIRS)}
     if importlib.util.find_spec("pycrfsuite"):
-        methods |= {"crfsuite": Crfsuite({}), "crfsuite, all pairs": Crfsuite(ALL_PAIRS)}
+        found |= dict(list(peers.items())[:n_peers])
+    return found
+
+
+def compare(X, y, X_test, y_test, n_peers=2):
+    """A line for every method."""
     print(f"\n{len(X):,} training sentences, {sum(map(len, X)):,} tokens")
     print(f"{'':22}{'right tags':>12}{'chunk F1':>12}{'penalty':>12}{'fit s':>10}{'test s':>10}")
-    for name, model in methods.items():
+    for name, model in methods(n_peers).items():
         start = time.process_time()
         model.fit(X, y)
         fitted = time.process_time()
@@ -161,12 +166,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a few phrases only")
     parser.add_argument("--sentences", type=int, nargs="+", default=[1000], help="of training")
+    parser.add_argument("--peers", type=int, default=2, help="how many of them take part")
     options = parser.parse_args()
     small = small_corpus()
     compiled = make_pipeline(TokenFeatures(), ExponentialFamily(Sequences(), alpha=0.1))
     compiled.fit(*small[:2]).predict(small[2])  # compiles
     if options.quick:
-        compare(*small)
+        compare(*small, options.peers)
         return
     try:
         data = load_conll2000()
@@ -174,7 +180,8 @@ def main():
         print(error)
         return
     for n in options.sentences:
-        compare(data.train[:n], data.train_tags[:n], data.test, data.test_tags)
+        train = data.train[:n], data.train_tags[:n]
+        compare(*train, data.test, data.test_tags, options.peers)
 
 
 if __name__ == "__main__":

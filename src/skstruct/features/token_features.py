@@ -202,7 +202,7 @@ class TokenFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
             template.learn(template.combine(around, sizes), self.min_count_)
 
     def _values(self, tokens: Tokens, others: list[str]) -> dict[str, dict[str, int]]:
-        values: dict[str, Any] = {flag: ("",) for flag in POSITIONS}
+        values: dict[str, Any] = dict.fromkeys(POSITIONS, ("",))
         if self.word_ is not None:
             words = dict.fromkeys(check_texts(self.word_, tokens))
             values |= self._described(words)

@@ -178,7 +178,7 @@ class _Trials:
         self.best = np.zeros(0)  # losses of the left-out rows
 
     def add(self, alpha: float, starts: list[Any]) -> tuple[str, list[Any]]:
-        """"better", "worse" by more than chance, or "equal"; and what the next one begins with."""
+        """ "better", "worse" by more than chance, or "equal"; and what the next one begins with."""
         losses, ends = [], []
         for (rows, left), start in zip(self.folds, starts):
             fitted, end = self.path.fit_at(alpha, rows, start)

@@ -5,12 +5,9 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_is_fitted
 
 from skstruct.encoding import TableEncoder
 from skstruct.encoding.tables import Table
-from skstruct.exceptions import DataFormatError
-from skstruct.saving import savable
 
 
 class RowLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
