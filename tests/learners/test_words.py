@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sentences of words: learners of sequences take them by themselves, and in pipelines."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -19,6 +21,7 @@ from skstruct import (
     save_model,
 )
 from skstruct.learners.penalty_path import split_rows
+from skstruct.learners.tokens import TokenBatch
 from skstruct.spaces import Sequences
 
 KINDS = {"the": "D", "a": "D", "old": "A", "cat": "N", "dog": "N", "sees": "V", "Anna": "P"}
@@ -111,10 +114,8 @@ def left_out_likelihoods(X, y, alphas):
     """Mean left-out log-likelihood of each penalty, by fits from scratch."""
     space = Sequences().fit(y)
     matrix, starts = TokenFeatures().fit(X).stacked(X)
-    rows = [matrix[a:b] for a, b in zip(starts[:-1], starts[1:])]
+    rows = [matrix[a:b] for a, b in pairwise(starts)]
     outputs = space.validate(y)
-    from skstruct.learners.tokens import TokenBatch
-
     folds = split_rows(outputs, np.ones(len(X)), None, TokenBatch(matrix, starts))
     found = []
     for alpha in alphas:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tokens in the forms in which people have them, as columns: texts, numbers and vectors."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
 from numbers import Number
 from typing import Any
 
@@ -139,15 +139,16 @@ def _unknown(token: Any, place: str) -> ValueError:
 
 
 def _mixed(tokens: list[Any], where: Tokens) -> ValueError:
-    first = next(kind for kind in (str, Mapping, object) if isinstance(tokens[0], kind))
-    first = (tuple, list) if first is object else first
-    t = next(t for t, token in enumerate(tokens) if not isinstance(token, first))
-    if isinstance(tokens[t], (str, Mapping, tuple, list)):
-        return ValueError(
-            f"{where.place(t)} is a {type(tokens[t]).__name__}, and X begins with a "
-            f"{type(tokens[0]).__name__}; give all tokens in the same form."
-        )
-    return _unknown(tokens[t], where.place(t))
+    """The error of the first token that has not the form of the first one."""
+    forms: tuple[Any, ...] = (str, Mapping, (tuple, list))
+    form = next((form for form in forms if isinstance(tokens[0], form)), ())
+    t = next(t for t, token in enumerate(tokens) if not isinstance(token, form))
+    if not any(isinstance(tokens[t], form) for form in forms):
+        return _unknown(tokens[t], where.place(t))
+    return ValueError(
+        f"{where.place(t)} is a {type(tokens[t]).__name__}, and X begins with a "
+        f"{type(tokens[0]).__name__}; give all tokens in the same form."
+    )
 
 
 # Kinds of columns.
@@ -193,3 +194,19 @@ def numbers_of(name: str, tokens: Tokens, width: int) -> np.ndarray:
             raise ValueError(f"{tokens.place(t)}, column {name!r} is {value!r}; {what} is wanted.")
         block[t] = row
     return block
+
+
+def numbered(values: Iterable[str | None]) -> dict[str, int]:
+    """A number for every value but None, in the order in which they come.
+
+    >>> numbered(["b", None, "a", "b"])
+    {'b': 0, 'a': 1}
+    """
+    found = dict.fromkeys(value for value in values if value is not None)
+    return dict(zip(found, range(len(found))))
+
+
+def coded(values: Collection[str | None], number: dict[str, int]) -> np.ndarray:
+    """Numbers of values, -1 for unknown ones; shape (n,)."""
+    get: Callable[..., int] = number.get
+    return np.fromiter(map(get, values, repeat(-1)), np.int64, len(values))

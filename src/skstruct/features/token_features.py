@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Features of words and of what stands around them, for every token of a sentence."""
 
-from collections.abc import Callable, Mapping
-from itertools import repeat
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -22,11 +21,14 @@ from skstruct.features.templates import (
 from skstruct.features.token_columns import (
     Tokens,
     check_texts,
+    coded,
     is_numeric,
     kind_of,
+    numbered,
     numbers_of,
     read_tokens,
 )
+from skstruct.features.word_vectors import check_vectors, vector_width, word_vectors
 from skstruct.features.words import describe_word, word_attributes
 from skstruct.saving import check_numbered, savable
 
@@ -81,6 +83,10 @@ class TokenFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
     >>> names[matrix[[1]].indices].tolist()
     ['word=dog', 'suffix1=g', 'shape=xx', 'last', 'word[-1]=the', 'word|word[+1]=dog|</s>']
     """
+
+    columns_: tuple[str, ...] | None
+    codes_: dict[str, dict[str, int]]
+    templates_: list[Template]
 
     def __init__(
         self,
@@ -153,10 +159,7 @@ class TokenFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
             raise ValueError(
                 f'min_count is a whole number from 1, or "auto"; got {self.min_count!r}.'
             )
-        if not (self.vectors is None or callable(self.vectors) or _is_mapping(self.vectors)):
-            raise ValueError(
-                f"vectors is a mapping or a function from words to arrays; got {self.vectors!r}."
-            )
+        check_vectors(self.vectors)
 
     def _attributes(self) -> tuple[str, ...]:
         return word_attributes(self.prefixes, self.suffixes)
@@ -176,12 +179,7 @@ class TokenFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
                 values = tokens.columns[name]
                 widths[name] = np.size(next(value for value in values if value is not None))
         if self.vectors is not None and self.word_ is not None:
-            words = dict.fromkeys(tokens.columns[self.word_])
-            found = (self._vector(word) for word in words)
-            first = next((vector for vector in found if vector is not None), None)
-            if first is None:
-                raise ValueError("vectors: no word of X has one.")
-            widths["vectors"] = len(first)
+            widths["vectors"] = vector_width(self.vectors, tokens.columns[self.word_])
         return widths
 
     def _learn(self, tokens: Tokens) -> None:
@@ -208,7 +206,7 @@ class TokenFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
             values |= self._described(words)
         for name in others:
             values[name] = check_texts(name, tokens)
-        return {name: _numbered(found) for name, found in values.items()}
+        return {name: numbered(found) for name, found in values.items()}
 
     def _described(self, words: Any) -> dict[str, list[str | None]]:
         """Values of all words by attribute."""
@@ -257,45 +255,24 @@ class TokenFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         return sparse.hstack([matrix, *blocks], format="csr") if blocks else matrix
 
     def _block(self, name: str, width: int, tokens: Tokens) -> sparse.csr_array:
-        if name != "vectors":
-            return sparse.csr_array(numbers_of(name, tokens, width))
-        words = tokens.columns[str(self.word_)]
-        number = _numbered(words)
-        table = np.zeros((len(number) + 1, width))  # the last one for no word
-        for word, k in number.items():
-            vector = self._vector(word)
-            if vector is None:
-                continue
-            if vector.shape != (width,):
-                raise ValueError(
-                    f"vectors: {word!r} has one of shape {vector.shape}; that of the first word "
-                    f"of training has {width} numbers."
-                )
-            table[k] = vector
-        return sparse.csr_array(table[_coded(words, number)])
-
-    def _vector(self, word: str) -> np.ndarray | None:
-        found = None
-        if not _is_mapping(self.vectors):
-            found = self.vectors(word)
-        elif word in self.vectors:
-            found = self.vectors[word]
-        elif word is not None and word.lower() in self.vectors:
-            found = self.vectors[word.lower()]
-        return None if found is None else np.asarray(found, dtype=np.float64)
+        if name == "vectors":
+            return sparse.csr_array(
+                word_vectors(self.vectors, tokens.columns[str(self.word_)], width)
+            )
+        return sparse.csr_array(numbers_of(name, tokens, width))
 
     def _codes(self, tokens: Tokens) -> dict[str, np.ndarray]:
         """Numbers of the values of every attribute, above the borders; -1 for unknown ones."""
         codes = {}
         if self.word_ is not None:
             words = check_texts(self.word_, tokens)
-            number = _numbered(words)
-            own = np.append(np.arange(len(number)), -1)[_coded(words, number)]
+            number = numbered(words)
+            own = coded(words, number)  # -1 for no word, which is behind the last one
             for name, values in self._described(number).items():
-                codes[name] = _shifted(np.append(_coded(values, self.codes_[name]), -1)[own])
+                codes[name] = _shifted(np.append(coded(values, self.codes_[name]), -1)[own])
         for name, kind in self.kinds_.items():
             if kind == "text" and name != self.word_:
-                codes[name] = _shifted(_coded(check_texts(name, tokens), self.codes_[name]))
+                codes[name] = _shifted(coded(check_texts(name, tokens), self.codes_[name]))
         starts, full = tokens.starts, np.diff(tokens.starts) > 0
         for flag, at in zip(POSITIONS, (starts[:-1][full], starts[1:][full] - 1)):
             codes[flag] = np.full(starts[-1], -1)
@@ -319,27 +296,9 @@ class TokenFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         return np.array(names, dtype=object)
 
 
-def _is_mapping(vectors: Any) -> bool:
-    """Also of libraries whose word vectors are no Mapping, but look like one."""
-    return isinstance(vectors, Mapping) or hasattr(vectors, "__getitem__")
-
-
 def _check_sentences(X: Any) -> None:
     if isinstance(X, (str, bytes, Mapping)) or not hasattr(X, "__len__"):
         raise ValueError(f"X is a list of sentences, each a list of words; got {X!r:.60}.")
-
-
-def _numbered(values: Any) -> dict[str, int]:
-    """A number for every value but None, in the order in which they come."""
-    found = dict.fromkeys(values)
-    found.pop(None, None)
-    return dict(zip(found, range(len(found))))
-
-
-def _coded(values: Any, number: dict[str, int]) -> np.ndarray:
-    """Numbers of values, -1 for unknown ones."""
-    get: Callable[..., int] = number.get
-    return np.fromiter(map(get, values, repeat(-1)), np.int64, len(values))
 
 
 def _shifted(codes: np.ndarray) -> np.ndarray:

@@ -178,7 +178,10 @@ class _Trials:
         self.best = np.zeros(0)  # losses of the left-out rows
 
     def add(self, alpha: float, starts: list[Any]) -> tuple[str, list[Any]]:
-        """ "better", "worse" by more than chance, or "equal"; and what the next one begins with."""
+        """How a penalty compares with the best so far, and what the next one begins with.
+
+        It is "better", "worse" by more than the standard error, or "equal".
+        """
         losses, ends = [], []
         for (rows, left), start in zip(self.folds, starts):
             fitted, end = self.path.fit_at(alpha, rows, start)

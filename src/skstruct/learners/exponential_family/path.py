@@ -154,7 +154,8 @@ class TrainingSequences(TrainingRows):
         entries = X.nnz if sparse.issparse(X) else X.size
         square, spread = self.square()
         variance = square * spread * X.shape[0] / max(entries, 1)
-        return float(variance if variance > 0 else 1.0) / max(1, np.count_nonzero(self.share))
+        n = max(1, int(np.count_nonzero(self.share)))
+        return (float(variance) if variance > 0 else 1.0) / n
 
 
 class LikelihoodPath:
