@@ -186,6 +186,22 @@ def test_sentences_that_are_none_are_reported(run):
             model.predict(X)
 
 
+def test_files_of_too_few_columns_are_reported(run):
+    run("fit", "-q", SAMPLES / "phrases.txt", "-o", "m.model", "--set", "alpha=0.01")
+    Path("words.txt").write_text("the\ndog\n\ncat\n\n")
+    found = run("predict", "-q", "m.model", "words.txt", "--format", "conll", code=3)
+    assert "sequence 1, position 1 has 1 columns; the model reads 2" in found.err
+
+
+@pytest.mark.slow
+def test_a_report_shows_the_words(run):
+    run("fit", "-q", SAMPLES / "phrases.txt", "-o", "m.model", "--set", "alpha=0.01")
+    run("report", "-q", "m.model", SAMPLES / "phrases.txt", "-o", "r.html", "--examples", "2")
+    page = Path("r.html").read_text("utf-8")
+    sentences = read_data(SAMPLES / "phrases.txt").inputs
+    assert sum(" ".join(word for word, _ in sentence) in page for sentence in sentences) >= 2
+
+
 def test_words_alone_and_numbers(run):
     Path("words.txt").write_text("dog N\nruns V\n\ncat N\n\n" * 5)
     run("fit", "-q", "words.txt", "--format", "conll", "-o", "m.model", "--set", "alpha=0.01")

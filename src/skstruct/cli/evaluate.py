@@ -232,22 +232,29 @@ def report(
 
     The page opens without a network. DATA should not be the data of training.
     """
+    from sklearn.pipeline import make_pipeline
+
     from skstruct.cli.exit_codes import writing
     from skstruct.cli.models import open_model, read_labelled, training_remark
     from skstruct.cli.options import check_writable
     from skstruct.cli.terminal import say
+    from skstruct.features import TokenFeatures
     from skstruct.reports import write_report
 
     check_writable(output)
     task_model = open_model(model)
-    table, X, y = read_labelled(task_model, data, reading, quiet=quiet)
     about, X_train, y_train = task_model.about_, None, None
+    table, X, y = read_labelled(task_model, data, reading, quiet=quiet)
+    learner, of_words = task_model.learner_, isinstance(task_model.encoder_, TokenFeatures)
     if train is not None:
-        _, X_train, y_train = read_labelled(task_model, train, reading, quiet=quiet)
+        trained, X_train, y_train = read_labelled(task_model, train, reading, quiet=quiet)
+        X_train = trained.inputs if of_words else X_train
+    if of_words:  # so that the page shows the words, not their features
+        learner, X = make_pipeline(task_model.encoder_, learner), table.inputs
     seen = training_remark(task_model, table, quiet)
     with writing(output):
         write_report(
-            task_model.learner_, X, y, output,
+            learner, X, y, output,
             title=title or f"{about['data']}: {task_model.task_}",
             data_name=table.name,
             feature_names=getattr(task_model.encoder_, "feature_names_", None),

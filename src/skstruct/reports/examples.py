@@ -9,6 +9,7 @@ from scipy import sparse
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.inspection.drawing import written
+from skstruct.learners.tokens import len_of
 from skstruct.reports.outputs import in_words
 from skstruct.reports.pages import Example, Section, Table, Text, left_out, number
 from skstruct.reports.pictures import example_picture
@@ -80,8 +81,9 @@ def _words(x: Any) -> str:
         more = " …" if len(x) > MOST_TOKENS else ""
         return ", ".join(f"{written(name, 30)} = {_token(value)}" for name, value in shown) + more
     if not isinstance(x, (list, tuple)) or not len(x):
-        shape = getattr(x, "shape", (len(x),) if hasattr(x, "__len__") else ())
-        return f"{number(shape[0])} positions" if shape else ""
+        if not hasattr(x, "shape") and not hasattr(x, "__len__"):
+            return ""
+        return f"{number(len_of(x))} positions"
     texts = [_token(token) for token in x[:MOST_TOKENS]]
     return " ".join(texts) + (" …" if len(x) > MOST_TOKENS else "")
 
@@ -92,9 +94,7 @@ def _token(token: Any) -> str:
     elif isinstance(token, (set, frozenset)):
         token = min(map(str, token), default="")
     elif isinstance(token, (list, tuple)) and token:
-        # Features by name with places around the token: "0.0=word" is the token itself.
-        own = [part[4:] for part in token if isinstance(part, str) and part.startswith("0.0=")]
-        token = own[0] if own else token[0]
+        token = token[0]  # the word, in front of its tags
     return number(token) if isinstance(token, (float, np.floating)) else written(token, 30)
 
 

@@ -254,7 +254,9 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         """What the learner reads of ``X``."""
         check_is_fitted(self, "learner_")
         is_table = isinstance(self.encoder_, TableEncoder)
-        found = X.inputs if isinstance(X, Dataset) else self._read(X, is_table)
+        found = X.inputs if isinstance(X, Dataset) else X
+        if not (isinstance(X, Dataset) and (is_table or isinstance(found, Table))):
+            found = self._read(found, is_table)
         if len(found) == 0:
             raise DataFormatError("there are no rows")
         if isinstance(found, Table) != is_table:
