@@ -94,6 +94,12 @@ def test_rows_of_texts_are_no_sentences_without_a_space_of_sequences():
         ExponentialFamily(alpha=1.0).fit([["a", "b"], ["c", "d"]], ["u", "v"])
 
 
+def test_sentences_need_a_space_of_sequences():
+    for learner in (ExponentialFamily(alpha=1.0), ConditionalRiskMinimizer(alpha=1.0)):
+        with pytest.raises(ValueError, match=r"such as 'Anna', .* give space=Sequences\(\)"):
+            learner.fit([["Anna"], ["the", "cat"]], [["P"], ["D", "N"]])
+
+
 def test_a_model_of_words_refuses_other_inputs():
     X, y = corpus()
     model = ExponentialFamily(Sequences(), alpha=0.01).fit(X, y)

@@ -152,11 +152,23 @@ def input_readers(
         _check_kernel_of_strings(X, kernel)
     if has_features(kernel):
         return InputReaders(features=clone(kernel).fit(X))
-    if are_tokens(X) or (words and not raw and are_words(X)):
+    sentences = not raw and are_words(X)
+    if sentences and not words:
+        _check_lengths(X)
+    if are_tokens(X) or (sentences and words):
         return InputReaders(tokens=TokenReader().fit(X))
     if encode and needs_encoder(X):
         return InputReaders(encoder=TableEncoder(scale="auto").fit(X))
     return InputReaders()
+
+
+def _check_lengths(X: Any) -> None:
+    """Texts in rows of one length are a table; of several they are sentences."""
+    if len({len(x) for x in X}) > 1:
+        raise ValueError(
+            f"X holds texts, such as {_first_text(X)!r}, and its rows differ in length: give "
+            "space=Sequences() to learn a symbol for every word, or turn texts into numbers first."
+        )
 
 
 def needs_encoder(X: Any) -> bool:
@@ -200,6 +212,10 @@ def filling(X: Any) -> np.ndarray | None:
         return None
     found = medians(X[:: -(-X.shape[0] // MEDIAN_ROWS)])
     return found if found.any() else np.zeros(1)  # as of most sparse inputs
+
+
+def _first_text(X: Any) -> str:
+    return str(next(x[0] for x in X if len(x)))[:30]
 
 
 def read_inputs(model: Any, X: Any, *, reset: bool = False) -> Any:
