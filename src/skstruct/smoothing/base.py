@@ -43,6 +43,11 @@ def is_linear(smoother: Any) -> bool:
     return isinstance(smoother, LinearSmoother) and getattr(smoother, "is_linear", True)
 
 
+def linear_part(smoother: Any) -> Any:
+    """A smoother if it is linear, what is linear of a stack, or None."""
+    return smoother if is_linear(smoother) else getattr(smoother, "linear_", None)
+
+
 def light(smoother: Any) -> Any:
     """A fitted smoother without what its predictions do not need, where it can do without."""
     return smoother.light() if hasattr(smoother, "light") else smoother

@@ -48,6 +48,9 @@ class Stacked(SparseRegressor):
     errors_ : array of shape (n_smoothers + 1,)
         Left-out mean squared errors of every smoother, and of all together.
     centre_ : array of shape (n_targets,), the mean target
+    linear_ : Stacked or None
+        Where some parts are no linear smoothers, the others, weighed without them: what has
+        weights of training rows, and takes other targets without fitting again.
 
     References
     ----------
@@ -114,7 +117,16 @@ class Stacked(SparseRegressor):
         kept = np.flatnonzero(self.all_coef_ > 0)
         self.names_, self.parts_ = [names[k] for k in kept], [parts[k] for k in kept]
         self.coef_ = self.all_coef_[kept]
+        self.linear_ = None if self.is_linear else self._of_linear_parts(fitted, groups)
         return self
+
+    def _of_linear_parts(self, fitted: list[Any], groups: Any) -> Any:
+        """The stack of the linear smoothers alone, by weights of their own; None for none."""
+        linear = [(name, part, left) for name, part, left in fitted if is_linear(part)]
+        if not linear:
+            return None
+        alone = Stacked([], cv=self.cv)
+        return alone.combine(linear, self.X_fit_, self.targets_, self.sample_weight_, groups)
 
     def _named(self) -> list[tuple[str, Any]]:
         """Copies of the smoothers, with names."""
@@ -160,8 +172,12 @@ class Stacked(SparseRegressor):
 
         By the weights of all rows: that a row had a part in these is not undone.
         """
+        return self.summed([part.loo(groups) for part in self.parts_], groups)
+
+    def summed(self, means: list[Any], groups: Any = None) -> np.ndarray:
+        """The left-out means of all, given those of the parts."""
         base = mean_without(self.targets_, self.sample_weight_, groups)
-        return self._sum([part.loo(groups) for part in self.parts_], base, len(base))
+        return self._sum(means, base, len(base))
 
     def with_targets(self, targets: Any) -> Self:
         """The same weights of the same parts, for other targets."""
@@ -175,6 +191,7 @@ class Stacked(SparseRegressor):
         """The same predictions, without what only leaving out and other targets need."""
         other = copy.copy(self)
         other.parts_ = [light(part) for part in self.parts_]
+        other.linear_ = None if self.linear_ is None else self.linear_.light()
         return other
 
 

@@ -1,26 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What smooths when nobody says: several smoothers together, or the best of them."""
 
+import warnings
 from dataclasses import dataclass
 from time import process_time
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from skstruct._arrays.progress import announce, track
-from skstruct.learners.conditional_risk.parts import Part, planned_parts
+from skstruct.learners.conditional_risk.parts import PartPlan
 from skstruct.learners.inputs import TrainingData
 from skstruct.learners.leave_out import LeaveOutSearch, group_numbers, searched_by, stand_in
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import Regressed, warn_of_loss
 from skstruct.losses import resolve_loss
-from skstruct.smoothing.base import light
+from skstruct.smoothing.base import is_linear, light
 from skstruct.smoothing.penalties import fit_and_leave_out, smoother_alphas, squared_error
 from skstruct.smoothing.stacked import Stacked
 
-STACK = "stack"
-CLEARLY = 1.0  # standard errors by which a part alone must decide better than the stack
+STACK, WITH_CLASSIFIERS = "stack", "stack with classifiers"
+CLEARLY = 1.0  # standard errors by which others must decide better than the stack
 WIDE, PROJECTED = 300, 40  # more targets than these are weighed by so many projections
 
 
@@ -28,10 +30,23 @@ WIDE, PROJECTED = 300, 40  # more targets than these are weighed by so many proj
 class Candidate:
     """A smoother with its left-out means of the plain targets."""
 
-    part: Part
+    name: str
     smoother: Any
     left: np.ndarray  # shape: (n, n_targets)
     seconds: float
+    error: float  # left-out squared error
+    weight: float | None = None  # in the stack of all
+
+    def trial(self, risk: float) -> dict[str, Any]:
+        """A line of ``search_``."""
+        return {
+            "smoother": self.name,
+            "alpha": getattr(self.smoother, "alpha", None),
+            "risk": risk,
+            "squared error": self.error,
+            "weight": self.weight,
+            "seconds": self.seconds,
+        }
 
 
 class StackedRegression:
@@ -39,21 +54,22 @@ class StackedRegression:
 
     All parts are fitted to the targets of the space's usual loss, indicators for sets of labels,
     and so are the weights of the stack; then the targets of the problem take their place. The
-    left-out *decisions* of every part and of the stack are compared, since less squared error of
-    means is not always less loss: a part alone is kept where it decides better by more than a
-    standard error of the paired difference, with a penalty that is chosen by decisions too.
+    left-out *decisions* of the stack, of the stack with classifiers, and of every part are
+    compared, since less squared error of means is not always less loss: another than the stack of
+    linear smoothers is kept where it decides better by more than a standard error of the paired
+    difference; a part alone has its penalty chosen by decisions, too.
 
     Parameters
     ----------
     model : ConditionalRiskMinimizer
         Its parameters; nothing is set on it.
     problem : RiskProblem
-    seconds : float, default=None
-        What the fit may take; by the plan of :func:`planned_parts` when None.
+    budget : float, default=None
+        Seconds that the fit may take; see :class:`PartPlan`.
     """
 
-    def __init__(self, model: Any, problem: Any, seconds: float | None = None) -> None:
-        self.model, self.problem, self.seconds = model, problem, seconds
+    def __init__(self, model: Any, problem: Any, budget: float | None = None) -> None:
+        self.model, self.problem, self.budget = model, problem, budget
         self.judge = searched_by(problem)
 
     def fit(self, data: TrainingData, level: Any) -> Regressed:
@@ -62,16 +78,8 @@ class StackedRegression:
         groups = group_numbers(self.model.cv, data.outputs, data.groups, data.X)
         self.groups = self.problem.groups_of_rows(groups)
         targets, self.are_own = self._plain_targets()
-        found = self._fitted(targets)
-        weight = np.ones(len(targets)) if self.weight is None else self.weight
-        stack = Stacked([]).combine(
-            [(c.part.name, c.smoother, c.left) for c in found],
-            self.rows,
-            targets,
-            weight,
-            self.groups,
-        )
-        return self._decided(found, stack, targets)
+        parts = self._fitted(targets)
+        return self._decided([*self._stacks(parts, targets), *parts])
 
     def _plain_targets(self) -> tuple[np.ndarray, bool]:
         """What is smoothed to weigh the parts, and whether it is what the problem needs.
@@ -90,79 +98,81 @@ class StackedRegression:
         directions = np.random.default_rng(0).standard_normal((targets.shape[1], PROJECTED))
         return targets @ directions / np.sqrt(PROJECTED), False
 
+    # ------------------------------------------------------------------ the parts
     def _fitted(self, targets: np.ndarray) -> list[Candidate]:
         """All parts that there is time for, each with its left-out means."""
-        n, p = self.rows.shape
-        parts = planned_parts(self.rows, targets.shape[1], self.model.random_state, self.seconds)
-        announce(f"{n:,} rows x {p:,} features: {', '.join(part.name for part in parts)}")
-        found = []
-        for part in track(parts, "smoothers", self.model.verbose):
+        model, found = self.model, []
+        plan = PartPlan(self.rows, targets, model.random_state, self.budget, self.are_own)
+        announce(f"smoothers, in at most about {plan.limit:.3g} s: {plan}")
+        for part in track(plan, "smoothers", model.verbose):
             start = process_time()
-            smoother, left = fit_and_leave_out(
-                clone(part.smoother), self.rows, targets, self.weight, self.groups
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # left-out rows judge it
+                smoother, left = fit_and_leave_out(
+                    clone(part.smoother), self.rows, targets, self.weight, self.groups
+                )
+            error = squared_error(left, targets, self.weight)
+            found.append(Candidate(part.name, smoother, left, process_time() - start, error))
+        return found
+
+    def _stacks(self, parts: list[Candidate], targets: np.ndarray) -> list[Candidate]:
+        """The stack of linear parts, and that of all where there are others."""
+        weight = np.ones(len(targets)) if self.weight is None else self.weight
+        linear = [part for part in parts if is_linear(part.smoother)]
+        found = []
+        for name, among in ((STACK, linear), (WITH_CLASSIFIERS, parts)):
+            if name != STACK and len(linear) == len(parts):
+                continue
+            triples = [(part.name, part.smoother, part.left) for part in among]
+            stack = Stacked([]).combine(triples, self.rows, targets, weight, self.groups)
+            left = stack.summed(
+                [part.left for part in among if part.name in stack.names_], self.groups
             )
-            found.append(Candidate(part, smoother, left, process_time() - start))
+            for part, coef in zip(among, stack.all_coef_):
+                part.weight = float(coef)
+            seconds = sum(part.seconds for part in among)
+            found.append(Candidate(name, stack, left, seconds, float(stack.errors_[-1])))
         return found
 
     # ------------------------------------------------------------------ the guard
-    def _decided(self, found: list[Candidate], stack: Stacked, targets: np.ndarray) -> Regressed:
-        """The stack, or the part that decides better."""
+    def _decided(self, found: list[Candidate]) -> Regressed:
+        """The stack, or what decides clearly better."""
         search = LeaveOutSearch()
         search.loss = stand_in(self.judge, self.problem)
-        losses, trials = {}, {}
-        coefs = dict(zip([c.part.name for c in found], stack.all_coef_))
-        for candidate in found:
-            name = candidate.part.name
-            losses[name] = self._losses(candidate.smoother, candidate.left)
-            trials[name] = {
-                "smoother": name,
-                "alpha": getattr(candidate.smoother, "alpha", None),
-                "risk": self._mean(losses[name]),
-                "squared error": squared_error(candidate.left, targets, self.weight),
-                "weight": float(coefs[name]),
-                "seconds": candidate.seconds,
-            }
-        together = self._losses(stack, None)
-        trials[STACK] = {
-            "smoother": STACK,
-            "alpha": None,
-            "weight": None,
-            "risk": self._mean(together),
-            "squared error": float(stack.errors_[-1]),
-            "seconds": sum(c.seconds for c in found),
-        }
-        for trial in trials.values():
+        losses = [self._losses(candidate) for candidate in found]
+        trials = [c.trial(self._mean(own)) for c, own in zip(found, losses)]
+        for trial in trials:
             search.add(trial)
-        chosen = self._chosen(losses, together)
-        search.best = trials[chosen]
-        if chosen == STACK:
-            smoother = stack.with_targets(self.problem.targets())
+        number = self._chosen(losses)
+        search.best, chosen = trials[number], found[number]
+        if hasattr(chosen.smoother, "loo_path"):
+            smoother = self._with_best_penalty(chosen.smoother, search)
+        elif self.are_own:
+            smoother = chosen.smoother
         else:
-            smoother = next(c.smoother for c in found if c.part.name == chosen)
-            smoother = self._with_best_penalty(smoother, search)
+            smoother = chosen.smoother.with_targets(self.problem.targets())
         warn_of_loss(smoother, self.problem, search, self.weight)
         return Regressed(light(smoother), search=search)
 
-    def _chosen(self, losses: dict[str, np.ndarray], together: np.ndarray) -> str:
-        """The part of least loss, if it is clearly better than the stack; else the stack."""
-        best, gain = STACK, 0.0
-        for name, alone in losses.items():
-            better, error = self._mean_and_error(together - alone)
+    def _chosen(self, losses: list[np.ndarray]) -> int:
+        """The first, unless another one is better by more than a standard error; the best then."""
+        best, gain = 0, 0.0
+        for number, own in enumerate(losses):
+            better, error = self._mean_and_error(losses[0] - own)
             if better > max(gain, CLEARLY * error):
-                best, gain = name, better
+                best, gain = number, better
         return best
 
-    def _losses(self, smoother: Any, left: np.ndarray | None) -> np.ndarray:
+    def _losses(self, candidate: Candidate) -> np.ndarray:
         """Left-out losses of the outputs, by what a smoother makes of the problem's targets."""
-        if left is None or not self.are_own:
+        smoother, left = candidate.smoother, candidate.left
+        if not self.are_own:
             left = smoother.with_targets(self.problem.search_targets()).loo(self.groups)
         losses: np.ndarray = self.judge.realized_losses(left, self.model.memory)
         return losses
 
     def _with_best_penalty(self, smoother: Any, search: LeaveOutSearch) -> Any:
-        """A part alone: its penalty, if it has one, by decisions."""
-        if not hasattr(smoother, "loo_path"):
-            return smoother.with_targets(self.problem.targets())
+        """A ridge regression alone: its penalty by decisions."""
         tried, best = smoother.with_targets(self.problem.search_targets()), search.best
         alphas = smoother_alphas(tried)
         for alpha, left in zip(alphas.tolist(), tried.loo_path(alphas, self.groups)):
@@ -176,9 +186,9 @@ class StackedRegression:
     def _mean_and_error(self, values: np.ndarray) -> tuple[float, float]:
         """The weighted mean and its standard error."""
         weight = self.problem.output_weights(self.weight)
-        weight = np.ones(len(values)) if weight is None else weight
-        mean = float(np.average(values, weights=weight))
-        share = weight / weight.sum()
+        share = np.ones(len(values)) if weight is None else weight
+        share = share / share.sum()
+        mean = float(share @ values)
         return mean, float(np.sqrt(share**2 @ (values - mean) ** 2))
 
 

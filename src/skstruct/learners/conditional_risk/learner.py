@@ -18,6 +18,7 @@ from skstruct.config import config_context
 from skstruct.learners.base import BlockPredictor, Explanation
 from skstruct.learners.checkpoints.saving import Checkpoint, resuming
 from skstruct.learners.conditional_risk.automatic import StackedRegression
+from skstruct.learners.conditional_risk.parts import parse_seconds
 from skstruct.learners.conditional_risk.streams import StreamedRisk, is_read_whole
 from skstruct.learners.inputs import (
     TrainingData,
@@ -45,7 +46,7 @@ from skstruct.learners.regression import (
 )
 from skstruct.losses import resolve_loss
 from skstruct.saving import savable
-from skstruct.smoothing.base import is_linear
+from skstruct.smoothing.base import is_linear, linear_part
 from skstruct.smoothing.planning import SPECTRAL_ROWS
 from skstruct.spaces import Decoded
 from skstruct.spaces.infer_space import infer_space
@@ -92,16 +93,21 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         itself on left-out rows, in closed form, from one eigendecomposition.
     fit_intercept : bool, default=True
         With it the weights of every prediction sum to one.
-    smoother : regressor, default=None
-        Replaces kernel ridge regression: a smoother of this library, any multi-output
-        regressor of scikit-learn as it is, or a classifier, whose ``predict_proba`` gives the
-        means of 0/1 targets (:class:`~skstruct.smoothing.ClassifierMeans`). The learner's kernel
-        and alpha then have no part; a ridge regression of this library with ``alpha="auto"``,
-        such as :class:`~skstruct.smoothing.AdditiveKernelRidge` for labels that borrow strength
-        from each other, has its penalty chosen like the learner's own. Where its tags, or those
-        of
-        a pipeline's first step, say that it takes missing values, categories or texts, inputs
-        reach it as they are.
+    smoother : "auto", "kernel_ridge" or regressor, default="auto"
+        ``"auto"`` weighs several: ridge regressions of three kernels, on inputs as given and
+        scaled, forests, and logistic regressions where targets have two values, by their left-out
+        means (:class:`~skstruct.smoothing.Stacked`). One of them alone is kept where its left-out
+        *decisions* are clearly better. ``search_`` tells what was tried, and what it took.
+        ``"kernel_ridge"`` is ridge regression with one kernel, and so is ``"auto"`` as soon as
+        ``kernel``, ``alpha``, ``fit_intercept``, ``solver`` or ``n_landmarks`` is given, and where
+        rows come in blocks or a device is asked for.
+        Otherwise a smoother of this library, any multi-output regressor of scikit-learn as it is,
+        or a classifier, whose ``predict_proba`` gives the means of targets of two values
+        (:class:`~skstruct.smoothing.ClassifierMeans`). A ridge regression of this library with
+        ``alpha="auto"``, such as :class:`~skstruct.smoothing.AdditiveKernelRidge` for labels that
+        borrow strength from each other, has its penalty chosen like the learner's own. Where its
+        tags, or those of a pipeline's first step, say that it takes missing values, categories or
+        texts, inputs reach it as they are.
     solver : "auto", "cholesky", "packed", "spectral", "nystroem", "fourier" or "primal"
         How the ridge system is solved. ``"auto"`` is exact for up to 20,000 rows; beyond it
         takes landmarks, in one pass over the rows (:class:`~skstruct.smoothing.NystroemRidge`).
@@ -132,7 +138,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
     Attributes
     ----------
     space_, loss_, smoother_ : the fitted parts
-    alpha_, gamma_, kernel_, solver_ : what was chosen; None with a smoother of your own
+    alpha_, gamma_, kernel_, solver_ : what was chosen for kernel ridge regression, or None
     device_ : where it was fitted; see :func:`skstruct.set_config`
     search_ : LeaveOutSearch or None; all trials with their left-out risks
     outputs_ : array of the training outputs in canonical form; of a sample, where blocks are read
@@ -206,6 +212,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         groups: Any = None,
         *,
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
+        budget: str | float | None = None,
     ) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
 
@@ -225,8 +232,14 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         checkpoint : str, path or Checkpoint, default=None
             File that the choice of kernel and alpha is saved to on the way, and goes on from when
             it was stopped; it is removed in the end. See :class:`~skstruct.learners.Checkpoint`.
+        budget : str or float, default=None
+            The time that the smoothers of ``smoother="auto"`` may take, ``"30s"`` or a number of
+            seconds. What is tried then depends on the speed of the machine; without a budget it
+            follows from the data alone, and takes some ten times as long as kernel ridge
+            regression, or some ten seconds.
         """
         check_settings(self)
+        seconds = parse_seconds(budget)
         self.streamed_ = is_source(X) and not is_read_whole(self, X, y, groups)
         if self.streamed_:
             fitted: Self = self._fit_source(as_source(X, y, sample_weight), groups, checkpoint)
@@ -237,7 +250,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         self.seed_ = seed_of(self)  # a fit that is saved has one of its own meanwhile
         read = {"X": data.rows, "y": y, "sample_weight": data.row_weight, "groups": groups}
         with resuming(self, checkpoint, **read) as level, config_context(device=self.device_):
-            return self._keep(self._regress(data, level))
+            return self._keep(self._regress(data, level, seconds))
 
     def _read(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, encode: bool = True
@@ -263,10 +276,10 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         self.outputs_, self.problem_ = data.outputs, None
         self.problem_ = self._problem(self.loss_)
 
-    def _regress(self, data: TrainingData, level: Any) -> Regressed:
+    def _regress(self, data: TrainingData, level: Any, budget: float | None = None) -> Regressed:
         how = smoothing_by(self)
         if how == "stack" and self.device_ is None and len(data.outputs) > 1:
-            return StackedRegression(self, self.problem_).fit(data, level)
+            return StackedRegression(self, self.problem_, budget).fit(data, level)
         if how != "given":
             return RidgeRegression(self, self.problem_).fit(data, level)
         self._check_linear(self.problem_, self.smoother)
@@ -345,6 +358,8 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         check_is_fitted(self)
         problem = self.problem_ if loss is None else self._problem(resolve_loss(loss))
         smoother = self.smoother_
+        if problem.by_weights or problem.key != self.problem_.key:
+            smoother = linear_part(smoother) or smoother
         self._check_linear(problem, smoother)
         if problem.key != self.problem_.key and not problem.by_weights:
             joint = getattr(smoother, "joins_labels", False)
@@ -433,7 +448,8 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         X, _ = self._checked(X)
         if self.starts_ is not None:
             raise ValueError("Weights are of positions, not of sequences: see smoother_.weights.")
-        if not is_linear(self.smoother_):
+        linear = linear_part(self.smoother_)
+        if linear is None:
             raise ValueError(
                 f"{_name_of(self.smoother_)} has no weights of training examples; use "
                 "KernelRidge, Neighbors, NadarayaWatson or Forest."
@@ -441,7 +457,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         problem, smoother = self._prepared(loss, restrict)
         decided = self._in_blocks(X, problem, smoother, problem.decode).outputs
         losses = problem.loss.pairwise(decided, self.outputs_)
-        return Explanation(self.smoother_.weights(X), losses)
+        return Explanation(linear.weights(X), losses)
 
     def score(
         self,
