@@ -91,7 +91,7 @@ def test_the_guard_needs_a_standard_error():
     slightly = stack - 0.001 + RNG.standard_normal(100)
     assert guard._chosen([stack, slightly, stack + 0.1]) in (0, 1)
     noisy = stack.copy()
-    noisy[0] -= 0.5  # better by one row: no more than one standard error
+    noisy[:2] += -0.5, 0.2  # better by one row: no more than one standard error
     assert guard._chosen([stack, noisy]) == 0
     assert guard._chosen([stack, stack - 0.01, stack - 0.02]) == 2
     guard.weight = np.r_[np.zeros(50), np.ones(50)]
@@ -101,16 +101,17 @@ def test_the_guard_needs_a_standard_error():
 
 @pytest.mark.slow
 def test_a_part_that_decides_better_is_kept():
-    """Rankings by linear scores: less squared error is not less of Kendall's loss."""
-    rng = np.random.default_rng(1)
-    inputs = rng.uniform(size=(300, 5))
-    scores = inputs @ rng.standard_normal((5, 5))
-    ranks = (-scores).argsort(axis=1).argsort(axis=1) + 1
+    """Rankings by what the inputs are: less squared error is not less of Kendall's loss."""
+    inputs = np.random.default_rng(1).uniform(size=(300, 5))
+    ranks = (-inputs).argsort(axis=1).argsort(axis=1) + 1
     model = ConditionalRiskMinimizer(Rankings()).fit(inputs[:200], ranks[:200])
     trials = {trial["smoother"]: trial for trial in model.search_.trials}
     best = model.search_.best
     assert best["smoother"] != STACK
     assert best["risk"] < trials[STACK]["risk"]
+    linear = trials["linear"]
+    assert linear["risk"] < trials[STACK]["risk"]
+    assert linear["squared error"] > trials[STACK]["squared error"]
     ridge = ConditionalRiskMinimizer(Rankings(), smoother="kernel_ridge")
     ridge.fit(inputs[:200], ranks[:200])
     new = inputs[200:], ranks[200:]
