@@ -41,12 +41,12 @@ def folds_of(group: np.ndarray, n_folds: int, key: np.ndarray) -> np.ndarray:
     order = np.argsort(of_group, kind="stable")
     order = order[np.random.default_rng(0).permutation(len(order))]
     n_folds = min(n_folds, len(sizes))
-    fold_of = np.empty(len(sizes), dtype=np.int64)
+    fold_of: np.ndarray = np.empty(len(sizes), dtype=np.int64)
     if sizes.max() == 1:
         fold_of[order] = np.arange(len(order)) % n_folds
-        return fold_of[group]
+        return np.asarray(fold_of[group])
     filled = np.zeros(n_folds, dtype=np.int64)
     for number in order[np.argsort(-sizes[order], kind="stable")]:  # the largest first
         fold_of[number] = filled.argmin()
         filled[fold_of[number]] += sizes[number]
-    return fold_of[group]
+    return np.asarray(fold_of[group])

@@ -120,34 +120,34 @@ class Scaled(SparseRegressor):
         means: np.ndarray = self.smoother_.predict(self._scaled(self._checked(X)))
         return means
 
-    @available_if(_has("weights"))
+    @available_if(_has("weights"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def weights(self, X: Any) -> Any:
         """Weights of the training rows for each row of ``X``; shape (n, n_fitted)."""
         return self.smoother_.weights(self._scaled(self._checked(X)))
 
-    @available_if(_has("loo"))
+    @available_if(_has("loo"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def loo(self, groups: Any = None) -> Any:
         """Predictions for the training rows, each (or its whole group) left out."""
         return self.smoother_.loo(groups)
 
-    @available_if(_has("loo_path"))
+    @available_if(_has("loo_path"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def loo_path(self, alphas: Any, groups: Any = None) -> Iterator[Any]:
         """``loo`` for each alpha in turn."""
         found: Iterator[Any] = self.smoother_.loo_path(alphas, groups)
         return found
 
-    @available_if(_has("penalty_range"))
+    @available_if(_has("penalty_range"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def penalty_range(self) -> tuple[float, float]:
         """The largest penalty worth trying, and what all of them are above."""
         found: tuple[float, float] = self.smoother_.penalty_range()
         return found
 
-    @available_if(_has("with_targets"))
+    @available_if(_has("with_targets"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def with_targets(self, targets: Any) -> Self:
         """The same smoother for other targets."""
         return self._around(self.smoother_.with_targets(targets))
 
-    @available_if(_has("with_alpha"))
+    @available_if(_has("with_alpha"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def with_alpha(self, alpha: float) -> Self:
         """The same smoother with another alpha."""
         return self._around(self.smoother_.with_alpha(alpha))
@@ -186,4 +186,5 @@ def _ranks(column: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
     """Where values lie among the quantiles, from -1 to 1."""
     if len(quantiles) < 2:
         return np.zeros(len(column))
-    return np.interp(column, quantiles, np.linspace(-1.0, 1.0, len(quantiles)))
+    ranks: np.ndarray = np.interp(column, quantiles, np.linspace(-1.0, 1.0, len(quantiles)))
+    return ranks

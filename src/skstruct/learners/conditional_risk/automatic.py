@@ -104,7 +104,8 @@ class StackedRegression:
         model, found = self.model, []
         plan = PartPlan(self.rows, targets, model.random_state, self.budget, self.are_own)
         announce(f"smoothers, in at most about {plan.limit:.3g} s: {plan}")
-        for part in track(plan, "smoothers", model.verbose):
+        steps: Any = plan  # which is told what was taken, step by step
+        for part in track(steps, "smoothers", model.verbose):
             start = process_time()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)  # left-out rows judge it

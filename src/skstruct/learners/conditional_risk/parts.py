@@ -173,7 +173,7 @@ def _ridge_seconds(X: Any, n_targets: int) -> float:
 def _manhattan_seconds(X: Any) -> float:
     n, p = X.shape
     width = X.nnz / max(1, n) if sparse.issparse(X) else p
-    return float(n) * min(n, SPECTRAL_ROWS) * width / RATE * 5
+    return float(n * min(n, SPECTRAL_ROWS) * width / RATE * 5)
 
 
 def _forest(X: Any, n_targets: int, seed: Any, trees: str) -> Part:
