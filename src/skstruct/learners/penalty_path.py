@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from skstruct._arrays.checks import is_number
+from skstruct._arrays.checks import is_number, repeatable
 from skstruct._arrays.progress import announce, track
 from skstruct.learners.leave_out import LeaveOutSearch, twins
 from skstruct.learners.tokens import TokenBatch
@@ -132,8 +132,7 @@ def split_rows(
     n_groups = int(group.max()) + 1
     if n_groups < N_FOLDS:
         return []
-    seed = 0 if random_state is None else random_state
-    fold = (np.random.default_rng(seed).permutation(n_groups) % N_FOLDS)[group]
+    fold = (np.random.default_rng(repeatable(random_state)).permutation(n_groups) % N_FOLDS)[group]
     size = np.diff(X.starts)[rows].sum() if isinstance(X, TokenBatch) else len(rows)
     judged = range(1 if size > MANY_ROWS else N_FOLDS)
     return [(rows[fold != k], rows[fold == k]) for k in judged]
