@@ -251,8 +251,8 @@ class BlockPredictor(InputReader, Configured, BaseEstimator):  # type: ignore[mi
 class ScoreLearner(BlockPredictor):
     """Predicts the output of the largest score; how scores are learned is up to the child.
 
-    A child has the parameters ``kernel``, ``n_landmarks``,
-    ``fit_intercept``, ``memory``, ``n_jobs``, ``verbose`` and ``random_state``.
+    A child has the parameters ``kernel``, ``n_landmarks``, ``fit_intercept``, ``max_iter``,
+    ``n_jobs``, ``verbose`` and ``random_state``.
     """
 
     space = loss = None

@@ -24,7 +24,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from skstruct._arrays.checks import is_number
+from skstruct._arrays.checks import is_number, repeatable
 from skstruct._arrays.progress import announce, track
 from skstruct.learners.leave_out import LeaveOutSearch, twins
 from skstruct.learners.tokens import TokenBatch
@@ -145,8 +145,7 @@ def split_rows(
     n_groups = int(group.max()) + 1
     if n_groups < N_FOLDS:
         return []
-    seed = 0 if random_state is None else random_state
-    place = np.random.default_rng(seed).permutation(n_groups)[group]
+    place = np.random.default_rng(repeatable(random_state)).permutation(n_groups)[group]
     fold = place % N_FOLDS
     if len(rows) > many:
         left = fold == 0 if most is None else (fold == 0) & (place < N_FOLDS * most)

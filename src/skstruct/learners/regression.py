@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from skstruct._arrays.checks import repeatable
 from skstruct._arrays.methods import warn_caller
 from skstruct._arrays.progress import announce, working
 from skstruct.kernels.inputs import kernel_name, resolve_kernel
@@ -356,13 +357,8 @@ def one_pass_ridge(
         kernel, alpha, features="linear" if solver == "primal" else solver,
         n_landmarks=model.n_landmarks,
         dtype="float32" if model.precision == "mixed" else "float64", verbose=model.verbose,
-        random_state=getattr(model, "seed_", seed_of(model)), **shared,
+        random_state=getattr(model, "seed_", repeatable(model.random_state)), **shared,
     )  # fmt: skip
-
-
-def seed_of(model: Any) -> Any:
-    """What landmarks and samples are drawn by: without a wish, the same in every run."""
-    return 0 if model.random_state is None else model.random_state
 
 
 def grow_landmarks(

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from skstruct._arrays.checks import repeatable
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported
 from skstruct.config import config_context
@@ -41,7 +42,6 @@ from skstruct.learners.regression import (
     RidgeRegression,
     check_settings,
     is_searched,
-    seed_of,
     smoothing_by,
 )
 from skstruct.losses import resolve_loss
@@ -247,7 +247,8 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         y = on_host(y)
         data = self._read(X, y, sample_weight, groups)
         self._pair(data)
-        self.seed_ = seed_of(self)  # a fit that is saved has one of its own meanwhile
+        # A fit that is saved has a seed of its own meanwhile.
+        self.seed_ = repeatable(self.random_state)
         read = {"X": data.rows, "y": y, "sample_weight": data.row_weight, "groups": groups}
         with resuming(self, checkpoint, **read) as level, config_context(device=self.device_):
             return self._keep(self._regress(data, level, seconds))

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 
-from skstruct._arrays.checks import is_count
+from skstruct._arrays.checks import is_count, repeatable
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported, working
 from skstruct.config import config_context
@@ -31,7 +31,6 @@ from skstruct.learners.regression import (
     check_settings,
     grow_landmarks,
     number_tried,
-    seed_of,
     smoothing_by,
 )
 from skstruct.losses import resolve_loss
@@ -193,6 +192,7 @@ class StreamedRisk:
     kernel_: Any
     solver_: str | None
     device_: Any
+    random_state: Any
     _read: Callable[..., Any]
     _pair: Callable[..., None]
     _keep: Callable[..., Any]
@@ -206,7 +206,7 @@ class StreamedRisk:
             X = self._open_stream(sample.X, sample.y, encode=False)
         except (ValueError, TypeError) as error:
             raise placed_in(source, sample, error) from error
-        reader, seed = BlockReader(self, self.problem_), seed_of(self)
+        reader, seed = BlockReader(self, self.problem_), repeatable(self.random_state)
         read = {"source": source, "sample": sample, "read": reader, "folds": folds}
         data = {"X": X, "y": sample.y, "sample_weight": sample.weight, "n_rows": source.n_rows}
         with resuming(self, checkpoint, **data) as level, config_context(device=self.device_):
@@ -347,7 +347,7 @@ def first_rows(model: Any, source: Any) -> tuple[Any, np.ndarray | None]:
     wanted = rows_to_choose_from(model.n_landmarks, source.n_rows)
     folds = None
     if model.cv is None:
-        sample = source.sample(wanted, seed_of(model))
+        sample = source.sample(wanted, repeatable(model.random_state))
     else:
         sample, folds = _beginnings(source, int(model.cv), wanted)
     if sample.y is None:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skstruct._arrays.checks import repeatable
 from skstruct._arrays.memory import parse_memory, row_blocks
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported, working
@@ -260,8 +261,7 @@ class NystroemRidge(LeftOut, KernelMachine):
         return rows
 
     def _seed(self) -> Any:
-        chosen = 0 if self.random_state is None else self.random_state
-        return int(check_random_state(chosen).randint(2**31 - 1))
+        return int(check_random_state(repeatable(self.random_state)).randint(2**31 - 1))
 
     def _settled_kernel(self, X: Any, weight: np.ndarray | None) -> InputKernel:
         X = X.detach().cpu().numpy().astype(np.float64) if is_tensor(X) else X
