@@ -15,8 +15,16 @@ from skstruct.config import Configured
 from skstruct.kernels.inputs import kernel_name, resolve_kernel
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_rows
-from skstruct.smoothing.planning import check_fits, check_precision, check_solver, plan
+from skstruct.smoothing.planning import (
+    SPECTRAL_ROWS,
+    check_fits,
+    check_precision,
+    check_solver,
+    plan,
+)
 from skstruct.smoothing.systems import CholeskySystem, SpectralSystem
+
+COLUMNS = 256  # of an inverse that are computed at a time
 
 
 class KernelMachine(Configured, SparseRegressor):
@@ -298,6 +306,26 @@ class KernelRidge(KernelMachine):
         )
         return means
 
+    def loo_rows(self, rows: np.ndarray, groups: Any = None) -> np.ndarray:
+        """``loo`` of some rows, which takes less where they are few."""
+        check_is_fitted(self)
+        members = [rows[k : k + 1] for k in range(len(rows))]
+        if groups is not None:
+            inside = np.zeros(len(self.root_), dtype=bool)
+            inside[rows] = True
+            members = [g for g in group_rows(groups, len(self.root_)) if inside[g].any()]
+        residuals = check_alpha(self.alpha) * self.dual_coef_ / self._divisor()
+        means: np.ndarray = self._left_out(residuals, members)[rows]
+        return means
+
+    def for_penalties(self, n_rows: int) -> Any:
+        """What compares penalties in its place; None where its own eigenvectors do."""
+        if n_rows <= SPECTRAL_ROWS or self._precomputed:
+            return None
+        from skstruct.smoothing.nystroem.ridge import NystroemRidge
+
+        return NystroemRidge(self.kernel, fit_intercept=self.fit_intercept)
+
     def loo_path(self, alphas: Any, groups: Any = None) -> Iterator[np.ndarray]:
         """``loo`` for each alpha in turn, from one eigendecomposition; a generator."""
         self._check_spectral()
@@ -327,8 +355,8 @@ class KernelRidge(KernelMachine):
             single = [rows for rows in members if len(rows) == 1]
             alone = np.concatenate([np.empty(0, np.int64), *single]).astype(np.int64)
             if len(alone):
-                share = self.system_.residual_shares(*shift)
-                residuals[alone] /= share[alone] if share.ndim == 2 else share[alone, None]
+                share = self._residual_shares(alone, *shift)
+                residuals[alone] /= share if share.ndim == 2 else share[:, None]
             for rows in members:
                 if len(rows) > 1:
                     block = self.system_.residual_block(rows, *shift)
@@ -341,6 +369,16 @@ class KernelRidge(KernelMachine):
                 raise ValueError("Rows of weight zero cannot be left out of a precomputed kernel.")
             left[absent] = self.predict(X[absent]).reshape(absent.sum(), -1)
         return left if self.targets_.ndim == 2 else left[:, 0]
+
+
+    def _residual_shares(self, rows: np.ndarray, *shift: Any) -> Any:
+        """Those of some rows; by columns of their own where they are few."""
+        several = np.ndim(shift[0] if shift else self.alpha) > 0
+        if several or 4 * len(rows) > len(self.root_):
+            return self.system_.residual_shares(*shift)[rows]
+        blocks = (rows[k : k + COLUMNS] for k in range(0, len(rows), COLUMNS))
+        shares = [self.system_.residual_block(block, *shift).diagonal() for block in blocks]
+        return np.concatenate(shares)
 
 
 def check_alpha(alpha: float) -> Any:

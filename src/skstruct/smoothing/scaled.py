@@ -66,12 +66,29 @@ class Scaled(SparseRegressor):
             raise ValueError(f'scale is "standard" or "rank"; got {self.scale!r}.')
         X, y = self._read(X, y)
         weight = check_sample_weight(sample_weight, X)
+        self._settle(X, weight)
+        given = {} if sample_weight is None else {"sample_weight": weight}
+        self.smoother_ = clone(self.smoother).fit(self._scaled(X), y, **given)
+        return self
+
+    def _settle(self, X: Any, weight: np.ndarray) -> None:
+        """The scale of the columns."""
         if self.scale == "rank" and not sparse.issparse(X):
             self.quantiles_ = [_quantiles(column[weight > 0]) for column in X.T]
         else:
             self.centre_, self.spread_ = _moments(X, weight)
-        given = {} if sample_weight is None else {"sample_weight": weight}
-        self.smoother_ = clone(self.smoother).fit(self._scaled(X), y, **given)
+
+    @available_if(_has("fit_source"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def fit_source(self, source: Any, read: Any, *, sample: Any, **how: Any) -> Self:
+        """Fit to the blocks of a source, on the scale of a sample of its rows.
+
+        As :meth:`NystroemRidge.fit_source`.
+        """
+        X, _, weight = read(sample)
+        self.n_features_in_ = X.shape[1]
+        self._settle(X, np.ones(X.shape[0]) if weight is None else weight)
+        scaled = _ScaledBlocks(copy.copy(self), read)
+        self.smoother_ = clone(self.smoother).fit_source(source, scaled, sample=sample, **how)
         return self
 
     def _scaled(self, X: Any) -> Any:
@@ -89,7 +106,7 @@ class Scaled(SparseRegressor):
     @property
     def left_out_rows_(self) -> Any:
         """Rows that ``loo_path`` predicts; None for all."""
-        return getattr(self.smoother_, "left_out_rows_", None)
+        return self.smoother_.left_out_rows_
 
     @left_out_rows_.setter
     def left_out_rows_(self, rows: Any) -> None:
@@ -130,6 +147,11 @@ class Scaled(SparseRegressor):
         """Predictions for the training rows, each (or its whole group) left out."""
         return self.smoother_.loo(groups)
 
+    @available_if(_has("loo_rows"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def loo_rows(self, rows: np.ndarray, groups: Any = None) -> Any:
+        """``loo`` of some rows."""
+        return self.smoother_.loo_rows(rows, groups)
+
     @available_if(_has("loo_path"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def loo_path(self, alphas: Any, groups: Any = None) -> Iterator[Any]:
         """``loo`` for each alpha in turn."""
@@ -160,6 +182,17 @@ class Scaled(SparseRegressor):
         other = copy.copy(self)
         other.smoother_ = smoother
         return other
+
+
+class _ScaledBlocks:
+    """Reads blocks as another reader does, and scales the inputs; it can be pickled."""
+
+    def __init__(self, scaled: Scaled, read: Any) -> None:
+        self.scaled, self.read = scaled, read
+
+    def __call__(self, block: Any) -> tuple[Any, Any, Any]:
+        X, targets, weight = self.read(block)
+        return self.scaled._scaled(X), targets, weight
 
 
 def _moments(X: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_numbers, is_linear, light
-from skstruct.smoothing.penalties import fit_and_leave_out
+from skstruct.smoothing.penalties import fit_and_leave_out, left_out_means
 from skstruct.tolerances import EQUAL_PARTS, NO_WEIGHT
 
 
@@ -90,17 +90,25 @@ class Stacked(SparseRegressor):
         return self.combine(fitted, X, y, weight, groups)
 
     def combine(
-        self, fitted: list[Any], X: Any, y: Any, weight: np.ndarray, groups: Any = None
+        self,
+        fitted: list[Any],
+        X: Any,
+        y: Any,
+        weight: np.ndarray,
+        groups: Any = None,
+        rows: np.ndarray | None = None,
     ) -> Self:
         """Weigh smoothers that are fitted: triples of name, smoother and left-out means.
 
         Parameters
         ----------
         fitted : list of (name, smoother, means)
-            Means of all rows, each left out; of shape of y.
+            Means of all rows, or of ``rows``, each left out; of shape of y.
         X : array or CSR of shape (n, n_features)
         y : array of shape (n, n_targets) or (n,)
         weight : array of shape (n,)
+        rows : array of row numbers, default=None
+            Which rows the weights are fitted to; all when None.
         """
         if not fitted:
             raise ValueError("Stacked needs one smoother at least.")
@@ -108,25 +116,27 @@ class Stacked(SparseRegressor):
         self.targets_, self.sample_weight_ = np.asarray(y, dtype=np.float64), weight
         self.centre_ = np.average(self.targets_, axis=0, weights=weight)
         names, parts, means = zip(*fitted)
-        base = mean_without(self.targets_, weight, groups)
-        gram, right, total = products(means, self.targets_, base, weight)
+        judged = slice(None) if rows is None else rows
+        base = mean_without(self.targets_, weight, groups)[judged]
+        gram, right, total = products(means, self.targets_[judged], base, weight[judged])
         self.all_coef_ = nonnegative_weights(gram, right)
         alone = np.array([total - 2 * right[k] + gram[k, k] for k in range(len(parts))])
         together = total - 2 * right @ self.all_coef_ + self.all_coef_ @ gram @ self.all_coef_
-        self.errors_ = np.append(alone, together) / weight.sum()
+        self.errors_ = np.append(alone, together) / weight[judged].sum()
         kept = np.flatnonzero(self.all_coef_ > 0)
         self.names_, self.parts_ = [names[k] for k in kept], [parts[k] for k in kept]
         self.coef_ = self.all_coef_[kept]
-        self.linear_ = None if self.is_linear else self._of_linear_parts(fitted, groups)
+        self.linear_ = None if self.is_linear else self._of_linear_parts(fitted, groups, rows)
         return self
 
-    def _of_linear_parts(self, fitted: list[Any], groups: Any) -> Any:
+    def _of_linear_parts(self, fitted: list[Any], groups: Any, rows: Any) -> Any:
         """The stack of the linear smoothers alone, by weights of their own; None for none."""
         linear = [(name, part, left) for name, part, left in fitted if is_linear(part)]
         if not linear:
             return None
         alone = Stacked([], cv=self.cv)
-        return alone.combine(linear, self.X_fit_, self.targets_, self.sample_weight_, groups)
+        weight = self.sample_weight_
+        return alone.combine(linear, self.X_fit_, self.targets_, weight, groups, rows)
 
     def _named(self) -> list[tuple[str, Any]]:
         """Copies of the smoothers, with names."""
@@ -174,9 +184,17 @@ class Stacked(SparseRegressor):
         """
         return self.summed([part.loo(groups) for part in self.parts_], groups)
 
-    def summed(self, means: list[Any], groups: Any = None) -> np.ndarray:
+    def loo_rows(self, rows: np.ndarray, groups: Any = None) -> np.ndarray:
+        """``loo`` of some rows."""
+        means = [left_out_means(part, groups, rows) for part in self.parts_]
+        return self.summed(means, groups, rows)
+
+    def summed(
+        self, means: list[Any], groups: Any = None, rows: np.ndarray | None = None
+    ) -> np.ndarray:
         """The left-out means of all, given those of the parts."""
         base = mean_without(self.targets_, self.sample_weight_, groups)
+        base = base if rows is None else base[rows]
         return self._sum(means, base, len(base))
 
     def with_targets(self, targets: Any) -> Self:
