@@ -219,9 +219,14 @@ class RiskProblem:
             losses[rows] = self.loss(self.decide(means[rows], here), self.outputs[here])
         return losses
 
-    def output_weights(self, sample_weight: Any) -> Any:
-        """Weights of the outputs, given those of what is smoothed; None for none."""
-        return sample_weight
+    def output_weights(self, sample_weight: Any, numbers: Any = None) -> Any:
+        """Weights of the outputs of all rows, or of rows by number, given those of what is smoothed.
+
+        None for none.
+        """
+        if sample_weight is None or numbers is None:
+            return sample_weight
+        return np.asarray(sample_weight)[numbers]
 
     def constant_risk(self, sample_weight: Any = None) -> float | None:
         """Mean loss on training rows of the best answer that is the same for all of them.

@@ -174,20 +174,28 @@ class TokenProblem(WithPositions, RiskProblem):
     def realized_losses(
         self, means: np.ndarray, memory: str | int, numbers: Any = None
     ) -> np.ndarray:
-        losses = np.empty(len(self.outputs))
+        sequences = self._sequences_of(numbers)
+        starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[sequences])])
+        losses = np.empty(len(sequences))
         for rows in row_blocks(len(losses), self.bytes_per_row(), memory):
-            starts = self.starts[rows.start : rows.stop + 1]
-            block = TokenMeans(means[starts[0] : starts[-1]], starts - starts[0])
-            losses[rows] = self.loss(self.decide(block, rows), self.outputs[rows])
+            here, cuts = sequences[rows], starts[rows.start : rows.stop + 1]
+            block = TokenMeans(means[cuts[0] : cuts[-1]], cuts - cuts[0])
+            losses[rows] = self.loss(self.decide(block, here), self.outputs[here])
         return losses
 
-    def output_weights(self, sample_weight: Any) -> Any:
+    def _sequences_of(self, numbers: Any) -> np.ndarray:
+        """The sequences that tokens by number, in order, are all of; every one for None."""
+        if numbers is None:
+            return np.arange(len(self.outputs))
+        return np.unique(np.searchsorted(self.starts, numbers, side="right") - 1)
+
+    def output_weights(self, sample_weight: Any, numbers: Any = None) -> Any:
         """Those of tokens, which are the same for all of a sequence; zero for empty ones."""
         if sample_weight is None:
             return None
         weights, full = np.zeros(len(self.outputs)), np.diff(self.starts) > 0
         weights[full] = np.asarray(sample_weight)[self.starts[:-1][full]]
-        return weights
+        return weights[self._sequences_of(numbers)]
 
     def bytes_per_row(self) -> Any:
         """Of a sequence twice as long as the mean of training."""

@@ -318,13 +318,7 @@ class KernelRidge(KernelMachine):
         means: np.ndarray = self._left_out(residuals, members)[rows]
         return means
 
-    def for_penalties(self, n_rows: int) -> Any:
-        """What compares penalties in its place; None where its own eigenvectors do."""
-        if n_rows <= SPECTRAL_ROWS or self._precomputed:
-            return None
-        from skstruct.smoothing.nystroem.ridge import NystroemRidge
-
-        return NystroemRidge(self.kernel, fit_intercept=self.fit_intercept)
+    most_path_rows = SPECTRAL_ROWS  # an eigendecomposition of more takes too long
 
     def loo_path(self, alphas: Any, groups: Any = None) -> Iterator[np.ndarray]:
         """``loo`` for each alpha in turn, from one eigendecomposition; a generator."""

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.learners.conditional_risk.automatic import STACK, StackedRegression
-from skstruct.learners.conditional_risk.parts import AT_LEAST, PartPlan, parse_seconds
+from skstruct.learners.conditional_risk.part_plan import AT_LEAST, PartPlan, parse_seconds
 from skstruct.model_selection import left_out_risk
 from skstruct.persistence import load_model, save_model
 from skstruct.smoothing import KernelRidge, Scaled, Stacked
@@ -80,13 +80,13 @@ def test_one_row_is_no_stack():
 class Given:
     """A problem whose outputs weigh the same."""
 
-    def output_weights(self, weight):
+    def output_weights(self, weight, numbers):
         return weight
 
 
 def test_the_guard_needs_a_standard_error():
     guard = StackedRegression.__new__(StackedRegression)
-    guard.problem, guard.weight = Given(), None
+    guard.problem, guard.weight, guard.judged = Given(), None, None
     stack = RNG.uniform(0.4, 0.6, 100)
     slightly = stack - 0.001 + RNG.standard_normal(100)
     assert guard._chosen([stack, slightly, stack + 0.1]) in (0, 1)

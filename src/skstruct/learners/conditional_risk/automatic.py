@@ -11,19 +11,28 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from skstruct._arrays.progress import announce, track
-from skstruct.learners.conditional_risk.parts import PartPlan
+from skstruct.learners.conditional_risk.part_plan import PartPlan
+from skstruct.learners.conditional_risk.parts import JUDGED, Part
 from skstruct.learners.inputs import TrainingData
 from skstruct.learners.leave_out import LeaveOutSearch, group_numbers, searched_by, stand_in
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import Regressed, warn_of_loss
 from skstruct.losses import resolve_loss
+from skstruct.smoothing.base import group_numbers as group_rows_by
 from skstruct.smoothing.base import is_linear, light
-from skstruct.smoothing.penalties import fit_and_leave_out, smoother_alphas, squared_error
+from skstruct.smoothing.folds import folds_of, rank_by_content
+from skstruct.smoothing.penalties import (
+    PenaltyPath,
+    fit_and_leave_out,
+    left_out_means,
+    squared_error,
+)
+from skstruct.smoothing.planning import SPECTRAL_ROWS
 from skstruct.smoothing.stacked import Stacked
 
 STACK, WITH_CLASSIFIERS = "stack", "stack with classifiers"
 CLEARLY = 1.0  # standard errors by which others must decide better than the stack
-WIDE, PROJECTED = 300, 40  # more targets than these are weighed by so many projections
+WORTH = 0.01  # by which share twice as many landmarks must lower the error, to be doubled again
 
 
 @dataclass
@@ -32,7 +41,7 @@ class Candidate:
 
     name: str
     smoother: Any
-    left: np.ndarray  # shape: (n, n_targets)
+    left: np.ndarray  # shape: (k, n_targets), of the rows that judge
     seconds: float
     error: float  # left-out squared error
     weight: float | None = None  # in the stack of all
@@ -59,6 +68,9 @@ class StackedRegression:
     linear smoothers is kept where it decides better by more than a standard error of the paired
     difference; a part alone has its penalty chosen by decisions, too.
 
+    Of more than five thousand rows, 2,500 judge, each left out, and the targets are those of the
+    problem from the start.
+
     Parameters
     ----------
     model : ConditionalRiskMinimizer
@@ -67,6 +79,8 @@ class StackedRegression:
     budget : float, default=None
         Seconds that the fit may take; see :class:`PartPlan`.
     """
+
+    n_rows: int | None = None  # of a source, of which ``rows`` are a sample
 
     def __init__(self, model: Any, problem: Any, budget: float | None = None) -> None:
         self.model, self.problem, self.budget = model, problem, budget
@@ -78,57 +92,88 @@ class StackedRegression:
         groups = group_numbers(self.model.cv, data.outputs, data.groups, data.X)
         self.groups = self.problem.groups_of_rows(groups)
         targets, self.are_own = self._plain_targets()
+        self.judged = self._rows_that_judge(targets)
         parts = self._fitted(targets)
         return self._decided([*self._stacks(parts, targets), *parts])
 
     def _plain_targets(self) -> tuple[np.ndarray, bool]:
         """What is smoothed to weigh the parts, and whether it is what the problem needs.
 
-        Targets of the usual loss, where these are fewer; projections of many.
+        Targets of the usual loss, where these are fewer and a second fit costs little.
         """
         problem = self.problem
-        if problem.rows_stand_alone and not problem.joint:
+        cheap = self.rows.shape[0] <= SPECTRAL_ROWS or problem.by_weights
+        if cheap and problem.rows_stand_alone and not problem.joint:
             usual = resolve_loss(self.model.space_.default_loss)
             other = risk_problem(self.model.space_, usual, problem.outputs)
             if problem.by_weights or _width(other) < _width(problem):
                 problem = other
-        targets = problem.targets()
-        if targets.shape[1] <= WIDE:
-            return targets, problem is self.problem
-        directions = np.random.default_rng(0).standard_normal((targets.shape[1], PROJECTED))
-        return targets @ directions / np.sqrt(PROJECTED), False
+        return problem.targets(), problem is self.problem
+
+    def _rows_that_judge(self, targets: np.ndarray) -> np.ndarray | None:
+        """Numbers of some rows of many, groups as a whole; None for all."""
+        n = self.rows.shape[0]
+        if n <= SPECTRAL_ROWS:
+            return None
+        weight = np.ones(n) if self.weight is None else self.weight
+        number = group_rows_by(np.arange(n) if self.groups is None else self.groups, n, weight)
+        fold = folds_of(number, round(n / JUDGED), rank_by_content(self.rows, targets))
+        return np.flatnonzero(fold == 0)
+
+    def _of_judged(self, values: Any) -> Any:
+        """Entries of an array that belong to rows that judge."""
+        return values if values is None or self.judged is None else values[self.judged]
 
     # ------------------------------------------------------------------ the parts
     def _fitted(self, targets: np.ndarray) -> list[Candidate]:
         """All parts that there is time for, each with its left-out means."""
         model, found = self.model, []
-        plan = PartPlan(self.rows, targets, model.random_state, self.budget, self.are_own)
+        plan = PartPlan(
+            self.rows, targets, model.random_state, self.budget, self.are_own, self.n_rows
+        )
         announce(f"smoothers, in at most about {plan.limit:.3g} s: {plan}")
         steps: Any = plan  # which is told what was taken, step by step
         for part in track(steps, "smoothers", model.verbose):
-            start = process_time()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # left-out rows judge it
-                smoother, left = fit_and_leave_out(
-                    clone(part.smoother), self.rows, targets, self.weight, self.groups
-                )
-            error = squared_error(left, targets, self.weight)
-            found.append(Candidate(part.name, smoother, left, process_time() - start, error))
+            candidate = self._candidate(part, targets)
+            while (larger := plan.larger(part, residual_of(candidate.smoother))) is not None:
+                second = self._candidate(larger, targets)
+                second.seconds += candidate.seconds
+                pays = second.error <= (1.0 - WORTH) * candidate.error
+                if second.error < candidate.error:
+                    candidate, part, plan.n_landmarks = second, larger, larger.n_landmarks
+                if not pays:
+                    break
+            found.append(candidate)
         return found
+
+    def _candidate(self, part: Part, targets: np.ndarray) -> Candidate:
+        start = process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # left-out rows judge it
+            smoother, left = self._fitted_part(part, targets)
+        error = squared_error(left, self._of_judged(targets), self._of_judged(self.weight))
+        if self.judged is not None:
+            smoother = light(smoother)  # factors of many rows are large
+        return Candidate(part.name, smoother, left, process_time() - start, error)
+
+    def _fitted_part(self, part: Part, targets: np.ndarray) -> tuple[Any, np.ndarray]:
+        return fit_and_leave_out(
+            clone(part.smoother), self.rows, targets, self.weight, self.groups, rows=self.judged
+        )
 
     def _stacks(self, parts: list[Candidate], targets: np.ndarray) -> list[Candidate]:
         """The stack of linear parts, and that of all where there are others."""
         weight = np.ones(len(targets)) if self.weight is None else self.weight
         linear = [part for part in parts if is_linear(part.smoother)]
+        given = self.rows, targets, weight, self.groups, self.judged
         found = []
         for name, among in ((STACK, linear), (WITH_CLASSIFIERS, parts)):
             if name != STACK and len(linear) == len(parts):
                 continue
             triples = [(part.name, part.smoother, part.left) for part in among]
-            stack = Stacked([]).combine(triples, self.rows, targets, weight, self.groups)
-            left = stack.summed(
-                [part.left for part in among if part.name in stack.names_], self.groups
-            )
+            stack = Stacked([]).combine(triples, *given)
+            means = [part.left for part in among if part.name in stack.names_]
+            left = stack.summed(means, self.groups, self.judged)
             for part, coef in zip(among, stack.all_coef_):
                 part.weight = float(coef)
             seconds = sum(part.seconds for part in among)
@@ -147,7 +192,7 @@ class StackedRegression:
         number = self._chosen(losses)
         search.best, chosen = trials[number], found[number]
         if hasattr(chosen.smoother, "loo_path"):
-            smoother = self._with_best_penalty(chosen.smoother, search)
+            smoother = self._with_best_penalty(chosen, search)
         elif self.are_own:
             smoother = chosen.smoother
         else:
@@ -168,29 +213,47 @@ class StackedRegression:
         """Left-out losses of the outputs, by what a smoother makes of the problem's targets."""
         smoother, left = candidate.smoother, candidate.left
         if not self.are_own:
-            left = smoother.with_targets(self.problem.search_targets()).loo(self.groups)
-        losses: np.ndarray = self.judge.realized_losses(left, self.model.memory)
+            tried = smoother.with_targets(self.problem.search_targets())
+            left = left_out_means(tried, self.groups, self.judged)
+        return self._losses_of(left)
+
+    def _losses_of(self, left: np.ndarray) -> np.ndarray:
+        losses: np.ndarray = self.judge.realized_losses(left, self.model.memory, self.judged)
         return losses
 
-    def _with_best_penalty(self, smoother: Any, search: LeaveOutSearch) -> Any:
+    def _with_best_penalty(self, chosen: Candidate, search: LeaveOutSearch) -> Any:
         """A ridge regression alone: its penalty by decisions."""
-        tried, best = smoother.with_targets(self.problem.search_targets()), search.best
-        alphas = smoother_alphas(tried)
-        for alpha, left in zip(alphas.tolist(), tried.loo_path(alphas, self.groups)):
-            losses = self.judge.realized_losses(left, self.model.memory)
-            search.add({**best, "alpha": alpha, "risk": self._mean(losses)})
-        return tried.with_targets(self.problem.targets()).with_alpha(search.best["alpha"])
+        best, path = search.best, self._path(chosen)
+        for alpha, left in path.means():
+            risk = self._mean(self._losses_of(left))
+            search.add({**best, "alpha": alpha, "risk": risk})
+        return path.smoother_with(search.best["alpha"], self.problem.targets())
+
+    def _path(self, chosen: Candidate) -> Any:
+        """Of penalties, for the targets that are decided from."""
+        given = self.rows, self.problem.search_targets(), self.weight, self.groups, self.judged
+        return PenaltyPath(clone(chosen.smoother), *given, fitted=chosen.smoother)
 
     def _mean(self, losses: np.ndarray) -> float:
-        return float(np.average(losses, weights=self.problem.output_weights(self.weight)))
+        return float(np.average(losses, weights=self._weights_of_outputs()))
+
+    def _weights_of_outputs(self) -> Any:
+        """Those of the outputs that judge; None for none."""
+        return self.problem.output_weights(self.weight, self.judged)
 
     def _mean_and_error(self, values: np.ndarray) -> tuple[float, float]:
         """The weighted mean and its standard error."""
-        weight = self.problem.output_weights(self.weight)
+        weight = self._weights_of_outputs()
         share = np.ones(len(values)) if weight is None else weight
         share = share / share.sum()
         mean = float(share @ values)
         return mean, float(np.sqrt(share**2 @ (values - mean) ** 2))
+
+
+def residual_of(smoother: Any) -> float:
+    """Share of the kernel's trace that the landmarks of a smoother leave; none without them."""
+    inner = getattr(smoother, "smoother_", smoother)
+    return float(getattr(inner, "residual_", 0.0))
 
 
 def _width(problem: Any) -> int:

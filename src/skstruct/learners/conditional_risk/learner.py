@@ -19,7 +19,7 @@ from skstruct.config import config_context
 from skstruct.learners.base import BlockPredictor, Explanation
 from skstruct.learners.checkpoints.saving import Checkpoint, resuming
 from skstruct.learners.conditional_risk.automatic import StackedRegression
-from skstruct.learners.conditional_risk.parts import parse_seconds
+from skstruct.learners.conditional_risk.part_plan import parse_seconds
 from skstruct.learners.conditional_risk.streams import StreamedRisk, is_read_whole
 from skstruct.learners.inputs import (
     TrainingData,
@@ -242,7 +242,8 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         seconds = parse_seconds(budget)
         self.streamed_ = is_source(X) and not is_read_whole(self, X, y, groups)
         if self.streamed_:
-            fitted: Self = self._fit_source(as_source(X, y, sample_weight), groups, checkpoint)
+            source = as_source(X, y, sample_weight)
+            fitted: Self = self._fit_source(source, groups, checkpoint, seconds)
             return fitted
         y = on_host(y)
         data = self._read(X, y, sample_weight, groups)

@@ -1,28 +1,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which smoothers a stack is made of: by the size of the data, and by what they would take."""
+"""Smoothers that a stack may be made of, and about how long each of them takes."""
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from time import perf_counter
+from __future__ import annotations
+
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 
-from skstruct.kernels.inputs import Laplacian
+from skstruct.kernels.inputs import Laplacian, kernel_name
 from skstruct.smoothing import KernelRidge
 from skstruct.smoothing.cross_fitting import CrossFitted
 from skstruct.smoothing.forest import Forest
-from skstruct.smoothing.planning import LINEAR_FEATURES, SPECTRAL_ROWS, plan
+from skstruct.smoothing.nystroem.landmarks import most_landmarks
+from skstruct.smoothing.penalties import N_ALPHAS, SOME_ROWS
+from skstruct.smoothing.planning import (
+    EXACT_ROWS,
+    LINEAR_FEATURES,
+    SPECTRAL_ROWS,
+    feature_costs,
+    plan,
+)
+from skstruct.smoothing.projections import FEW, MANY
 from skstruct.smoothing.scaled import Scaled
 
-N_TREES, FEWEST_TREES, PILOT = 200, 50, 10
-TIMES, AT_LEAST = 10.0, 10.0  # kernel ridge regressions, and seconds, that a fit may take
-FOR_PARTS = 0.7  # of a budget: decisions of left-out rows take the rest
+N_TREES, FEWEST_TREES = 200, 50
 FEW_ROWS = 1000  # up to these, a second width of the Laplacian kernel is worth its time
-RATE = 1e10  # operations a second, nominally: the plan is the same on every machine
+JUDGED = SOME_ROWS  # that judge what is fitted to more than five thousand
+# Operations a second of decompositions and of products, nominally: the plan is the same on every
+# machine, and a budget in seconds is kept by what the first part took.
+RATE, PRODUCTS = 1e10, 3e10
 TREE, VALUES = 2e-3, 8e6  # seconds of a tree, and values that it looks at in one, nominally
 STEPS = 100  # of a logistic regression
 WIDER = 0.25  # of the usual gamma
@@ -31,174 +39,145 @@ PENALTIES = {"logistic": 1.0, "logistic, strong penalty": 0.05}
 
 @dataclass(frozen=True)
 class Part:
-    """A smoother of a stack, with the seconds that it should take."""
+    """A smoother of a stack, with the seconds that it should take.
+
+    Attributes
+    ----------
+    n_landmarks : int, default=None
+        Of ridge regressions that have landmarks.
+    instead : Part, default=None
+        What does about the same in less time.
+    n_trees : int, default=0
+    """
 
     name: str
-    smoother: Any
+    smoother: Any = field(repr=False)
     seconds: float
+    n_landmarks: int | None = None
+    instead: Part | None = None
+    n_trees: int = 0
 
 
-class PartPlan:
-    """The smoothers that there is time for, the most useful first.
-
-    Without a budget they take ten times what one kernel ridge regression does, or ten seconds, by
-    nominal speeds: the same data give the same parts everywhere. With one, what was taken is
-    measured, and the next parts are those that fit into what is left.
+class Size:
+    """How much there is to learn from.
 
     Parameters
     ----------
-    X : array or CSR of shape (n, p)
-    targets : array of shape (n, n_targets)
-    random_state : of forests
-    budget : float, default=None
-        Seconds that a fit may take.
-    classify : bool, default=True
-        Whether parts that are no linear smoothers may be among them.
+    X : array or CSR of shape (k, p)
+        The rows, or a sample of them.
+    targets : array of shape (k, n_targets)
+    n_rows : int, default=None
+        Rows of which there is a sample; those of X when None.
     """
 
-    def __init__(
-        self,
-        X: Any,
-        targets: np.ndarray,
-        random_state: Any = None,
-        budget: float | None = None,
-        classify: bool = True,
-    ) -> None:
-        self.X, self.targets, self.budget = X, targets, budget
-        self.parts = _all_parts(X, targets, 0 if random_state is None else random_state, classify)
-        first = self.parts[0].seconds
-        self.limit = max(TIMES * first, AT_LEAST) if budget is None else FOR_PARTS * budget
-        self.start = perf_counter()
-
-    def __len__(self) -> int:
-        return len(self.parts)
-
-    def __str__(self) -> str:
-        return "; ".join(part.name for part in self.parts)
-
-    def __iter__(self) -> Iterator[Part]:
-        taken = 0.0
-        for number, part in enumerate(self.parts):
-            left = self.limit - (taken if self.budget is None else perf_counter() - self.start)
-            chosen = part if number == 0 else self._within(part, left)
-            if chosen is None:
-                continue
-            began = perf_counter()
-            yield chosen
-            taken += chosen.seconds
-            if self.budget is not None:
-                self._learn_speed(number, chosen, perf_counter() - began)
-
-    def _within(self, part: Part, left: float) -> Part | None:
-        """The part, with fewer trees if need be; None if there is no time for it."""
-        trees = isinstance(part.smoother, Forest)
-        if trees and self.budget is not None and left > 0:
-            began = perf_counter()
-            clone(part.smoother).set_params(n_estimators=PILOT).fit(self.X, self.targets)
-            each = (perf_counter() - began) / PILOT
-            left -= PILOT * each
-            part = replace(part, seconds=each * part.smoother.n_estimators)
-        if part.seconds <= left:
-            return part
-        n_trees = int(left / part.seconds * part.smoother.n_estimators) if trees else 0
-        if n_trees < FEWEST_TREES:
-            return None
-        fewer = clone(part.smoother).set_params(n_estimators=n_trees)
-        return Part(part.name, fewer, left)
-
-    def _learn_speed(self, number: int, part: Part, took: float) -> None:
-        """What others should take, by the first one; forests are tried before they are grown."""
-        if number == 0 and part.seconds > 0:
-            speed = took / part.seconds
-            self.parts[1:] = [replace(p, seconds=speed * p.seconds) for p in self.parts[1:]]
+    def __init__(self, X: Any, targets: np.ndarray, n_rows: int | None = None) -> None:
+        self.n_held, self.p = X.shape
+        self.streamed = n_rows is not None
+        self.n = self.n_held if n_rows is None else n_rows
+        self.n_targets = targets.shape[1]
+        self.is_sparse = sparse.issparse(X)
+        self.width = X.nnz / max(1, self.n_held) if self.is_sparse else self.p
 
 
-def parse_seconds(budget: Any) -> float | None:
-    """Seconds of a budget such as "30s", "5min", "2h" or a number of seconds; None for none.
-
-    >>> parse_seconds("30s"), parse_seconds("1.5min"), parse_seconds(20)
-    (30.0, 90.0, 20.0)
-    """
-    if budget is None:
-        return None
-    units = {"": 1.0, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
-    found = re.fullmatch(r"\s*([0-9.]+)\s*([a-z]*)\s*", str(budget))
-    try:
-        seconds = float(found[1]) * units[found[2]] if found else 0.0
-    except (KeyError, ValueError):
-        seconds = 0.0
-    if not seconds > 0:
-        raise ValueError(f'budget is a time such as "30s" or "5min"; got {budget!r}.')
-    return seconds
-
-
-def _all_parts(X: Any, targets: np.ndarray, seed: Any, classify: bool) -> list[Part]:
-    n_targets = targets.shape[1]
-    ridge = _ridge_seconds(X, n_targets)
+def all_parts(size: Size, targets: np.ndarray, seed: Any, classify: bool) -> list[Part]:
+    """The smoothers that may have a part, the most useful first."""
     parts = [
-        Part("gaussian", Scaled(_ridge(X, "rbf")), ridge),
-        _forest(X, n_targets, seed, "random"),
-        Part("laplacian", Scaled(_ridge(X, "laplacian")), ridge + _manhattan_seconds(X)),
-        _forest(X, n_targets, seed, "extra"),
-        Part("gaussian, as given", _ridge(X, "rbf"), ridge),
-        Part("linear", Scaled(_ridge(X, "linear")), ridge),
+        ridge_part("gaussian", "rbf", size),
+        _forest(size, seed, "random"),
+        ridge_part("laplacian", "laplacian", size),
+        _forest(size, seed, "extra"),
+        ridge_part("gaussian, as given", "rbf", size, scaled=False),
     ]
-    if X.shape[0] <= FEW_ROWS and not sparse.issparse(X):
+    if not (size.streamed and size.p > LINEAR_FEATURES):
+        parts.append(ridge_part("linear", "linear", size))
+    if size.n <= FEW_ROWS and not size.is_sparse:
         # The usual width of columns that are scaled is one over their number.
-        wide = Laplacian(WIDER / X.shape[1])
-        parts.append(Part("laplacian, wide", Scaled(_ridge(X, wide)), ridge))
-    return parts + (_logistic(X, targets) if classify else [])
+        parts.append(ridge_part("laplacian, wide", Laplacian(WIDER / size.p), size))
+    return parts + (_logistic(size, targets) if classify else [])
 
 
-def _ridge(X: Any, kernel: Any) -> Any:
-    """Exact for some thousand rows, by landmarks beyond."""
-    n, p = X.shape
-    if n <= SPECTRAL_ROWS:
-        return KernelRidge(kernel, "auto")
+# Ridge regressions: all eigenvectors of some thousand rows, one factorization of some ten
+# thousand, landmarks of more.
+
+
+def ridge_part(
+    name: str, kernel: Any, size: Size, scaled: bool = True, n_landmarks: int | None = None
+) -> Part:
+    """Exact where that is possible, with landmarks in its place if need be."""
+
+    def made(ridge: Any, seconds: float, m: int | None = None, instead: Any = None) -> Part:
+        return Part(name, Scaled(ridge) if scaled else ridge, seconds, m, instead)
+
+    if kernel_name(kernel) == "linear" and size.n > SPECTRAL_ROWS:
+        return made(*_primal(size))
+    from skstruct.smoothing.nystroem.ridge import NystroemRidge
+
+    m = most_landmarks("auto", size.n) if n_landmarks is None else n_landmarks
+    landmarks = NystroemRidge(kernel, "auto", n_landmarks="auto" if n_landmarks is None else m)
+    other = made(landmarks, _landmark_seconds(kernel, size, m), m)
+    if size.streamed or size.n > EXACT_ROWS or n_landmarks is not None:
+        return other
+    distances = _kernel_seconds(kernel, size, size.n)
+    if size.n <= SPECTRAL_ROWS:
+        flops = plan(size.n, size.p, size.n_targets, solver="spectral", n_alphas=N_ALPHAS).flops
+        few = m >= size.n  # landmarks would be as many as the rows
+        ridge = KernelRidge(kernel, "auto")
+        return made(ridge, flops / RATE + distances, None, None if few else other)
+    path = plan(JUDGED, size.p, size.n_targets, solver="spectral", n_alphas=N_ALPHAS).flops / RATE
+    exact = (size.n**3 / 3 + size.n**2 * (JUDGED + 2 * size.n_targets)) / PRODUCTS
+    return made(KernelRidge(kernel, "auto"), exact + path + distances, None, other)
+
+
+def _primal(size: Size) -> tuple[Any, float]:
+    """Linear ridge regression of many rows, by products of their columns."""
     from skstruct.smoothing.linear import LinearRidge
     from skstruct.smoothing.nystroem.ridge import NystroemRidge
 
-    if kernel == "linear":
-        few = p <= LINEAR_FEATURES
-        return NystroemRidge("linear", "auto", features="linear") if few else LinearRidge("auto")
-    return NystroemRidge(kernel, "auto")
+    if size.p <= LINEAR_FEATURES:
+        seconds = feature_costs(size.n, 0, size.n_targets, size.p, N_ALPHAS)[1] / PRODUCTS
+        return NystroemRidge("linear", "auto", features="linear"), seconds
+    steps = 2.0 * STEPS * size.n * size.width * min(size.n_targets, FEW) * N_ALPHAS / 2
+    return LinearRidge("auto"), steps / RATE
 
 
-def _ridge_seconds(X: Any, n_targets: int) -> float:
-    n, p = X.shape
-    solver = "spectral" if n <= SPECTRAL_ROWS else "nystroem"
-    return float(plan(n, p, n_targets, solver=solver, n_alphas=22).flops) / RATE
+def _landmark_seconds(kernel: Any, size: Size, m: int) -> float:
+    d = size.n_targets
+    sums = feature_costs(size.n, 0, d, m, N_ALPHAS)[1] / PRODUCTS
+    return float(2 * sums if d > MANY else sums) + _kernel_seconds(kernel, size, m)
 
 
-def _manhattan_seconds(X: Any) -> float:
-    n, p = X.shape
-    width = X.nnz / max(1, n) if sparse.issparse(X) else p
-    return float(n * min(n, SPECTRAL_ROWS) * width / RATE * 5)
+def _kernel_seconds(kernel: Any, size: Size, m: int) -> float:
+    """Of values of n rows with m others; sums of distances cannot be products."""
+    slow = 5.0 if kernel_name(kernel) == "laplacian" else 0.5
+    return float(slow * size.n * m * size.width / RATE)
 
 
-def _forest(X: Any, n_targets: int, seed: Any, trees: str) -> Part:
-    n, p = X.shape
+# Others.
+
+
+def _forest(size: Size, seed: Any, trees: str) -> Part:
+    n, p = size.n_held, size.p  # of rows in blocks a sample is held
     features = "sqrt" if trees == "random" else 1 / 3
     tried = np.sqrt(p) if trees == "random" else p / 30  # a random threshold costs a tenth
-    values = n * np.log2(max(2, n)) * max(1.0, tried) * (1 + n_targets / 20)
+    n_targets = FEW if size.n_targets > MANY else size.n_targets
+    values = n * np.log2(max(2, n)) * max(1.0, tried) * (1 + n_targets / 400)
     n_trees = min(N_TREES, max(FEWEST_TREES, n))
     forest = Forest(
         n_trees, trees=trees, max_features=features, min_samples_leaf=2, random_state=seed
     )
     name = "forest" if trees == "random" else "extra trees"
-    return Part(name, forest, n_trees * (TREE + values / VALUES))
+    return Part(name, forest, n_trees * (TREE + values / VALUES), n_trees=n_trees)
 
 
-def _logistic(X: Any, targets: np.ndarray) -> list[Part]:
+def _logistic(size: Size, targets: np.ndarray) -> list[Part]:
     """Logistic regressions, where every target has two values."""
     varying = targets[:, (targets != targets[0]).any(axis=0)]
     if not varying.shape[1] or not _two_values(varying):
         return []
     from sklearn.linear_model import LogisticRegression
 
-    n, p = X.shape
-    width = X.nnz / max(1, n) if sparse.issparse(X) else p
-    seconds = 6.0 * varying.shape[1] * (4.0 * STEPS * n * width / RATE * 10 + 2 * TREE)
+    steps = 4.0 * STEPS * size.n_held * size.width / RATE * 10
+    seconds = 6.0 * varying.shape[1] * (steps + 2 * TREE)
     return [
         Part(name, Scaled(CrossFitted(LogisticRegression(C=C, max_iter=STEPS))), seconds)
         for name, C in PENALTIES.items()

@@ -17,6 +17,7 @@ from skstruct.config import config_context
 from skstruct.encoding.frames import is_frame
 from skstruct.learners.base import widened
 from skstruct.learners.checkpoints.saving import NOWHERE, resuming
+from skstruct.learners.conditional_risk.streamed_stack import StreamedStack
 from skstruct.learners.inputs import given_outputs, on_host, read_inputs
 from skstruct.learners.leave_out import (
     choose,
@@ -197,7 +198,7 @@ class StreamedRisk:
     _pair: Callable[..., None]
     _keep: Callable[..., Any]
 
-    def _fit_source(self, source: Any, groups: Any, checkpoint: Any) -> Any:
+    def _fit_source(self, source: Any, groups: Any, checkpoint: Any, budget: Any = None) -> Any:
         check_streamed(self, groups)
         with working("drawing a sample of the rows"):
             sample, folds = first_rows(self, source)
@@ -210,6 +211,10 @@ class StreamedRisk:
         read = {"source": source, "sample": sample, "read": reader, "folds": folds}
         data = {"X": X, "y": sample.y, "sample_weight": sample.weight, "n_rows": source.n_rows}
         with resuming(self, checkpoint, **data) as level, config_context(device=self.device_):
+            # What can be read only once has one kernel.
+            if smoothing_by(self) == "stack" and source.again and self.device_ is None:
+                stack = StreamedStack(self, self.problem_, budget)
+                return self._keep(stack.fit_source(X, read, level))
             ridge = StreamedRidge(self, self.problem_)
             return self._keep(ridge.fit_source(X, read, level, seed))
 
