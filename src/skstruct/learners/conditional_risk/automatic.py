@@ -223,11 +223,20 @@ class StackedRegression:
 
     def _with_best_penalty(self, chosen: Candidate, search: LeaveOutSearch) -> Any:
         """A ridge regression alone: its penalty by decisions."""
-        best, path = search.best, self._path(chosen)
-        for alpha, left in path.means():
-            risk = self._mean(self._losses_of(left))
-            search.add({**best, "alpha": alpha, "risk": risk})
-        return path.smoother_with(search.best["alpha"], self.problem.targets())
+        best, path, targets = search.best, self._path(chosen), self.problem.targets()
+        risks = {alpha: self._mean(self._losses_of(left)) for alpha, left in path.means()}
+        if path.whole:
+            for alpha, risk in risks.items():
+                search.add({**best, "alpha": alpha, "risk": risk})
+            return path.smoother_with(search.best["alpha"], targets)
+        # Risks of models of some rows: the best of them is held against what all rows gave.
+        alpha = min(risks, key=risks.__getitem__)
+        smoother = path.smoother_with(alpha, targets)
+        left = left_out_means(smoother, self.groups, self.judged)
+        search.add({**best, "alpha": alpha, "risk": self._mean(self._losses_of(left))})
+        if search.best is not best:
+            return smoother
+        return chosen.smoother if self.are_own else chosen.smoother.with_targets(targets)
 
     def _path(self, chosen: Candidate) -> Any:
         """Of penalties, for the targets that are decided from."""

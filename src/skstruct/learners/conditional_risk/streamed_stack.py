@@ -66,6 +66,8 @@ class SourcePath:
     fitted : ridge regression that was fitted to a source
     """
 
+    whole = True  # of all rows
+
     def __init__(self, fitted: Any) -> None:
         self.fitted = fitted
 
