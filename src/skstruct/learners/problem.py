@@ -95,6 +95,13 @@ class RiskProblem:
         ones = np.ones((len(psi), psi.shape[1] if self.joint else 1))
         return np.hstack([psi, ones])
 
+    def deciding_targets(self) -> np.ndarray:
+        """Those of the targets that decisions depend on."""
+        targets = self.targets()
+        if self.by_weights or self.joint or self.used is not None:
+            return targets
+        return targets[:, : self.space.n_deciding()]
+
     def n_targets(self, *, compared: bool) -> int:
         """Columns of ``targets``, or of ``search_targets`` where penalties are ``compared``."""
         if self.by_weights:

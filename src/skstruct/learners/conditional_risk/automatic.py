@@ -31,7 +31,8 @@ from skstruct.smoothing.planning import SPECTRAL_ROWS
 from skstruct.smoothing.stacked import Stacked
 
 STACK, WITH_CLASSIFIERS = "stack", "stack with classifiers"
-CLEARLY = 1.0  # standard errors by which others must decide better than the stack
+STACKS = (STACK, WITH_CLASSIFIERS)
+CLEARLY = 1.0  # standard errors by which a part must decide better than a stack
 WORTH = 0.01  # by which share twice as many landmarks must lower the error, to be doubled again
 
 
@@ -64,9 +65,9 @@ class StackedRegression:
     All parts are fitted to the targets of the space's usual loss, indicators for sets of labels,
     and so are the weights of the stack; then the targets of the problem take their place. The
     left-out *decisions* of the stack, of the stack with classifiers, and of every part are
-    compared, since less squared error of means is not always less loss: another than the stack of
-    linear smoothers is kept where it decides better by more than a standard error of the paired
-    difference; a part alone has its penalty chosen by decisions, too.
+    compared, since less squared error of means is not always less loss: the stack that decides
+    better is kept, or a part that is better than it by more than a standard error of the paired
+    difference, with its penalty chosen by decisions, too.
 
     Of more than five thousand rows, 2,500 judge, each left out, and the targets are those of the
     problem from the start.
@@ -99,7 +100,8 @@ class StackedRegression:
     def _plain_targets(self) -> tuple[np.ndarray, bool]:
         """What is smoothed to weigh the parts, and whether it is what the problem needs.
 
-        Targets of the usual loss, where these are fewer and a second fit costs little.
+        Targets of the usual loss, where these are fewer and a second fit costs little; squares of
+        quantities, which tell what a decision costs, have no part in it.
         """
         problem = self.problem
         cheap = self.rows.shape[0] <= SPECTRAL_ROWS or problem.by_weights
@@ -108,7 +110,8 @@ class StackedRegression:
             other = risk_problem(self.model.space_, usual, problem.outputs)
             if problem.by_weights or _width(other) < _width(problem):
                 problem = other
-        return problem.targets(), problem is self.problem
+        own, targets = self.problem.n_targets(compared=False), problem.deciding_targets()
+        return targets, problem is self.problem and targets.shape[1] == own
 
     def _rows_that_judge(self, targets: np.ndarray) -> np.ndarray | None:
         """Numbers of some rows of many, groups as a whole; None for all."""
@@ -189,7 +192,7 @@ class StackedRegression:
         trials = [c.trial(self._mean(own)) for c, own in zip(found, losses)]
         for trial in trials:
             search.add(trial)
-        number = self._chosen(losses)
+        number = self._chosen(losses, sum(c.name in STACKS for c in found))
         search.best, chosen = trials[number], found[number]
         if hasattr(chosen.smoother, "loo_path"):
             smoother = self._with_best_penalty(chosen, search)
@@ -200,11 +203,12 @@ class StackedRegression:
         warn_of_loss(smoother, self.problem, search, self.weight)
         return Regressed(light(smoother), search=search)
 
-    def _chosen(self, losses: list[np.ndarray]) -> int:
-        """The first, unless another one is better by more than a standard error; the best then."""
-        best, gain = 0, 0.0
-        for number, own in enumerate(losses):
-            better, error = self._mean_and_error(losses[0] - own)
+    def _chosen(self, losses: list[np.ndarray], n_stacks: int = 1) -> int:
+        """The better stack, unless a part is better by more than a standard error; the best then."""
+        stack = int(np.argmin([self._mean(own) for own in losses[:n_stacks]]))
+        best, gain = stack, 0.0
+        for number, own in enumerate(losses[n_stacks:], n_stacks):
+            better, error = self._mean_and_error(losses[stack] - own)
             if better > max(gain, CLEARLY * error):
                 best, gain = number, better
         return best

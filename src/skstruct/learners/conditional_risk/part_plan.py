@@ -13,7 +13,7 @@ from sklearn.base import clone
 from skstruct.learners.conditional_risk.parts import FEWEST_TREES, Part, Size, all_parts, ridge_part
 from skstruct.smoothing.nystroem.landmarks import EXPLAINED
 
-TIMES, AT_LEAST = 10.0, 10.0  # kernel ridge regressions, and seconds, that a fit may take
+TIMES, AT_LEAST = 10.0, 20.0  # kernel ridge regressions, and seconds, that a fit may take
 FOR_PARTS = 0.7  # of a budget: decisions of left-out rows take the rest
 FOR_LANDMARKS = 1 / 3  # of what is left: more landmarks may take
 PILOT = 10  # trees that are grown to see how long they take
@@ -22,7 +22,7 @@ PILOT = 10  # trees that are grown to see how long they take
 class PartPlan:
     """The smoothers that there is time for, the most useful first.
 
-    Without a budget they take ten times what one kernel ridge regression does, or ten seconds, by
+    Without a budget they take ten times what one kernel ridge regression does, or twenty seconds, by
     nominal speeds: the same data give the same parts everywhere. With one, what was taken is
     measured, and the next parts are those that fit into what is left. What does not fit is made
     smaller, or gives way to what takes less.
@@ -66,7 +66,8 @@ class PartPlan:
 
     def __iter__(self) -> Iterator[Part]:
         for number, part in enumerate(self.parts):
-            chosen = self._within(part, first=number == 0)
+            others = self.parts[number + 1 :]
+            chosen = self._within(part, others, first=number == 0)
             if chosen is not None:
                 began = perf_counter()
                 yield chosen
@@ -83,10 +84,10 @@ class PartPlan:
         if first and self.budget is not None and part.seconds > 0:
             self.speed = seconds / part.seconds  # forests are tried before they are grown
 
-    def _within(self, part: Part, first: bool) -> Part | None:
+    def _within(self, part: Part, others: list[Part], first: bool) -> Part | None:
         """The part, or what there is time for in its place; the first one in any case."""
         if part.n_trees:
-            return self._forest_within(part)
+            return self._forest_within(part, sum(p.seconds for p in others if not p.n_trees))
         if self.n_landmarks is not None and part.n_landmarks is not None:
             part = replace(self._with_landmarks(part, self.n_landmarks), instead=part)
         while self.speed * part.seconds > self.left:
@@ -95,14 +96,15 @@ class PartPlan:
             part = part.instead
         return part
 
-    def _forest_within(self, part: Part) -> Part | None:
-        """As many trees as there is time for; None for too few."""
+    def _forest_within(self, part: Part, reserve: float) -> Part | None:
+        """As many trees as there is time for, without what others need; None for too few."""
         seconds, left = part.seconds, self.left
         if self.budget is not None and left > 0:
             began = perf_counter()
             clone(part.smoother).set_params(n_estimators=PILOT).fit(self.X, self.targets)
             seconds = (perf_counter() - began) / PILOT * part.n_trees
             left = self.left
+        left -= min(self.speed * reserve, left / 2)
         if seconds <= left:
             return replace(part, seconds=seconds)
         n_trees = int(left / seconds * part.n_trees)

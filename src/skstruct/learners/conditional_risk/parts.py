@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skstruct.kernels.inputs import Laplacian, kernel_name
+from skstruct.kernels.inputs import RBF, Laplacian, kernel_name
 from skstruct.smoothing import KernelRidge
 from skstruct.smoothing.cross_fitting import CrossFitted
 from skstruct.smoothing.forest import Forest
@@ -26,14 +26,14 @@ from skstruct.smoothing.projections import FEW, MANY
 from skstruct.smoothing.scaled import Scaled
 
 N_TREES, FEWEST_TREES = 200, 50
-FEW_ROWS = 1000  # up to these, a second width of the Laplacian kernel is worth its time
+FEW_ROWS = 1000  # up to these, second widths of kernels are worth their time
 JUDGED = SOME_ROWS  # that judge what is fitted to more than five thousand
 # Operations a second of decompositions and of products, nominally: the plan is the same on every
 # machine, and a budget in seconds is kept by what the first part took.
 RATE, PRODUCTS = 1e10, 3e10
 TREE, VALUES = 2e-3, 8e6  # seconds of a tree, and values that it looks at in one, nominally
 STEPS = 100  # of a logistic regression
-WIDER = 0.25  # of the usual gamma
+WIDER, NEARLY_LINEAR = 0.25, 0.1  # of the usual gamma
 PENALTIES = {"logistic": 1.0, "logistic, strong penalty": 0.05}
 
 
@@ -93,6 +93,7 @@ def all_parts(size: Size, targets: np.ndarray, seed: Any, classify: bool) -> lis
     if size.n <= FEW_ROWS and not size.is_sparse:
         # The usual width of columns that are scaled is one over their number.
         parts.append(ridge_part("laplacian, wide", Laplacian(WIDER / size.p), size))
+        parts.append(ridge_part("gaussian, wide", RBF(NEARLY_LINEAR / size.p), size))
     return parts + (_logistic(size, targets) if classify else [])
 
 
