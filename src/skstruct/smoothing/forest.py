@@ -16,6 +16,7 @@ from skstruct._arrays.progress import track
 from skstruct._arrays.rows import copied_rows, narrow_indices
 from skstruct.saving import check_trees, require, savable, whole_numbers
 from skstruct.smoothing.base import WeightedMean
+from skstruct.smoothing.folds import rank_by_content
 from skstruct.smoothing.projections import few_targets
 
 N_COMPARED = 50  # trees that each size is judged by
@@ -114,7 +115,7 @@ class Forest(WeightedMean):
     ``loo`` is *out-of-bag*, not refitting: a row is predicted by the trees whose sample
     holds no row of its group. A row without such a tree is predicted by all trees, its
     group's rows taken out of the leaves; these trees were grown knowing it, so with large
-    groups ``loo`` is optimistic.
+    groups ``loo`` is optimistic, unless ``fit`` is told the groups and draws them as a whole.
 
     Parameters
     ----------
@@ -193,11 +194,25 @@ class Forest(WeightedMean):
         self.verbose = verbose
 
     # ------------------------------------------------------------------ growing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
+        """Fit to targets ``y`` of shape (n, n_targets) or (n,).
+
+        Parameters
+        ----------
+        groups : array of shape (n,), default=None
+            Samples draw whole groups: ``loo`` of these groups is then out of bag.
+        """
+        self._drawn_together = None if groups is None else np.asarray(groups)
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            del self._drawn_together
+
     def _learn(self, X: Any, targets: np.ndarray, sample_weight: Any) -> None:
         if self.n_estimators < 1:
             raise ValueError(f"n_estimators must be at least 1; got {self.n_estimators!r}.")
         X = _tree_input(X)
-        sample = Bootstrap(X, targets, sample_weight)
+        sample = bootstrap(X, targets, sample_weight, self._drawn_together)
         # Trees read columns, and would convert a sparse X one by one.
         columns = X.tocsc() if sparse.issparse(X) else X
         rng, grow = check_random_state(self.random_state), delayed(_grow)
@@ -376,6 +391,13 @@ class Forest(WeightedMean):
         return votes, removed, _ones_at(bare, which, (n, len(numbers))), others
 
 
+def bootstrap(X: Any, targets: np.ndarray, weight: np.ndarray, groups: Any = None) -> Any:
+    """What samples are drawn from: rows, or whole groups of them."""
+    if groups is None:
+        return Bootstrap(X, targets, weight)
+    return GroupBootstrap(X, targets, weight, groups)
+
+
 class Bootstrap:
     """Samples of the training rows that depend on what the rows hold, not on their order.
 
@@ -400,7 +422,32 @@ class Bootstrap:
         return np.bincount(drawn, minlength=len(self.order)).astype(np.int32)
 
 
-def _grow(tree: Any, X: Any, targets: np.ndarray, sample: Bootstrap) -> tuple[Any, np.ndarray]:
+class GroupBootstrap:
+    """Samples of whole groups, by the mean weight of their rows; rows of no weight stay out.
+
+    A group lies where its rows do on average, so the order of the rows has no part in it.
+    """
+
+    def __init__(self, X: Any, targets: np.ndarray, weight: np.ndarray, groups: Any) -> None:
+        self.number = np.unique(groups, return_inverse=True)[1].reshape(-1)
+        self.present = weight > 0
+        sizes = np.maximum(np.bincount(self.number, self.present), 1)
+        share = np.bincount(self.number, weight) / sizes
+        keys = rank_by_content(X, targets) + 1.0
+        self.order = np.argsort(np.bincount(self.number, keys) / np.bincount(self.number))
+        ends = share[self.order].cumsum()
+        self.ends = ends / ends[-1]
+        self.size = int(np.count_nonzero(weight))  # about so many rows are drawn
+
+    def counts(self, seed: int) -> np.ndarray:
+        """How often a sample holds each row; shape (n,)."""
+        points = np.random.RandomState(seed).random_sample(len(self.order))
+        drawn = self.order[np.searchsorted(self.ends, points, side="right")]
+        times = np.bincount(drawn, minlength=len(self.order))[self.number]
+        return np.where(self.present, times, 0).astype(np.int32)
+
+
+def _grow(tree: Any, X: Any, targets: np.ndarray, sample: Any) -> tuple[Any, np.ndarray]:
     counts = sample.counts(tree.random_state)
     tree.fit(X, targets, sample_weight=counts.astype(np.float64), check_input=False)
     return tree, counts

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from skstruct._arrays.memory import row_blocks
 from skstruct.smoothing.folds import rank_by_content
@@ -40,6 +41,8 @@ def fit_and_leave_out(
     if not hasattr(smoother, "loo"):
         smoother = CrossFitted(smoother, cv)
     given = {} if sample_weight is None else {"sample_weight": sample_weight}
+    if groups is not None and has_fit_parameter(smoother, "groups"):
+        given["groups"] = groups  # what is out of bag is out by groups
     alpha: Any = getattr(smoother, "alpha", None)
     if not (isinstance(alpha, str) or np.ndim(alpha) > 0):
         smoother.fit(X, targets, **given)

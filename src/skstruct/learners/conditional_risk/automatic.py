@@ -106,12 +106,20 @@ class StackedRegression:
         problem = self.problem
         cheap = self.rows.shape[0] <= SPECTRAL_ROWS or problem.by_weights
         if cheap and problem.rows_stand_alone and not problem.joint:
-            usual = resolve_loss(self.model.space_.default_loss)
-            other = risk_problem(self.model.space_, usual, problem.outputs)
-            if problem.by_weights or _width(other) < _width(problem):
+            other = self._usual_problem()
+            fewer = other is not None and _width(other) < _width(problem)
+            if other is not None and (problem.by_weights or fewer):
                 problem = other
         own, targets = self.problem.n_targets(compared=False), problem.deciding_targets()
         return targets, problem is self.problem and targets.shape[1] == own
+
+    def _usual_problem(self) -> Any:
+        """That of the loss that the space has when none is given; None where it has none."""
+        space = self.model.space_
+        try:
+            return risk_problem(space, resolve_loss(space.default_loss), self.problem.outputs)
+        except ValueError:  # a space of the user's own, with embeddings for other losses
+            return None
 
     def _rows_that_judge(self, targets: np.ndarray) -> np.ndarray | None:
         """Numbers of some rows of many, groups as a whole; None for all."""
@@ -134,7 +142,7 @@ class StackedRegression:
         plan = PartPlan(
             self.rows, targets, model.random_state, self.budget, self.are_own, self.n_rows
         )
-        announce(f"smoothers, in at most about {plan.limit:.3g} s: {plan}")
+        announce(f"{self._amount(targets)}; in at most about {plan.limit:,.0f} s: {plan}")
         steps: Any = plan  # which is told what was taken, step by step
         for part in track(steps, "smoothers", model.verbose):
             candidate = self._candidate(part, targets)
@@ -148,6 +156,10 @@ class StackedRegression:
                     break
             found.append(candidate)
         return found
+
+    def _amount(self, targets: np.ndarray) -> str:
+        n, q = targets.shape
+        return f"{n:,} rows x {q:,} targets"
 
     def _candidate(self, part: Part, targets: np.ndarray) -> Candidate:
         start = process_time()

@@ -236,7 +236,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
             The time that the smoothers of ``smoother="auto"`` may take, ``"30s"`` or a number of
             seconds. What is tried then depends on the speed of the machine; without a budget it
             follows from the data alone, and takes some ten times as long as kernel ridge
-            regression, or some ten seconds.
+            regression, or some twenty seconds of one core at most.
         """
         check_settings(self)
         seconds = parse_seconds(budget)

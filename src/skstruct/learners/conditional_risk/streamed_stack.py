@@ -18,7 +18,7 @@ from skstruct.smoothing.penalties import (
     squared_error,
 )
 
-UNKNOWN = 1_000_000  # rows that a source is planned for, if nobody knows how many it has
+UNKNOWN = 100_000  # rows that a source is planned for, if nobody knows how many it has
 
 
 class StreamedStack(StackedRegression):
@@ -38,6 +38,11 @@ class StreamedStack(StackedRegression):
         targets = self.problem.targets()
         parts = self._fitted(targets)
         return self._decided([*self._stacks(parts, targets), *parts])
+
+    def _amount(self, targets: np.ndarray) -> str:
+        n, (k, q) = self.read["source"].n_rows, targets.shape
+        rows = "Rows" if n is None else f"{n:,} rows"
+        return f"{rows} in blocks x {q:,} targets, judged by {k:,} rows"
 
     def _fitted_part(self, part: Part, targets: np.ndarray) -> tuple[Any, np.ndarray]:
         if not hasattr(part.smoother, "fit_source"):
