@@ -119,6 +119,10 @@ class PenaltyPath:
         """Of the rows that are left out; None for none."""
         return self._of_rows(self.weight)
 
+    def decades(self) -> np.ndarray:
+        """Some of the penalties: about one for each power of ten."""
+        return smoother_alphas(self.fitted)[::3]
+
     def means(self, alpha: Any = "auto") -> Iterator[tuple[float, np.ndarray]]:
         """Pairs of a penalty and left-out means of shape (k, q)."""
         alphas = alpha_grid(alpha, partial(smoother_alphas, self.fitted))

@@ -200,10 +200,12 @@ class StackedRegression:
         """The stack, or what decides clearly better."""
         search = LeaveOutSearch()
         search.loss = stand_in(self.judge, self.problem)
-        losses = [self._losses(candidate) for candidate in found]
-        trials = [c.trial(self._mean(own)) for c, own in zip(found, losses)]
-        for trial in trials:
-            search.add(trial)
+        losses, trials = [], []
+        for candidate in found:
+            own, alpha = self._tuned_losses(candidate)
+            losses.append(own)
+            trials.append({**candidate.trial(self._mean(own)), "alpha": alpha})
+            search.add(trials[-1])
         number = self._chosen(losses, sum(c.name in STACKS for c in found))
         search.best, chosen = trials[number], found[number]
         if hasattr(chosen.smoother, "loo_path"):
@@ -224,6 +226,22 @@ class StackedRegression:
             if better > max(gain, CLEARLY * error):
                 best, gain = number, better
         return best
+
+    def _tuned_losses(self, candidate: Candidate) -> tuple[np.ndarray, float | None]:
+        """Left-out losses, and the penalty: that of least squared error, or one that decides better.
+
+        Means that are decided from together, such as those of pairs, may need another penalty than
+        each of them. Of many rows, every penalty would take a factorization.
+        """
+        best, alpha = self._losses(candidate), getattr(candidate.smoother, "alpha", None)
+        if self.judged is not None or not hasattr(candidate.smoother, "loo_path"):
+            return best, alpha
+        path = self._path(candidate)
+        for value, left in path.means(path.decades()):
+            losses = self._losses_of(left)
+            if self._mean(losses) < self._mean(best):
+                best, alpha = losses, value
+        return best, alpha
 
     def _losses(self, candidate: Candidate) -> np.ndarray:
         """Left-out losses of the outputs, by what a smoother makes of the problem's targets."""

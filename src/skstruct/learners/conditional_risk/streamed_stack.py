@@ -2,6 +2,7 @@
 """A stack from blocks of rows: sums where these do, and forests of a sample."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from skstruct.learners.conditional_risk.automatic import Candidate, StackedRegre
 from skstruct.learners.conditional_risk.parts import Part
 from skstruct.learners.regression import Regressed
 from skstruct.smoothing.penalties import (
+    PenaltyPath,
+    alpha_grid,
     fit_and_leave_out,
     open_to_any,
     smoother_alphas,
@@ -63,7 +66,7 @@ class StreamedStack(StackedRegression):
         return SourcePath(chosen.smoother)
 
 
-class SourcePath:
+class SourcePath(PenaltyPath):
     """Left-out means of a sample for one penalty after another, from the sums of all rows.
 
     Parameters
@@ -71,14 +74,12 @@ class SourcePath:
     fitted : ridge regression that was fitted to a source
     """
 
-    whole = True  # of all rows
-
     def __init__(self, fitted: Any) -> None:
-        self.fitted = fitted
+        self.fitted, self.whole = fitted, True
 
-    def means(self) -> Iterator[tuple[float, np.ndarray]]:
+    def means(self, alpha: Any = "auto") -> Iterator[tuple[float, np.ndarray]]:
         """Pairs of a penalty and left-out means of shape (k, q)."""
-        alphas = smoother_alphas(self.fitted)
+        alphas = alpha_grid(alpha, partial(smoother_alphas, self.fitted))
         return zip(alphas.tolist(), self.fitted.loo_path(alphas))
 
     def smoother_with(self, alpha: float, _targets: Any = None) -> Any:
