@@ -263,9 +263,9 @@ class Forest(WeightedMean):
         forest._plant(trees, X, targets)
         groups = copied_rows(X, targets)
         free = forest._free(np.arange(len(targets)) if groups is None else groups)
-        votes = partial(forest._votes, forest.leaves_)
+        votes, means = partial(forest._votes, forest.leaves_), forest.shares_ @ targets
         error = out_of_bag_error(
-            votes, free, forest.leaf_means_, targets, self.sample_weight_, self.n_estimators
+            votes, free, means, targets, self.sample_weight_, self.n_estimators
         )
         return error, trees
 

@@ -95,7 +95,7 @@ class PenaltyPath:
         self.whole = X.shape[0] <= getattr(_inner(smoother), "most_path_rows", np.inf)
         if not self.whole and rows is None:
             key = rank_by_content(X, targets)
-            self.rows = np.flatnonzero(key % round(X.shape[0] / SOME_ROWS) == 0)
+            self.rows = np.flatnonzero(key % max(1, round(X.shape[0] / SOME_ROWS)) == 0)
         if fitted is not None and self.whole:
             self.fitted = fitted.with_targets(targets)
         else:

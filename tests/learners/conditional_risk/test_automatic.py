@@ -13,6 +13,7 @@ from skstruct.model_selection import left_out_risk
 from skstruct.persistence import load_model, save_model
 from skstruct.smoothing import KernelRidge, Scaled, Stacked
 from skstruct.spaces import Hierarchy, Interval, LabelSets, Rankings
+from skstruct.streaming import ArraySource
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((90, 4)) * [1.0, 5.0, 0.2, 1.0]
@@ -186,3 +187,105 @@ def test_no_time_leaves_one_part():
     assert [part.name for part in plan] == ["gaussian"]
     model = ConditionalRiskMinimizer(LabelSets()).fit(X, Y, budget=1e-3)
     assert {trial["smoother"] for trial in model.search_.trials} == {STACK, "gaussian"}
+
+
+def labels_of(n, seed):
+    rng = np.random.default_rng(seed)
+    inputs = rng.standard_normal((n, 4))
+    scores = inputs[:, :3] + 0.5 * rng.standard_normal((n, 3))
+    return inputs, (scores > 0).astype(int)
+
+
+@pytest.fixture
+def many_are_few(monkeypatch):
+    """More than a hundred rows are many, of which about forty judge."""
+    monkeypatch.setattr("skstruct.learners.conditional_risk.automatic.SPECTRAL_ROWS", 100)
+    monkeypatch.setattr("skstruct.learners.conditional_risk.parts.SPECTRAL_ROWS", 100)
+    monkeypatch.setattr("skstruct.learners.conditional_risk.automatic.JUDGED", 40)
+    monkeypatch.setattr(KernelRidge, "most_path_rows", 100)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", ["hamming", "f1", "zero_one"])
+def test_some_rows_judge_many(many_are_few, loss):
+    inputs, labels = labels_of(160, 0)
+    model = ConditionalRiskMinimizer(LabelSets(), loss).fit(inputs, labels)
+    trials = {trial["smoother"]: trial for trial in model.search_.trials}
+    assert {STACK, "gaussian", "forest", "linear"} <= set(trials)
+    assert model.search_.best["risk"] <= trials[STACK]["risk"]
+    fresh, truth = labels_of(300, 1)
+    baseline = np.abs(truth - (labels.mean(axis=0) > 0.5)).mean()
+    assert np.abs(model.predict(fresh) - truth).mean() < 0.6 * baseline
+
+
+@pytest.mark.slow
+def test_rows_that_judge_are_whole_groups_in_any_order(many_are_few):
+    inputs, labels = labels_of(160, 0)
+    groups = np.arange(160) // 3
+
+    def judged(order):
+        found = []
+
+        class Spied(StackedRegression):
+            def _fitted(self, targets):
+                found.append(order[self.judged])
+                raise StopIteration
+
+        model = ConditionalRiskMinimizer(LabelSets(), cv=None)
+        data = model._read(inputs[order], labels[order], None, groups[order])
+        model._pair(data)
+        with pytest.raises(StopIteration):
+            Spied(model, model.problem_).fit(data, None)
+        return set(found[0].tolist())
+
+    rows = judged(np.arange(160))
+    assert 30 <= len(rows) <= 55
+    inside = np.isin(np.arange(160), sorted(rows))
+    assert all(inside[groups == group].all() for group in np.unique(groups[inside]))
+    model = ConditionalRiskMinimizer(LabelSets())
+    model.streamed_ = False
+    assert judged(RNG.permutation(160)) == rows
+
+
+def test_more_landmarks_where_these_pay():
+    plan = PartPlan(np.zeros((30_000, 5)), np.zeros((30_000, 2)))
+    first = next(iter(plan))
+    assert first.n_landmarks == 1000
+    larger = plan.larger(first, residual=0.1)
+    assert larger.n_landmarks == 2000
+    assert larger.smoother.smoother.n_landmarks == 2000
+    assert plan.larger(first, residual=0.0) is None  # nothing is left to explain
+    plan.n_landmarks = 2000
+    laplacian = next(part for part in plan if part.name == "laplacian")
+    assert laplacian.n_landmarks in (1000, 2000)
+    short = PartPlan(np.zeros((30_000, 5)), np.zeros((30_000, 2)), budget=0.01)
+    assert short.larger(first, residual=0.1) is None
+
+
+@pytest.mark.slow
+def test_squares_of_quantities_do_not_weigh():
+    """What tells a decision's cost has no part in the weights."""
+    rng = np.random.default_rng(2)
+    inputs = rng.standard_normal((120, 3))
+    y = 100 * inputs[:, 0] + rng.standard_normal(120)
+    model = ConditionalRiskMinimizer(Interval()).fit(inputs, y)
+    best = model.search_.best
+    assert_allclose(best["risk"], best["squared error"], rtol=0.5)
+    assert best["risk"] < 0.01 * y.var()
+
+
+@pytest.mark.slow
+def test_a_stack_of_a_stream():
+    inputs, labels = labels_of(400, 3)
+    source = ArraySource(inputs, labels, None)
+    model = ConditionalRiskMinimizer(LabelSets()).fit(source)
+    trials = {trial["smoother"]: trial for trial in model.search_.trials}
+    assert {STACK, "gaussian", "laplacian", "linear", "forest"} <= set(trials)
+    held = ConditionalRiskMinimizer(LabelSets(), solver="nystroem").fit(inputs, labels)
+    fresh, truth = labels_of(400, 4)
+    wrong = np.abs(model.predict(fresh) - truth).mean()
+    assert wrong <= np.abs(held.predict(fresh) - truth).mean() + 0.02
+    parts = ConditionalRiskMinimizer(LabelSets(), cv=4).fit(source)  # whole parts are left out
+    assert_allclose(parts.search_.best["risk"], model.search_.best["risk"], rtol=0.2)
+    once = ConditionalRiskMinimizer(LabelSets()).fit(iter([(inputs, labels)]))
+    assert "smoother" not in once.search_.best  # one pass, one kernel

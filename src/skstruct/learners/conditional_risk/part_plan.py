@@ -12,8 +12,11 @@ from sklearn.base import clone
 
 from skstruct.learners.conditional_risk.parts import FEWEST_TREES, Part, Size, all_parts, ridge_part
 from skstruct.smoothing.nystroem.landmarks import EXPLAINED
+from skstruct.smoothing.planning import SPECTRAL_ROWS
 
-TIMES, AT_LEAST = 10.0, 20.0  # kernel ridge regressions, and seconds, that a fit may take
+TIMES = 10.0  # kernel ridge regressions that a fit may take
+# Seconds that it may take in any case, of few rows and of many; and at most, if two parts fit.
+AT_LEAST, AT_LEAST_MANY, AT_MOST = 20.0, 120.0, 600.0
 FOR_PARTS = 0.7  # of a budget: decisions of left-out rows take the rest
 FOR_LANDMARKS = 1 / 3  # of what is left: more landmarks may take
 PILOT = 10  # trees that are grown to see how long they take
@@ -22,10 +25,11 @@ PILOT = 10  # trees that are grown to see how long they take
 class PartPlan:
     """The smoothers that there is time for, the most useful first.
 
-    Without a budget they take ten times what one kernel ridge regression does, or twenty seconds, by
-    nominal speeds: the same data give the same parts everywhere. With one, what was taken is
-    measured, and the next parts are those that fit into what is left. What does not fit is made
-    smaller, or gives way to what takes less.
+    Without a budget they take ten times what one kernel ridge regression does, at least twenty
+    seconds (two minutes of more than five thousand rows) and at most ten minutes, by nominal
+    speeds: the same data give the same parts everywhere, in less time than that on most machines.
+    With one, what was taken is measured, and the next parts are those that fit into what is left.
+    What does not fit is made smaller, or gives way to what takes less.
 
     Parameters
     ----------
@@ -53,10 +57,14 @@ class PartPlan:
         self.size = Size(X, targets, n_rows)
         seed = 0 if random_state is None else random_state
         self.parts = all_parts(self.size, targets, seed, classify)
-        first = self.parts[0].seconds
-        self.limit = max(TIMES * first, AT_LEAST) if budget is None else FOR_PARTS * budget
+        self.limit = self._usual_limit() if budget is None else FOR_PARTS * budget
         self.start, self.taken, self.speed = perf_counter(), 0.0, 1.0
         self.n_landmarks: int | None = None  # that turned out to pay
+
+    def _usual_limit(self) -> float:
+        first = self.parts[0].seconds
+        least = AT_LEAST if self.size.n <= SPECTRAL_ROWS else AT_LEAST_MANY
+        return max(2 * first, min(max(TIMES * first, least), AT_MOST))
 
     def __len__(self) -> int:
         return len(self.parts)
