@@ -106,7 +106,9 @@ def measured(case, number, method, cap):
                     )
                 else:
                     line["figures"][measure.name] = figure(case, measure, answer, truth)
-    except OverCap:
+    except (OverCap, SystemError) as error:  # compiled code wraps what it is stopped by
+        if isinstance(error, SystemError) and not isinstance(error.__context__, OverCap):
+            raise
         line |= {"given_up": cap, "note": f"given up after {cap:g} CPU seconds"}
     except ERRORS as error:
         line["note"] = told(error)

@@ -17,7 +17,9 @@ from skstruct.streaming.blocks import Block
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 3)) * [1.0, 8.0, 0.3]
-T = np.column_stack([np.sin(X[:, 0]), X[:, 1] / 8, X[:, 0] > 0]) + 0.2 * RNG.standard_normal((60, 3))
+T = np.column_stack([np.sin(X[:, 0]), X[:, 1] / 8, X[:, 0] > 0]) + 0.2 * RNG.standard_normal(
+    (60, 3)
+)
 SMOOTHERS = {
     "exact": KernelRidge(RBF(0.3), 0.4, solver="cholesky"),
     "spectral": KernelRidge(RBF(0.3), 0.4, solver="spectral"),

@@ -227,7 +227,7 @@ class RiskProblem:
         return losses
 
     def output_weights(self, sample_weight: Any, numbers: Any = None) -> Any:
-        """Weights of the outputs of all rows, or of rows by number, given those of what is smoothed.
+        """Weights of outputs, of all rows or of rows by number, given those of what is smoothed.
 
         None for none.
         """

@@ -364,7 +364,6 @@ class KernelRidge(KernelMachine):
             left[absent] = self.predict(X[absent]).reshape(absent.sum(), -1)
         return left if self.targets_.ndim == 2 else left[:, 0]
 
-
     def _residual_shares(self, rows: np.ndarray, *shift: Any) -> Any:
         """Those of some rows; by columns of their own where they are few."""
         several = np.ndim(shift[0] if shift else self.alpha) > 0

@@ -99,9 +99,9 @@ class PenaltyPath:
         if fitted is not None and self.whole:
             self.fitted = fitted.with_targets(targets)
         else:
-            some = (lambda A: A) if self.whole else self._of_rows
-            ridge = open_to_any(clone(smoother))
-            self.fitted = ridge.fit(some(X), some(targets), some(sample_weight))
+            given = [X, targets, sample_weight]
+            seen = given if self.whole else [self._of_rows(values) for values in given]
+            self.fitted = open_to_any(clone(smoother)).fit(*seen)
         if self.whole and hasattr(self.fitted, "left_out_rows_"):
             self.fitted.left_out_rows_ = rows
 

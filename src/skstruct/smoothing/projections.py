@@ -7,7 +7,7 @@ MANY, FEW = 100, 40  # more targets than these are looked at by so many combinat
 
 
 def few_targets(targets: np.ndarray) -> np.ndarray:
-    r"""Targets of shape (n, q) as they are, or :math:`T G / \sqrt{m}` of shape (n, m) where q > 100.
+    r"""Targets of shape (n, q) as they are, or :math:`T G / \sqrt{m}`, of shape (n, m), if q > 100.
 
     G is (q, m), standard normal, and m = 40. Squared distances of rows are the same on average
     over G (Johnson and Lindenstrauss), so penalties and splits of trees are chosen alike.

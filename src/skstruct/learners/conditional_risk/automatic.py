@@ -218,7 +218,7 @@ class StackedRegression:
         return Regressed(light(smoother), search=search)
 
     def _chosen(self, losses: list[np.ndarray], n_stacks: int = 1) -> int:
-        """The better stack, unless a part is better by more than a standard error; the best then."""
+        """The better stack, or the best part that is better by more than a standard error."""
         stack = int(np.argmin([self._mean(own) for own in losses[:n_stacks]]))
         best, gain = stack, 0.0
         for number, own in enumerate(losses[n_stacks:], n_stacks):
@@ -228,7 +228,7 @@ class StackedRegression:
         return best
 
     def _tuned_losses(self, candidate: Candidate) -> tuple[np.ndarray, float | None]:
-        """Left-out losses, and the penalty: that of least squared error, or one that decides better.
+        """Left-out losses, and the penalty: of least squared error, or one that decides better.
 
         Means that are decided from together, such as those of pairs, may need another penalty than
         each of them. Of many rows, every penalty would take a factorization.
