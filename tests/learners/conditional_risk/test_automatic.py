@@ -287,5 +287,7 @@ def test_a_stack_of_a_stream():
     assert wrong <= np.abs(held.predict(fresh) - truth).mean() + 0.02
     parts = ConditionalRiskMinimizer(LabelSets(), cv=4).fit(source)  # whole parts are left out
     assert_allclose(parts.search_.best["risk"], model.search_.best["risk"], rtol=0.2)
+    with pytest.raises(ValueError, match="begin with partial_fit"):
+        model.partial_fit(inputs, labels)
     once = ConditionalRiskMinimizer(LabelSets()).fit(iter([(inputs, labels)]))
     assert "smoother" not in once.search_.best  # one pass, one kernel

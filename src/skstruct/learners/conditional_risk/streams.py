@@ -270,7 +270,14 @@ class StreamedRisk:
             raise ValueError("Features for every position of a sequence are not read in blocks.")
         X = read_inputs(self, X)
         check_consistent_length(X, y)
-        if not hasattr(self.smoother_, "stats_"):  # an exact solver
+        summed = hasattr(self.smoother_, "stats_")
+        if not summed and smoothing_by(self) == "stack":
+            raise ValueError(
+                "Further rows are learned by one kernel ridge regression, and this model has "
+                "several smoothers, or one of scaled inputs: give smoother=\"kernel_ridge\" to fit, "
+                "or begin with partial_fit."
+            )
+        if not summed:  # an exact solver
             self.streamed_ = True
             self.problem_ = risk_problem(self.space_, self.loss_, self.outputs_, some=True)
             check_by_means(self.problem_)
