@@ -52,3 +52,19 @@ def test_quick_runs_end_well(benchmark_named, monkeypatch, capsys, script, funct
     getattr(module, function)()
     printed = capsys.readouterr().out.splitlines()
     assert len(printed) >= 4 + lines  # an empty line, the title, names of columns, a rule
+
+
+@pytest.mark.slow
+def test_words_are_tagged_in_a_quick_run(benchmark_named, capsys):
+    benchmark_named("bench_tokens").main()
+    printed = capsys.readouterr().out
+    assert "32 training sentences, 192 tokens" in printed
+    assert "ours, all defaults         100.00%" in printed
+
+
+def test_chunks_end_where_their_kind_does(benchmark_named):
+    module = benchmark_named("bench_tokens")
+    tags = ["B-NP", "I-NP", "B-NP", "O", "I-VP", "I-PP"]
+    assert sorted(module.spans(tags)) == [(0, 2, "NP"), (2, 3, "NP"), (4, 5, "VP"), (5, 6, "PP")]
+    assert module.spans([]) == set()
+    assert module.chunk_f1([["B-NP", "I-NP", "B-VP"]], [["B-NP", "B-NP", "B-VP"]]) == 0.4

@@ -14,14 +14,14 @@ import skstruct
 
 PACKAGE = Path(skstruct.__file__).parent
 LAYERS = ["exceptions", "tolerances", "saving", "_arrays", "config", "_files", "backends"]
-LAYERS += ["streaming"]
+LAYERS += ["encoding", "streaming"]
 LAYERS += ["solvers", "spaces", "losses"]
-LAYERS += ["rankings", "kernels", "smoothing", "bounds", "sampling", "learners"]
+LAYERS += ["rankings", "features", "kernels", "smoothing", "bounds", "sampling", "learners"]
 LAYERS += ["model_selection", "inspection", "datasets", "tasks", "persistence", "reports"]
 LAYERS += ["testing", "cli"]
-ROOMS = ["bounds", "datasets", "inspection", "kernels", "learners", "losses"]
-ROOMS += ["model_selection", "persistence", "rankings", "reports", "sampling", "smoothing"]
-ROOMS += ["spaces", "streaming", "testing"]
+ROOMS = ["bounds", "datasets", "encoding", "features", "inspection", "kernels", "learners"]
+ROOMS += ["losses", "model_selection", "persistence", "rankings", "reports", "sampling"]
+ROOMS += ["smoothing", "spaces", "streaming", "testing"]
 
 
 def upward_imports(package):

@@ -21,6 +21,7 @@ from skstruct import (
     StructuredPerceptron,
     StructuredSVM,
 )
+from skstruct.encoding import TableEncoder
 from skstruct.learners import (
     ConstraintClassification,
     LabelRankingBoosting,
@@ -51,7 +52,7 @@ class HierarchyAdapter(BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
         return tags
 
     def _sets(self, y):
@@ -96,7 +97,7 @@ class RankingAdapter(BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
         return tags
 
     def fit(self, X, y):
@@ -116,8 +117,10 @@ class RankingAdapter(BaseEstimator):
 
 
 ESTIMATORS = {
-    "classes": ConditionalRiskMinimizer(),
+    "classes": ConditionalRiskMinimizer(smoother="kernel_ridge"),
     "fixed alpha": ConditionalRiskMinimizer(alpha=1.0, kernel="linear"),
+    "table encoder": TableEncoder(),
+    "table encoder, unscaled": TableEncoder("none"),
     "ridge": KernelRidge(),
     "compression": SampleCompression(),
     "linear ridge": LinearRidge(),
@@ -218,7 +221,9 @@ def test_large_hierarchies_are_cheap_to_copy_and_show():
     """Hardly more steps than for small ones."""
     small, large = (
         ConditionalRiskMinimizer(
-            Hierarchy([((j - 1) // 4, j) for j in range(1, n)]), "hierarchical"
+            Hierarchy([((j - 1) // 4, j) for j in range(1, n)]),
+            "hierarchical",
+            smoother="kernel_ridge",
         )
         for n in (230, 23_000)
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skstruct.config import config_context, get_config, set_config
+    from skstruct.features import TokenFeatures
     from skstruct.learners import (
         ConditionalRiskMinimizer,
         CountingRidge,
@@ -36,11 +37,14 @@ _LEARNERS = (
     "StructuredPerceptron",
     "StructuredSVM",
 )
+_FEATURES = ("TokenFeatures",)
 _FILES = ("load_model", "save_model")
 _SETTINGS = ("config_context", "get_config", "set_config")
 _ROOMS = (
     "bounds",
     "datasets",
+    "encoding",
+    "features",
     "inspection",
     "kernels",
     "learners",
@@ -65,6 +69,7 @@ __all__ = [
     "OutputKernelRegressor",
     "StructuredPerceptron",
     "StructuredSVM",
+    "TokenFeatures",
     "__version__",
     "config_context",
     "get_config",
@@ -79,6 +84,8 @@ def __getattr__(name: str) -> Any:
     """Load sub-packages when they are first touched, so that importing costs little."""
     if name in _LEARNERS:
         return getattr(import_module("skstruct.learners"), name)
+    if name in _FEATURES:
+        return getattr(import_module("skstruct.features"), name)
     if name in _SETTINGS:
         return getattr(import_module("skstruct.config"), name)
     if name in _FILES:

@@ -268,6 +268,17 @@ ALLOCATED = 1e-6
 DRAWN_FLOW = 1e-9
 """In points: thinner arcs are not drawn."""
 
+# Stacks of smoothers
+
+EQUAL_PARTS = 1e-10
+"""Of the trace: added to the products of a stack, so that equal smoothers share their weight."""
+
+NO_WEIGHT = 1e-9
+"""Of the largest weight in a stack of smoothers: a smoother with less has none."""
+
+CONSTANT_COLUMN = 1e-7
+"""Of the size of a column: with less standard deviation it is not scaled."""
+
 # Comparisons with what is stored or tested
 
 STORED_PREDICTION = 1e-6

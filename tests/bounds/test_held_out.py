@@ -104,8 +104,8 @@ def labels(n, seed):
 
 
 MODELS = {
-    "default": lambda: ConditionalRiskMinimizer(),
-    "f1": lambda: ConditionalRiskMinimizer(LabelSets(), F1()),
+    "default": lambda: ConditionalRiskMinimizer(smoother="kernel_ridge"),
+    "f1": lambda: ConditionalRiskMinimizer(LabelSets(), F1(), smoother="kernel_ridge"),
     "forest": lambda: ConditionalRiskMinimizer(smoother=Forest(10, random_state=0)),
     "neighbors": lambda: ConditionalRiskMinimizer(smoother=Neighbors(5)),
     "landmarks": lambda: ConditionalRiskMinimizer(n_landmarks=20, alpha=1.0, solver="nystroem"),
@@ -138,7 +138,7 @@ def test_every_model_is_certified_by_other_rows(name):
 def test_risks_of_models_stay_below_their_certificates():
     """200 sets of 40 rows each for one model, whose risk 20,000 rows tell (to 0.01)."""
     X, Y = labels(60, 0)
-    model = ConditionalRiskMinimizer(LabelSets(), "hamming").fit(X, Y)
+    model = ConditionalRiskMinimizer(LabelSets(), "hamming", smoother="kernel_ridge").fit(X, Y)
     risk = -model.score(*labels(20000, 1))
     values = [model.certify(*labels(40, seed), delta=DELTA).value for seed in range(2, 202)]
     failed = np.count_nonzero(np.array(values) < risk - 0.01)
@@ -147,7 +147,7 @@ def test_risks_of_models_stay_below_their_certificates():
 
 def test_training_rows_need_a_theorem():
     X, Y = labels(60, 0)
-    model = ConditionalRiskMinimizer().fit(X, Y)
+    model = ConditionalRiskMinimizer(smoother="kernel_ridge").fit(X, Y)
     with pytest.raises(ValueError, match=r"without intercept.*certify\(X_new, y_new\)"):
         model.certify(X, Y)
     with pytest.raises(ValueError, match="these are the rows of training"):
@@ -169,24 +169,28 @@ def test_training_rows_need_a_theorem():
 
 def test_some_rows_of_training_are_noticed():
     X, Y = labels(100, 0)
-    model = ConditionalRiskMinimizer().fit(X[:60], Y[:60])
+    model = ConditionalRiskMinimizer(smoother="kernel_ridge").fit(X[:60], Y[:60])
     with pytest.raises(ValueError, match=r"row 0 of X and y is a row of training \(10 such rows\)"):
         model.certify(X[50:], Y[50:])
     with pytest.raises(ValueError, match="a row of training"):
         model.certify(X[:60][::-1], Y[:60][::-1])
-    discrete = ConditionalRiskMinimizer().fit(np.eye(3)[np.arange(60) % 3], np.arange(60) % 3)
+    discrete = ConditionalRiskMinimizer(smoother="kernel_ridge").fit(
+        np.eye(3)[np.arange(60) % 3], np.arange(60) % 3
+    )
     assert discrete.certify(np.eye(3)[np.arange(40) % 3], np.arange(40) % 3).value < 0.1
 
 
 def test_largest_losses():
     X, Y = labels(60, 0)
-    model = ConditionalRiskMinimizer(LabelSets(range(4)), Hamming()).fit(X, Y)
+    model = ConditionalRiskMinimizer(LabelSets(range(4)), Hamming(), smoother="kernel_ridge").fit(
+        X, Y
+    )
     new = labels(30, 1)
     assert model.certify(*new).terms["largest loss"] == 4
     assert model.certify(*new, loss_bound=5.0).value > model.certify(*new).value
     with pytest.raises(ValueError, match="certify: loss_bound is 1, but a training output costs"):
         model.certify(*new, loss_bound=1.0)
-    numbers = ConditionalRiskMinimizer(loss="absolute").fit(X, X[:, 0])
+    numbers = ConditionalRiskMinimizer(loss="absolute", smoother="kernel_ridge").fit(X, X[:, 0])
     with pytest.raises(ValueError, match="certify: the largest value of Absolute"):
         numbers.certify(X[:10] + 9.0, X[:10, 1])
 
@@ -219,5 +223,5 @@ def test_learners_without_a_loss_in_score_are_judged_too():
     wrong = [np.abs(np.sign(p[:, None] - p) - np.sign(t[:, None] - t)).sum() / 4
              for p, t in zip(predicted, y)]  # fmt: skip
     assert_allclose(-loss_scorer("kendall")(model, X, y), np.mean(wrong))
-    classes = ConditionalRiskMinimizer(Classes()).fit(X, y[:, 0])
+    classes = ConditionalRiskMinimizer(Classes(), smoother="kernel_ridge").fit(X, y[:, 0])
     assert_allclose(loss_scorer("zero_one")(classes, X, y[:, 0]), classes.score(X, y[:, 0]))

@@ -434,7 +434,7 @@ def test_what_the_theorem_does_not_cover_is_refused():
     refused("delta is a probability", delta=0.0)
     refused("rho is a positive number", rho=0.0)
     refused("loss_bound is a positive", loss_bound="large")
-    refused("fitted ConditionalRiskMinimizer", ConditionalRiskMinimizer())
+    refused("fitted ConditionalRiskMinimizer", ConditionalRiskMinimizer(smoother="kernel_ridge"))
     listed = other(loss=ZeroOne(candidates=subsets(3)))
     assert stability_bound(listed, X, outputs).terms["largest loss"] == 1.0
     line, X_line = fitted(Interval(0, 1), np.array([0.1, 0.5, 0.9]), "squared")

@@ -71,6 +71,35 @@ def test_predictions_are_those_of_python(run, models):
     assert all("mammal/cat" not in row or "mammal" in row.split(";") for row in expected)
 
 
+@pytest.mark.slow
+def test_costs_in_the_name_of_a_loss(run, models):
+    """Fitted, predicted, judged and reported with parameters in brackets, by name and balanced."""
+    data, labels = SAMPLES / "animals.arff", read_data(SAMPLES / "animals.arff").labels
+    loss = f"hamming(miss={{{labels[0]!r}: 5}}, alarm=0.5)"
+    run("fit", data, "-o", "costly.model", "--loss", loss, "--set", "alpha=1.0", "-q")
+    (own,) = json.loads(run("evaluate", "--json", "--loss", loss, "costly.model", data).out)[
+        "losses"
+    ]
+    assert own["loss"] == f"Hamming(alarm=0.5, miss={{{labels[0]!r}: 5}})"
+    assert own["aimed"]
+    sizes = []
+    for alarm in (10, 1, 0.1):
+        run("predict", models["animals.arff"], data, "--loss", f"hamming(alarm={alarm})",
+            "-o", "out.csv")  # fmt: skip
+        rows = list(csv.DictReader(Path("out.csv").read_text("utf-8").splitlines()))
+        sizes.append(sum(len(row["prediction"].split(";")) for row in rows))
+    assert sizes[0] < sizes[1] < sizes[2]
+    run(
+        "predict", "costly.model", data, "--loss", "hamming(class_weight='balanced')", "-o", "b.csv"
+    )
+    run("report", "costly.model", data, "-o", "page.html")
+    assert "Hamming(alarm=0.5" in Path("page.html").read_text("utf-8")
+    refused = run("predict", "costly.model", data, "--loss", "hamming(mis=5)", "-o", "x", code=2)
+    assert "parameters of Hamming are alarm, class_weight, miss" in refused.err
+    wrong = run("fit", data, "-o", "x.model", "--loss", "hamming(miss={'dodo': 5})", code=1)
+    assert "miss names 'dodo'" in wrong.err
+
+
 def test_predictions_are_read_back_as_data(run, models):
     run("predict", models["drinks.csv"], SAMPLES / "drinks.csv", "-o", "out.csv")
     again = read_data("out.csv", task="ranking", targets=("prediction",), id_column="row")
@@ -82,7 +111,7 @@ def test_the_guess_is_printed_to_stderr(run):
     printed = run("fit", SAMPLES / "drinks.csv", "-o", "m.model", "--set", "alpha=1.0")
     assert "taken for 'csv'" in printed.err
     assert "taken for 'ranking'" in printed.err
-    assert "learner kernel" in printed.err
+    assert "learner stack" in printed.err
     assert "drinks" in printed.out
     quiet = run("fit", "-q", SAMPLES / "drinks.csv", "-o", "m.model", "--set", "alpha=1.0")
     assert quiet.err == ""

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from skstruct import load_model
 from skstruct.datasets.formats.cells import ranked_items, write_cell
 from skstruct.datasets.reading import read_data
+from skstruct.encoding.frames import table_of
 from skstruct.exceptions import DataFormatError
-from skstruct.tasks.records import table_of
 
 pandas = pytest.importorskip("pandas")
 
@@ -186,6 +186,22 @@ def test_sentences_that_are_none_are_reported(run):
             model.predict(X)
 
 
+def test_files_of_too_few_columns_are_reported(run):
+    run("fit", "-q", SAMPLES / "phrases.txt", "-o", "m.model", "--set", "alpha=0.01")
+    Path("words.txt").write_text("the\ndog\n\ncat\n\n")
+    found = run("predict", "-q", "m.model", "words.txt", "--format", "conll", code=3)
+    assert "sequence 1, position 1 has 1 columns; the model reads 2" in found.err
+
+
+@pytest.mark.slow
+def test_a_report_shows_the_words(run):
+    run("fit", "-q", SAMPLES / "phrases.txt", "-o", "m.model", "--set", "alpha=0.01")
+    run("report", "-q", "m.model", SAMPLES / "phrases.txt", "-o", "r.html", "--examples", "2")
+    page = Path("r.html").read_text("utf-8")
+    sentences = read_data(SAMPLES / "phrases.txt").inputs
+    assert sum(" ".join(word for word, _ in sentence) in page for sentence in sentences) >= 2
+
+
 def test_words_alone_and_numbers(run):
     Path("words.txt").write_text("dog N\nruns V\n\ncat N\n\n" * 5)
     run("fit", "-q", "words.txt", "--format", "conll", "-o", "m.model", "--set", "alpha=0.01")
@@ -278,18 +294,12 @@ def test_features_that_a_sparse_row_leaves_out_are_zero(run):
         np.testing.assert_allclose(model.predict_risk(records), risks, rtol=1e-12)
 
 
-def test_a_frame_of_polars_is_read_by_its_columns(monkeypatch):
-    """A stand-in, which has what is used of it."""
-
-    class Frame:
-        def to_dict(self, *, as_series):
-            return {"heat": [1.5, None], "soil": ["clay", "mud"]}
-
-        def __len__(self):
-            return 2
-
-    monkeypatch.setitem(sys.modules, "polars", SimpleNamespace(DataFrame=Frame))
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_other_frames_are_read_by_their_columns(library):
+    made = pytest.importorskip(library)
+    make = made.DataFrame if library == "polars" else made.table
     like = SimpleNamespace(names=("soil", "heat"), values=(("clay",), None))
-    found = table_of(Frame(), like, is_sparse=False)
+    X = make({"heat": [1.5, None], "soil": ["clay", "mud"], "more": ["a", "b"]})
+    found = table_of(X, like, is_sparse=False)
     assert found.values == (("clay", "mud"), None)
     np.testing.assert_array_equal(found.data, [[0, 1.5], [1, np.nan]])

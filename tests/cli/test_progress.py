@@ -9,7 +9,7 @@ import pytest
 COMMANDS = {
     "fit": (
         ["fit", "a.arff", "-o", "b.model"],
-        ["reading a.arff", "rows x", "alphas: "],
+        ["reading a.arff", "rows x", "smoothers: "],
     ),
     "predict": (
         ["predict", "a.model", "a.arff", "-o", "out.csv"],

@@ -23,7 +23,7 @@ def compression(radius):
 
 CASES = {
     "counting": (CountingRidge(), CLASSES, "alpha", "log"),
-    "risk": (ConditionalRiskMinimizer(), CLASSES, "alpha", "log"),
+    "risk": (ConditionalRiskMinimizer(smoother="kernel_ridge"), CLASSES, "alpha", "log"),
     "radius": (compression(None), CLASSES, "radius", "log"),
     "radius from zero": (compression([0.0, 1.0]), CLASSES, "radius", "linear"),
     "neighbors": (NeighborLabelRanker(n_neighbors=[1, 2, 4]), RANKS, "n_neighbors", "log"),

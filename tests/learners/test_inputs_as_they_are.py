@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Missing values, categories and texts reach a smoother that takes them; others refuse them."""
+"""Missing values, categories and texts reach a smoother that takes them; for others they are
+encoded.
+"""
 
 import numpy as np
 import pandas as pd
@@ -25,6 +27,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.utils import get_tags
 
 from skstruct import ConditionalRiskMinimizer, config_context, smoothing
+from skstruct.encoding import TableEncoder
 from skstruct.learners import Checkpoint
 from skstruct.model_selection import evaluate
 from skstruct.smoothing import Forest, KernelRidge, Neighbors
@@ -55,7 +58,9 @@ TAKE_NONE = {
     "ridge": Ridge(),
     "neighbors": KNeighborsRegressor(),
     "chain": RegressorChain(BOOSTING),
-    "pipeline": make_pipeline(FunctionTransformer(validate=True), RandomForestRegressor(5)),
+    "pipeline": make_pipeline(
+        FunctionTransformer(validate=True), RandomForestRegressor(5, random_state=0)
+    ),
     "own ridge": KernelRidge(),
     "own neighbors": Neighbors(),
     "own forest": Forest(5, random_state=0),
@@ -80,15 +85,32 @@ def test_gaps_reach_a_smoother_that_takes_them(name):
 
 
 @pytest.mark.parametrize("name", TAKE_NONE)
-def test_gaps_are_refused_for_others(name):
+def test_gaps_are_filled_and_flagged_for_others(name):
+    """As scikit-learn's own imputer does it; by medians alone where training had no gaps."""
     model = learner(TAKE_NONE[name])
-    assert not get_tags(model).input_tags.allow_nan
+    assert get_tags(model).input_tags.allow_nan
+    imputer = SimpleImputer(strategy="median", add_indicator=True).fit(GAPS)
+    alone = learner(TAKE_NONE[name]).fit(imputer.transform(GAPS), Y)
     for inputs in (GAPS, pd.DataFrame(GAPS)):
-        with pytest.raises(ValueError, match="NaN"):
-            model.fit(inputs, Y)
+        model.fit(inputs, Y)
+        assert model.n_features_in_ == 3
+        assert_array_equal(model.predict(inputs), alone.predict(imputer.transform(GAPS)))
+    filled = np.where(np.isnan(GAPS), np.median(X, axis=0), GAPS)
     model.fit(X, Y)
+    assert_array_equal(model.predict(GAPS), model.predict(filled))
+    if name == "nothing":
+        assert_array_equal(model.predict(sparse.csr_array(GAPS)), model.predict(filled))
+
+
+def test_gaps_of_a_precomputed_kernel_are_refused():
+    model = ConditionalRiskMinimizer(LabelSets(), kernel="precomputed", alpha=1.0)
+    assert not get_tags(model).input_tags.allow_nan
+    gram = X @ X.T
+    gram[0, 1] = np.nan
     with pytest.raises(ValueError, match="NaN"):
-        model.predict(GAPS)
+        model.fit(gram, Y)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(X @ X.T, Y).predict(gram)
 
 
 def test_infinity_is_refused_everywhere():
@@ -99,6 +121,14 @@ def test_infinity_is_refused_everywhere():
             learner(TAKE_GAPS[name]).fit(bad, Y)
         with pytest.raises(ValueError, match="infinity"):
             learner(TAKE_GAPS[name]).fit(GAPS, Y).predict(bad)
+    for smoother in (None, Ridge()):
+        with pytest.raises(ValueError, match="row 4, column 'x1' is infinite"):
+            learner(smoother).fit(bad, Y)
+        with pytest.raises(ValueError, match="row 4, column 'x1' is infinite"):
+            learner(smoother).fit(GAPS, Y).predict(bad)
+        for good in (X, pd.DataFrame(X)):
+            with pytest.raises(ValueError, match="infinity"):
+                learner(smoother).fit(good, Y).predict(bad)
 
 
 def table(n=60):
@@ -142,10 +172,14 @@ def test_categories_of_a_frame_reach_boosting():
     assert_allclose(model.decode(frame).values, risks, atol=1e-8)
 
 
-def test_a_frame_with_texts_is_refused_without_such_a_smoother():
-    for smoother in (None, Ridge(), Forest(5)):
-        with pytest.raises(ValueError, match="could not convert string to float"):
-            learner(smoother).fit(table(), Y)
+def test_a_frame_with_texts_is_encoded_without_such_a_smoother():
+    frame = table()
+    encoded = TableEncoder().fit(frame)
+    for smoother in (None, Ridge(), Forest(5, random_state=0)):
+        model = learner(smoother).fit(frame, Y)
+        alone = learner(smoother).fit(encoded.transform(frame), Y)
+        assert list(model.feature_names_in_) == ["size", "colour", "kind"]
+        assert_array_equal(model.predict(frame), alone.predict(encoded.transform(frame)))
 
 
 def test_arrays_of_objects_and_texts():
@@ -166,7 +200,7 @@ def test_texts_are_refused_without_such_a_smoother():
     texts = ["sun", "rain"] * 30
     for inputs in (texts, np.array(texts), np.array(texts, dtype=object)):
         with pytest.raises(ValueError, match=r"X\[0\] is the text 'sun'"):
-            ConditionalRiskMinimizer().fit(inputs, Y)
+            ConditionalRiskMinimizer(smoother="kernel_ridge").fit(inputs, Y)
 
 
 def test_sparse_inputs_and_positions():

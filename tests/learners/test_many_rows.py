@@ -122,7 +122,7 @@ def test_the_primal_on_request():
 @pytest.mark.parametrize("n_features", [10**6, 5])
 def test_many_rows_are_tried_with_both_kernels(n_features, monkeypatch):
     monkeypatch.setattr(regression, "LINEAR_FEATURES", n_features)
-    model = ConditionalRiskMinimizer(LabelSets(), "hamming")
+    model = ConditionalRiskMinimizer(LabelSets(), "hamming", smoother="kernel_ridge")
     X, Y = texts()
     assert model.fit(X, Y).kernel_ == "linear"
     assert model.solver_ == "primal"
@@ -148,7 +148,7 @@ def test_what_was_given_is_not_compared(given):
 
 def test_few_rows_have_one_kernel():
     X, Y = waves(150)
-    model = ConditionalRiskMinimizer(LabelSets()).fit(X, Y)
+    model = ConditionalRiskMinimizer(LabelSets(), smoother="kernel_ridge").fit(X, Y)
     assert {trial["kernel"] for trial in model.search_.trials} == {"rbf"}
 
 
@@ -157,7 +157,7 @@ def test_few_rows_have_one_kernel():
 def test_blocks_are_tried_with_both_kernels_if_they_can_be_read_again():
     X, Y = texts(p=100)
     X = X.toarray()
-    model = ConditionalRiskMinimizer(LabelSets(), "hamming")
+    model = ConditionalRiskMinimizer(LabelSets(), "hamming", smoother="kernel_ridge")
     held = model.fit(ArraySource(X, Y)).kernel_
     assert held == "linear"
     assert model.solver_ == "primal"
@@ -259,7 +259,9 @@ def test_a_model_that_learns_is_not_told_of():
         warnings.simplefilter("error")
         ConditionalRiskMinimizer(LabelSets(), kernel=RBF(1.0)).fit(X, Y)
         ConditionalRiskMinimizer(LabelSets(), alpha=1.0).fit(X, Y)
-        ConditionalRiskMinimizer(Classes()).fit(X, ["same"] * 150)  # nothing can be better
+        ConditionalRiskMinimizer(Classes(), smoother="kernel_ridge").fit(
+            X, ["same"] * 150
+        )  # nothing can be better
 
 
 def test_a_path_ends_where_the_loss_rises():

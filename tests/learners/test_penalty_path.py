@@ -19,6 +19,7 @@ from skstruct.learners.penalty_path import (
     choose_alpha,
     follow_path,
     penalty_grid,
+    search_around,
     split_rows,
     weighted_mean,
 )
@@ -213,6 +214,46 @@ def test_one_bad_penalty_does_not_end_a_path():
     assert choose_alpha([3.0], path, lambda: FOLDS, np.ones(10)) == (3.0, None)
     assert choose_alpha(3, path, lambda: FOLDS, np.ones(10)) == (3.0, None)
     assert choose_alpha([4.0, 0.02], path, list, np.ones(10)) == (0.02, None)
+
+
+class Valley(Listed):
+    """Losses that fall to a penalty and rise again, by half decades around one."""
+
+    def __init__(self, lowest):
+        self.lowest, self.asked = lowest, []
+
+    def fit_at(self, alpha, rows, start):
+        self.asked.append((alpha, start))
+        return abs(2 * np.log10(alpha / self.lowest)), alpha
+
+
+@pytest.mark.parametrize("step", range(-8, 9))
+def test_a_search_around_a_usual_penalty_goes_down_the_valley(step):
+    path = Valley(0.3 * 10.0 ** (step / 2))
+    alpha, search = choose_alpha("auto", path, lambda: FOLDS, np.ones(10), usual=0.3)
+    assert alpha == pytest.approx(path.lowest)
+    tried = [trial["alpha"] for trial in search.trials]
+    assert tried == sorted(tried, reverse=True)
+    assert path.asked[0] == (0.3, None)
+    for tried, start in path.asked[2:]:  # each begins at its neighbour, on the side of 0.3
+        assert abs(np.log10(tried / start)) == pytest.approx(0.5)
+        assert abs(np.log(start / 0.3)) < abs(np.log(tried / 0.3))
+    assert len(search.trials) <= abs(step) + 3
+    assert choose_alpha("auto", path, list, np.ones(10), usual=0.3) == (0.3, None)
+
+
+def test_a_search_ends_after_two_that_are_not_better():
+    flat = Listed(dict.fromkeys(10.0 ** (np.arange(-8, 9) / 2), 1.0))
+    search = search_around(flat, 1.0, FOLDS, np.ones(10))
+    assert len(search.trials) == 5
+    assert search.best["alpha"] == 10.0  # of equal ones the strongest
+
+
+def test_no_more_rows_are_left_out_than_asked_for():
+    folds = split_rows(np.arange(300)[:, None], np.ones(300), None, many=200, most=40)
+    assert [[len(part) for part in fold] for fold in folds] == [[260, 40]]
+    folds = split_rows(np.arange(300)[:, None], np.ones(300), None, many=200, most=100)
+    assert [[len(part) for part in fold] for fold in folds] == [[240, 60]]
 
 
 def test_folds_share_no_row_and_copies_stay_together():

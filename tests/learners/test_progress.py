@@ -27,7 +27,7 @@ def made(name, *args, **parameters):
 
 
 FITS = {
-    "kernel": (lambda: crm().fit(X, Y), "40 rows x 5 targets", "alphas"),
+    "kernel": (lambda: crm().fit(X, Y), "40 rows x 5 targets", "smoothers"),
     "kernels": (lambda: crm(kernel=RBF([0.1, 1.0])).fit(X, Y), "44 kernels", "kernels"),
     "one alpha": (lambda: crm(alpha=1.0).fit(X, Y), "40 rows x 5 targets", "decomposing"),
     "landmarks": (lambda: crm(solver="nystroem").fit(X, Y), "nystroem", "summing"),

@@ -181,13 +181,18 @@ def _by_space() -> dict[str, Case]:
 
 def _losses() -> dict[str, Case]:
     chosen = {
-        "LabelSets": ["zero_one", "f1", L.FBeta(2.0), L.Listed(L.F1()), L.Hamming([1.0, 2.0, 3.0])],
+        "LabelSets": ["zero_one", "f1", L.FBeta(2.0), L.Listed(L.F1()), L.Hamming([1.0, 2.0, 3.0]),
+                      L.Hamming(miss={"a": 5.0}, alarm=[1.0, 2.0, 0.5]),
+                      L.Hamming(class_weight="balanced")],
+        "Classes": [L.ZeroOne(class_weight="balanced"),
+                    L.CostMatrix([[0, 1, 5], [1, 0, 1], [2, 1, 0]])],
         "Hierarchy": ["hamming", L.HierarchicalLoss("uniform")],
         "Interval": ["absolute", L.Pinball(0.3), "huber", "cauchy", "logistic", "fair", "l2l1",
                      "geman_mcclure", "epsilon_insensitive", "hinge"],
         "Simplex": ["chi_square", "squared_hellinger", "root_absolute"],
         "Rankings": ["kendall", "spearman", "footrule", L.Footrule(top=2), L.RankLoss()],
-        "Strings": [L.SequenceHamming(0.5), L.Listed(L.KernelLoss(SpectrumKernel(2)))],
+        "Strings": [L.SequenceHamming(0.5), L.Hamming(class_weight="balanced"),
+                    L.Listed(L.KernelLoss(SpectrumKernel(2)))],
     }  # fmt: skip
     return {
         f"loss {loss!r}": Case(
@@ -220,7 +225,8 @@ def _smoothers() -> dict[str, Case]:
         "ridge alone": Case(KernelRidge(), X, X[:, :2]),
         "precomputed": Case(ConditionalRiskMinimizer(space, kernel="precomputed"), X @ X.T, y),
         "function": Case(ConditionalRiskMinimizer(space, kernel=laplacian_kernel), X, y),
-        "sparse": Case(ConditionalRiskMinimizer(space), sparse.csr_array(X * (X > 0)), y),
+        "sparse": Case(ConditionalRiskMinimizer(space, smoother="kernel_ridge"),
+                       sparse.csr_array(X * (X > 0)), y),
         "landmarks": Case(CountingRidge(alpha=0.1, random_state=0, n_landmarks=4), X, rows),
         "newton": Case(CountingRidge(alpha=0.1, solver=NewtonCG(tol=1e-8)), X, rows),
         "candidates": Case(OutputKernelRegressor(S.Candidates(WORDS[:3]), alpha=1.0), X, WORDS),
@@ -316,7 +322,7 @@ def _others() -> dict[str, Case]:
             SETS,
         ),
         "pipeline, names": Case(make_pipeline(OneHotEncoder(), risk), words, SETS),
-        "one row": Case(ConditionalRiskMinimizer(), X[:1], CLASSES[:1]),
+        "one row": Case(ConditionalRiskMinimizer(smoother="kernel_ridge"), X[:1], CLASSES[:1]),
         "dates": Case(risk.__class__(alpha=1.0), X, np.array(PICK, dtype="datetime64[D]")),
         "many names": Case(
             risk.__class__(S.LabelSets([f"label {j}" for j in range(100)]), alpha=1.0),

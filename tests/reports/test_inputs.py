@@ -148,6 +148,27 @@ def test_rows_of_a_frame_stay_a_frame():
     pd.testing.assert_frame_equal(row_of(frame, 3), frame.loc[[103]])
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_frames_with_names_and_gaps(library, tmp_path):
+    made = pytest.importorskip(library)
+    columns = {"size": [None, *X[1:, 0].tolist()], "sky": ["sun", "rain", "snow"] * 4}
+    frame = made.table(columns) if library == "pyarrow" else made.DataFrame(columns)
+    model = ConditionalRiskMinimizer(alpha=0.1).fit(frame, CLASSES)
+    page = report(tmp_path, model, frame, CLASSES)
+    said = "1 column of numbers, scaled, and 1 of names, one-hot; missing in 1: 5 features"
+    assert described(page) == said
+    assert "rain" in page
+
+
+def test_gaps_are_no_unusual_numbers(tmp_path):
+    gaps = X.copy()
+    gaps[::2, 1] = np.nan
+    model = ConditionalRiskMinimizer(alpha=0.1).fit(gaps, CLASSES)
+    page = report(tmp_path, model, gaps, CLASSES, n_examples=12)
+    assert "nan" not in page
+    assert "feature 1 = " in page
+
+
 def test_what_decides_nothing_has_no_report():
     pipeline = make_pipeline(ConditionalRiskMinimizer(alpha=1.0), DictVectorizer())
     with pytest.raises(ValueError, match="about a learner of skstruct; got DictVectorizer"):

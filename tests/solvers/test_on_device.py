@@ -11,7 +11,16 @@ from skstruct._arrays.checks import snap
 from skstruct.backends import backend_for
 from skstruct.learners import ConditionalRiskMinimizer
 from skstruct.learners.problem import risk_problem
-from skstruct.losses import BaseLoss, Footrule, Hamming, HierarchicalLoss, Listed, Spearman, ZeroOne
+from skstruct.losses import (
+    BaseLoss,
+    CostMatrix,
+    Footrule,
+    Hamming,
+    HierarchicalLoss,
+    Listed,
+    Spearman,
+    ZeroOne,
+)
 from skstruct.losses.base import BilinearForm
 from skstruct.solvers.dags import forest_closed_sets
 from skstruct.spaces import Candidates, Classes, Hierarchy, LabelSets, Rankings
@@ -115,10 +124,18 @@ CASES = {
     "costs of classes": (
         Classes(), Listed(lambda z, y: (z - y) ** 2), lambda rng: rng.integers(0, 4, 12), None,
     ),
+    "balanced classes": (
+        Classes(), ZeroOne(class_weight="balanced"), lambda rng: rng.integers(0, 4, 12), None,
+    ),
+    "table of costs": (
+        Classes(), CostMatrix(np.arange(16).reshape(4, 4) % 7), lambda rng: np.arange(12) % 4, None,
+    ),
     "candidates": (Classes(), ZeroOne([1, 2]), lambda rng: np.arange(12) % 4, None),
     "objects": (Candidates(["a", "b"]), ZeroOne(), lambda rng: list("abcabcabcabc"), None),
     "label sets": (LabelSets(), Hamming(), sets, None),
     "weighted labels": (LabelSets(), Hamming([1.0, 2.0, 0.0, 0.5], normalize=True), sets, None),
+    "costs of labels": (LabelSets(), Hamming(miss=[5, 1, 0, 2], alarm=[1, 2, 3, 0]), sets, None),
+    "balanced labels": (LabelSets(), Hamming(class_weight="balanced"), sets, None),
     "known labels": (LabelSets(range(4)), Hamming(), sets, {"include": [1], "exclude": [3]}),
     "listed sets": (LabelSets(range(4)), ZeroOne(), sets, None),
     "listed candidates": (  # one of them was never seen
@@ -126,6 +143,9 @@ CASES = {
     ),
     "listed and limited": (LabelSets(range(4)), ZeroOne(), sets, {"max_size": 1}),
     "tree": (TREE, HierarchicalLoss(), lambda rng: TREE.sample(12, rng), None),
+    "costs in a tree": (
+        TREE, Hamming(miss=5, alarm=2), lambda rng: TREE.sample(12, rng), None,
+    ),
     "tree by Hamming": (TREE, Hamming(), lambda rng: TREE.sample(12, rng), None),
     "limited tree": (
         TREE, HierarchicalLoss("uniform"), lambda rng: TREE.sample(12, rng),

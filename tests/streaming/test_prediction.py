@@ -117,16 +117,16 @@ def test_an_error_names_the_batch(bad, kind):
 
 def test_an_error_names_the_rows(tmp_path):
     broken = X_NEW.copy()
-    broken[7, 1] = np.nan
-    with pytest.raises(ValueError, match=r"^In rows 6 to 10: .*NaN"):
+    broken[7, 1] = np.inf
+    with pytest.raises(ValueError, match=r"^In rows 6 to 10: .*infinity"):
         predict_parquet(pipeline(), broken, tmp_path / "out", n_partitions=2)
     assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_an_error_names_the_file(tmp_path):
-    table = pyarrow.table(FRAME_NEW.assign(v=np.nan))
+    table = pyarrow.table(FRAME_NEW.assign(v=np.inf))
     parquet.write_table(table, tmp_path / "broken.parquet")
-    with pytest.raises(ValueError, match=r"^In rows 0 to 10 of .*broken\.parquet: .*NaN"):
+    with pytest.raises(ValueError, match=r"^In rows 0 to 10 of .*broken\.parquet: .*infinity"):
         predict_parquet(pipeline(FRAME), tmp_path / "broken.parquet", tmp_path / "out")
 
 

@@ -75,9 +75,9 @@ def test_every_learner_by_its_name(name):
 
 def test_the_learner_that_is_taken():
     assert default_learner(data_of("sequence"))[0] == "exponential"
-    assert default_learner(data_of("classes"))[0] == "kernel"
+    assert default_learner(data_of("classes"))[0] == "stack"
     many = Dataset("m", "csv", "classes", Table(("a",), (None,), np.zeros((6000, 1))))
-    assert default_learner(many)[0] == "kernel"  # by landmarks
+    assert default_learner(many)[0] == "stack"  # by landmarks
 
 
 def test_unknown_learners_and_parameters_are_reported():

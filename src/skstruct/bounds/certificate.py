@@ -106,6 +106,19 @@ def check_positive(value: float, name: str, used_by: str) -> float:
     return number
 
 
+def check_not_encoded(model: Any, used_by: str) -> None:
+    """Raise where the training rows settled how inputs are encoded, as names and gaps are.
+
+    The features of all rows then depend on each of them, which the theorems do not allow.
+    """
+    if getattr(model, "encoder_", None) is not None:
+        raise ValueError(
+            f"{used_by}: medians, scales and names of the inputs were learned from these rows, and "
+            "the bound holds for inputs that do not depend on them. Give numbers of a TableEncoder "
+            "fitted to other rows, or certify by other rows: certify(X_new, y_new)."
+        )
+
+
 # The largest value that a loss can take on a space.
 
 

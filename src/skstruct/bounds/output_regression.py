@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.bounds.certificate import WIDTH, check_positive
+from skstruct.bounds.certificate import WIDTH, check_not_encoded, check_positive
 from skstruct.kernels.inputs import follows_scale
 from skstruct.tolerances import STATED_BOUND
 
@@ -28,6 +28,7 @@ def training_matrices(
                 f"{used_by} needs a fitted OutputKernelRegressor; {type(model).__name__} has no "
                 f"{name}."
             )
+    check_not_encoded(model, used_by)
     A = np.asarray(model.coef_, dtype=np.float64)
     m = len(A)
     counts = [_n_rows(rows) for rows in (X, y)]

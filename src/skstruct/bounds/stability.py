@@ -16,6 +16,7 @@ from skstruct.bounds.certificate import (
     WIDTH,
     Certificate,
     check_delta,
+    check_not_encoded,
     check_positive,
     largest_of_problem,
 )
@@ -122,6 +123,7 @@ def checked_ridge(model: Any, X: Any, y: Any) -> KernelRidge:
             "stability_bound covers kernel ridge regression with one alpha for all labels; got "
             f"{type(smoother).__name__}. Leave smoother at None. {OTHER_ROWS}"
         )
+    check_not_encoded(model, "stability_bound")
     if smoother.fit_intercept:
         raise ValueError(
             "stability_bound covers kernel ridge regression without intercept; fit the model "

@@ -89,7 +89,8 @@ COMPARISON_COLUMNS = (
     "fit s", "predict s",
 )  # fmt: skip
 LEARNER_NAMES = (
-    "kernel, linear, forest, neighbors, exponential, svm, tree, perceptron, counting, output-kernel"
+    "stack, kernel, linear, forest, neighbors, exponential, svm, tree, perceptron, counting, "
+    "output-kernel"
 )
 
 
@@ -125,8 +126,9 @@ def compare(
     from skstruct.cli.exit_codes import bad_data
     from skstruct.cli.terminal import print_json, print_table, say
     from skstruct.datasets.dataset import Table
+    from skstruct.features import TokenFeatures
     from skstruct.model_selection import compare as compared
-    from skstruct.tasks import TokenEncoder, outputs_for_learning, space_for
+    from skstruct.tasks import outputs_for_learning, space_for
 
     if picture is not None:
         check_writable(picture)
@@ -143,7 +145,7 @@ def compare(
     if isinstance(table.inputs, Table):
         X, named = _with_encoders(table.inputs, named)
     else:
-        X = TokenEncoder().fit(table.inputs).transform(table.inputs)
+        X = TokenFeatures().fit_transform(table.inputs)
     result = compared(named, X, y, cv=folds, verbose=int(verbose))
     for name, why in result.failed.items():
         say(f"{name} took no part: {why}", quiet)
@@ -230,22 +232,29 @@ def report(
 
     The page opens without a network. DATA should not be the data of training.
     """
+    from sklearn.pipeline import make_pipeline
+
     from skstruct.cli.exit_codes import writing
     from skstruct.cli.models import open_model, read_labelled, training_remark
     from skstruct.cli.options import check_writable
     from skstruct.cli.terminal import say
+    from skstruct.features import TokenFeatures
     from skstruct.reports import write_report
 
     check_writable(output)
     task_model = open_model(model)
-    table, X, y = read_labelled(task_model, data, reading, quiet=quiet)
     about, X_train, y_train = task_model.about_, None, None
+    table, X, y = read_labelled(task_model, data, reading, quiet=quiet)
+    learner, of_words = task_model.learner_, isinstance(task_model.encoder_, TokenFeatures)
     if train is not None:
-        _, X_train, y_train = read_labelled(task_model, train, reading, quiet=quiet)
+        trained, X_train, y_train = read_labelled(task_model, train, reading, quiet=quiet)
+        X_train = trained.inputs if of_words else X_train
+    if of_words:  # so that the page shows the words, not their features
+        learner, X = make_pipeline(task_model.encoder_, learner), table.inputs
     seen = training_remark(task_model, table, quiet)
     with writing(output):
         write_report(
-            task_model.learner_, X, y, output,
+            learner, X, y, output,
             title=title or f"{about['data']}: {task_model.task_}",
             data_name=table.name,
             feature_names=getattr(task_model.encoder_, "feature_names_", None),

@@ -195,9 +195,9 @@ def _checked(task_model: Any, table: Any) -> list[str]:
             if len(table) == 0:
                 raise ValueError("there are no rows to learn from.")
             space_for(table).fit(outputs).validate(outputs)
-        space = space_for(table)
+        space, encoder = space_for(table), task_model.new_encoder(table)
     why = "as asked" if task_model.learner != "auto" else default_reason(table)
-    return choice_in_words(name, why, learner, space, table, task_model.scale)
+    return choice_in_words(name, why, learner, space, table, encoder)
 
 
 def default_reason(table: Any) -> str:

@@ -19,7 +19,9 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, help="No remarks, no 
 verbose_option = click.option(
     "-v", "--verbose", is_flag=True, help="Progress from the start, not after two seconds."
 )
-loss_option = click.option("--loss", help="The loss; see `skstruct losses`.")
+loss_option = click.option(
+    "--loss", help="The loss, see `skstruct losses`; with parameters as in 'hamming(miss=5)'."
+)
 restrict_option = click.option(
     "--restrict",
     multiple=True,

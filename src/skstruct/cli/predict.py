@@ -249,7 +249,7 @@ def predict(
     check_restrict(task_model.learner_.space_, constraints)
     if kbest is not None and explain is not None:
         raise click.UsageError("--explain is of the best prediction: leave --kbest out.")
-    of_words = getattr(task_model.encoder_, "n_columns_", None) is not None
+    of_words = getattr(task_model.encoder_, "columns_", None) is not None
     style = style_for(output, as_json, raw_cells, of_words)
     beside = {"--kbest": kbest, "--risk": risk, "--explain": explain}
     if style.kind == "conll" and any(beside.values()):

@@ -17,6 +17,7 @@ from skstruct.datasets.formats.csv_files import CsvBlocks
 from skstruct.datasets.formats.parquet import FolderBlocks, ParquetBlocks, parquet_blocks
 from skstruct.datasets.formats.targets import choose_targets, find_row_names, placed, taken
 from skstruct.datasets.reading import find_format
+from skstruct.encoding.tables import check_columns
 from skstruct.exceptions import DataFormatError
 
 ROWS = 10_000
@@ -202,19 +203,3 @@ def as_number_column(column: Any, fail: Callable[..., Any]) -> NumberColumn:
 
     numbers = column.parsed(read, lambda problem, row: fail(problem, row, column.name))
     return NumberColumn(column.name, np.array(numbers, dtype=np.float64))
-
-
-def check_columns(wanted: tuple[Any, ...], there: set[Any]) -> None:
-    """Raise where columns that a model reads are not there."""
-    missing = [name for name in wanted if name not in there]
-    if missing:
-        raise missing_columns(wanted, missing)
-
-
-def missing_columns(wanted: tuple[Any, ...], missing: list[str]) -> DataFormatError:
-    """The error of data that lack columns which a model reads."""
-    named = ", ".join(map(repr, missing[:10])) + (", ..." if len(missing) > 10 else "")
-    return DataFormatError(
-        f"the model reads {len(wanted)} columns, and {len(missing)} of them are not in these "
-        f"data: {named}"
-    )

@@ -1,103 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a data file or a loader gives: tables of columns, data sets with their task, and the
-records of public data sets.
+"""What a data file or a loader gives: data sets with their task, and the records of public data
+sets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from skstruct.datasets.tasks import inputs_for_learning, outputs_for_learning, space_for
+from skstruct.encoding.tables import Table as Table
 from skstruct.spaces.common.label_graph import LabelGraph
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of numbers and of nominal values.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Names of the columns.
-    values : tuple
-        For each column its nominal values, or None if it is numeric.
-    data : float64 array or csr_array of shape (n_rows, n_columns)
-        Numbers, and positions in ``values``; NaN where missing.
-
-    Examples
-    --------
-    >>> data = np.array([[21.5, 2.0], [np.nan, 0.0]])
-    >>> table = Table(("warmth", "sky"), (None, ("sunny", "rainy", "cloudy")), data)
-    >>> X, names = table.one_hot()
-    >>> names
-    ('warmth', 'sky=sunny', 'sky=rainy', 'sky=cloudy')
-    >>> X
-    array([[21.5,  0. ,  0. ,  1. ],
-           [ nan,  1. ,  0. ,  0. ]])
-    """
-
-    names: tuple[str, ...]
-    values: tuple[tuple[str, ...] | None, ...]
-    data: Any
-
-    def __len__(self) -> int:
-        n_rows: int = self.data.shape[0]
-        return n_rows
-
-    def take(self, columns: Sequence[int]) -> Self:
-        """The same table with these columns only, given by position."""
-        names = tuple(self.names[j] for j in columns)
-        values = tuple(self.values[j] for j in columns)
-        return replace(self, names=names, values=values, data=self.data[:, columns])
-
-    def rows(self, rows: Any) -> Self:
-        """The same table with these rows only."""
-        return replace(self, data=self.data[rows])
-
-    def one_hot(self) -> tuple[Any, tuple[Any, ...]]:
-        """Data with one column per nominal value, and their names.
-
-        A two-valued attribute becomes one column, 1 for its second value. A missing
-        nominal value gives zeros, a missing number stays NaN.
-        """
-        n_wide = [0 if values is None or len(values) < 3 else len(values) for values in self.values]
-        blocks, names = [], []
-        for first, group in groupby(range(len(n_wide)), key=lambda j: j if n_wide[j] else -1):
-            columns = list(group)
-            block = self.data[:, columns[0] : columns[-1] + 1]
-            if first < 0:
-                blocks.append(self._known(block, columns))
-                names += [self.names[j] for j in columns]
-            else:
-                blocks.append(_indicators(block, n_wide[first]))
-                names += [f"{self.names[first]}={value}" for value in self.values[first] or ()]
-        if not blocks:
-            return self.data, tuple(names)
-        if sparse.issparse(self.data):
-            return sparse.hstack(blocks, format="csr"), tuple(names)
-        return np.hstack(blocks), tuple(names)
-
-    def _known(self, block: Any, columns: list[int]) -> Any:
-        """Narrow columns with 0 for a missing nominal value."""
-        nominal = np.array([self.values[j] is not None for j in columns])
-        if not sparse.issparse(block):
-            return np.where(np.isnan(block) & nominal, 0.0, block)
-        block = block.copy()
-        block.data[np.isnan(block.data) & nominal[block.indices]] = 0.0
-        block.eliminate_zeros()
-        return block
-
-
-def _indicators(column: Any, n_values: int) -> Any:
-    if sparse.issparse(column):
-        return sparse.csr_array(_indicators(column.toarray(), n_values))
-    return (column == np.arange(n_values)).astype(np.float64)
-
 
 # What a data file holds, whatever its format.
 
@@ -141,6 +58,17 @@ class Dataset:
         Parts that were published with the data.
     remarks : tuple of str
         What was guessed and what was changed on reading.
+
+    Examples
+    --------
+    >>> table = Table(("size", "sky"), (None, ("sun", "rain")), np.array([[0.5, 1], [np.nan, 0]]))
+    >>> data = Dataset("days", "csv", "classes", table, np.array(["in", "out"]), ("in", "out"))
+    >>> data.X
+       size   sky
+    0   0.5  rain
+    1   NaN   sun
+    >>> data.space(), data.y.tolist()
+    (Classes(labels=('in', 'out')), ['in', 'out'])
     """
 
     name: str
@@ -160,6 +88,29 @@ class Dataset:
 
     def __len__(self) -> int:
         return len(self.inputs)
+
+    @property
+    def X(self) -> Any:
+        """Inputs as learners take them.
+
+        Of a table a pandas DataFrame: floats, and categories for names, NaN where missing; its
+        index has the names of the rows. A sparse table is a csr_array with a column for each
+        name, and sequences are a list as in ``inputs``.
+        """
+        return inputs_for_learning(self.inputs, self.index)
+
+    @property
+    def y(self) -> Any:
+        """Outputs as learners take them, None where the file has none.
+
+        They are ``outputs``, but for rankings, where NaN stands for what is not ranked, and a
+        single number per row, which has no axis of its own.
+        """
+        return None if self.outputs is None else outputs_for_learning(self)
+
+    def space(self) -> Any:
+        """The space of the outputs, not fitted, for ``space=`` of a learner."""
+        return space_for(self)
 
     def take(self, rows: Any) -> Dataset:
         """The same data with these rows only, given by position."""

@@ -34,13 +34,14 @@ from skstruct.datasets.formats.targets import (
     tasks_of_many,
     unlabelled_message,
 )
+from skstruct.encoding.statistics import ColumnFacts, RunningMedian
 from skstruct.exceptions import DataFormatError
 
 MOST_VALUES = 10_000  # names of a column, each of which is a feature
 
 
 class NumberSummary:
-    """Number, mean and squares of the numbers of a column, and whether all are 0 or 1.
+    """Number, mean, squares and median of the numbers of a column, and whether all are 0 or 1.
 
     Blocks are merged by Chan, Golub and LeVeque's update: with counts :math:`n_a, n_b` and
     :math:`\\delta = m_b - m_a`, squares about the mean add up to
@@ -49,6 +50,7 @@ class NumberSummary:
 
     def __init__(self, name: str) -> None:
         self.name, self.n, self.mean, self.squares, self.binary = name, 0, 0.0, 0.0, True
+        self._median = RunningMedian()
 
     def add(self, column: NumberColumn, fail: Callable[..., Any]) -> None:
         """Further rows; infinite ones are refused."""
@@ -62,13 +64,20 @@ class NumberSummary:
         self.squares += squares + step**2 * self.n * len(known) / total
         self.mean += step * len(known) / total
         self.n = total
+        self._median.add(known)
         self.binary = self.binary and bool(((known == 0) | (known == 1)).all())
 
     values = None
 
-    def moments(self, n_rows: int) -> list[tuple[float, float, bool]]:
-        """Mean, variance and whether all are 0 or 1, for the one feature."""
-        return [(self.mean, self.squares / max(1, self.n), self.binary)]
+    counts = None
+
+    @property
+    def variance(self) -> float:
+        return self.squares / max(1, self.n)
+
+    @property
+    def median(self) -> float:
+        return self._median.value
 
     def remarks(
         self, n_rows: int, nominal: tuple[Any, ...], fail: Callable[..., Any]
@@ -81,7 +90,7 @@ class TextSummary:
 
     def __init__(self, name: str) -> None:
         self.name, self.known = name, Codes()
-        self.counts: list[int] = []
+        self._counts: list[int] = []
         self.first: list[int] = []
         self._n_rows = 0
 
@@ -90,10 +99,10 @@ class TextSummary:
         counts = np.bincount(column.codes, minlength=len(column.texts)).tolist()
         for code, text in enumerate(column.texts):
             number = self.known[text]
-            if number == len(self.counts):
-                self.counts.append(0)
+            if number == len(self._counts):
+                self._counts.append(0)
                 self.first.append(self._n_rows + int(np.argmax(column.codes == code)))
-            self.counts[number] += counts[code]
+            self._counts[number] += counts[code]
         self._n_rows += len(column.codes)
         if len(self.known) > MOST_VALUES:
             raise DataFormatError(
@@ -107,13 +116,18 @@ class TextSummary:
         """The names in their order, as :class:`~skstruct.datasets.dataset.Table` has them."""
         return tuple(sorted(text for text in self.known if not is_missing(text)))
 
-    def moments(self, n_rows: int) -> list[tuple[float, float, bool]]:
-        """Of every feature of the column: shares of rows, all of them 0 or 1."""
-        values = self.values
-        shares = [self.counts[self.known[text]] / max(1, n_rows) for text in values]
-        if len(values) < 3:
-            shares = [shares[1] if len(values) == 2 else 0.0]
-        return [(share, 0.0, True) for share in shares]
+    mean = variance = median = 0.0
+    binary = True
+
+    @property
+    def counts(self) -> np.ndarray:
+        """In how many rows each of ``values`` is."""
+        return np.array([self._counts[self.known[text]] for text in self.values], dtype=np.int64)
+
+    @property
+    def n(self) -> int:
+        """Rows where the column is not missing."""
+        return int(self.counts.sum())
 
     def remarks(
         self, n_rows: int, nominal: tuple[Any, ...], fail: Callable[..., Any]
@@ -134,6 +148,18 @@ class TextSummary:
 
             found += numbers_among_names(column, fail_first)
         return tuple(found)
+
+
+def column_facts(columns: list[Any], n_rows: int) -> ColumnFacts:
+    """What an encoder has to know of summarized columns of so many rows."""
+    mean, variance, median = (
+        np.array([getattr(column, name) for column in columns], dtype=np.float64)
+        for name in ("mean", "variance", "median")
+    )
+    binary = np.array([column.binary for column in columns], dtype=bool)
+    n_missing = np.array([n_rows - column.n for column in columns], dtype=np.int64)
+    counts = [column.counts for column in columns]
+    return ColumnFacts(mean, variance, median, binary, n_missing, counts)
 
 
 # What is to be known of outputs, from one block of rows after the other: their task and names.

@@ -17,7 +17,13 @@ from skstruct.datasets.formats.columns import TextColumn
 from skstruct.datasets.formats.csv_files import CsvBlocks
 from skstruct.datasets.formats.targets import choose_targets, find_row_names, placed, taken
 from skstruct.datasets.reading import edges_beside, find_format, format_remark
-from skstruct.datasets.summaries import NumberSummary, OutputSummary, TaskGuess, TextSummary
+from skstruct.datasets.summaries import (
+    NumberSummary,
+    OutputSummary,
+    TaskGuess,
+    TextSummary,
+    column_facts,
+)
 from skstruct.exceptions import DataFormatError
 
 Watch: TypeAlias = Callable[[Iterator[Any], str, Any], Iterator[Any]]
@@ -51,7 +57,7 @@ class TrainingBlocks:
     ----------
     name, format, task, labels, edges, remarks : as of a Dataset
     inputs : Table without rows, with names and values of the columns
-    moments : list of (mean, variance, whether all are 0 or 1), for every feature, one-hot
+    facts : ColumnFacts of the columns of ``inputs``
     """
 
     def __init__(
@@ -177,7 +183,7 @@ class TrainingBlocks:
         names = tuple(column.name for column in columns)
         values = tuple(column.values for column in columns)
         self.inputs = Table(names, values, np.empty((0, len(names))))
-        self.moments = [one for column in columns for one in column.moments(self._n_rows)]
+        self.facts = column_facts(columns, self._n_rows)
         self._summary = summary
 
     def __len__(self) -> int:

@@ -14,7 +14,7 @@ from skstruct.inspection.drawing import (
     one_output,
     written,
 )
-from skstruct.smoothing import LinearSmoother
+from skstruct.smoothing.base import linear_part
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,8 @@ class RiskCurveDisplay:
         """
         X, _ = estimator._checked(one_input(estimator, x))
         space = estimator.space_
-        if not isinstance(estimator.smoother_, LinearSmoother):
+        linear = linear_part(estimator.smoother_)
+        if linear is None:
             raise ValueError(
                 f"The risk curve is drawn from weights of training rows; "
                 f"{type(estimator.smoother_).__name__} has none."
@@ -108,7 +109,7 @@ class RiskCurveDisplay:
         if outputs.ndim != 2 or outputs.dtype.kind != "f":
             raise ValueError(f"Outputs of {type(space).__name__} are not quantities to draw.")
         j = 0 if column is None else _position(column, space.labels_)
-        weights = estimator.smoother_.weights(X)
+        weights = linear.weights(X)
         weights = np.asarray(weights.toarray() if hasattr(weights, "toarray") else weights)[0]
         points = _points(outputs[:, j], space, j, n_points)
         losses = loss if isinstance(loss, (list, tuple)) else [loss]

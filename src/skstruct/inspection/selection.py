@@ -19,7 +19,7 @@ class AlphaPathDisplay:
     """Left-out risk against alpha, one curve per kernel width.
 
     Against the radius of sample compression, or the number of neighbors, where these were
-    searched.
+    searched; a bar for each smoother where several were weighed.
 
     Parameters
     ----------
@@ -45,13 +45,35 @@ class AlphaPathDisplay:
 
     @property
     def searched(self) -> str:
-        """What was searched besides kernels: "alpha", "radius" or "n_neighbors"."""
+        """What was searched besides kernels: "alpha", "radius", "n_neighbors", "smoother"."""
         searched: str = next(name for name in self.search.trials[0] if name not in BESIDE)
         return searched
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure; returns the display."""
         ax = axes_of(ax, "AlphaPathDisplay", (6.4, 4.4))
+        if self.searched == "smoother":
+            self._bars(ax)
+        else:
+            self._curves(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _bars(self, ax: Any) -> None:
+        """The least risk of each smoother, the least of all on top."""
+        least: dict[str, float] = {}
+        for trial in self.search.trials:
+            name = trial["smoother"]
+            least[name] = min(trial["risk"], least.get(name, trial["risk"]))
+        names = sorted(least, key=lambda name: least[name])
+        chosen = self.search.best["smoother"]
+        colours = ["tab:blue" if name == chosen else "lightgrey" for name in names]
+        ax.barh(range(len(names)), [least[name] for name in names], color=colours)
+        ax.set_yticks(range(len(names)), [written(name) for name in names], **LITERAL)
+        ax.invert_yaxis()
+        ax.set(xlabel="left-out risk")
+
+    def _curves(self, ax: Any) -> None:
         curves: dict[Any, Any] = {}
         for trial in self.search.trials:
             kernel, gamma = trial.get("kernel"), trial.get("gamma")  # some search alpha only
@@ -69,8 +91,6 @@ class AlphaPathDisplay:
         positive = all(trial[x] > 0 for trial in self.search.trials)  # a radius may be zero
         ax.set(xscale="log" if positive else "linear", xlabel=x, ylabel="left-out risk")
         literal_legend(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
 
 class ComparisonDisplay:

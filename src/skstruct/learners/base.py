@@ -26,9 +26,8 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.kernels.inputs import kernel_name
 from skstruct.learners.checkpoints.saving import Checkpoint, resuming
 from skstruct.learners.inputs import (
+    InputReader,
     given_outputs,
-    input_readers,
-    raw_inputs,
     read_inputs,
     row_weights,
     rows_of,
@@ -148,7 +147,7 @@ def _padded(part: Decoded, width: int) -> Decoded:
     )
 
 
-class BlockPredictor(Configured, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class BlockPredictor(InputReader, Configured, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Predictions from a fitted ``space_``, in blocks of rows.
 
     A child has the parameters ``kernel``, ``n_jobs`` and ``verbose``, and asks with a
@@ -159,17 +158,13 @@ class BlockPredictor(Configured, BaseEstimator):  # type: ignore[misc]  # scikit
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.allow_nan = not self._precomputed  # filled and flagged
         tags.target_tags.required = True
         return tags
 
     @property
     def _precomputed(self) -> bool:
         return kernel_name(self.kernel) == "precomputed"
-
-    def _read_first(self, X: Any, kernel: Any) -> Any:
-        """Inputs of training as the smoother reads them; keeps what new ones are read by."""
-        self.features_, self.tokens_ = input_readers(X, kernel, raw_inputs(self))
-        return read_inputs(self, X, reset=True)
 
     def _checked(self, X: Any) -> tuple[Any, None]:
         """Inputs as the smoother reads them, and the index of their rows, if they have one."""
@@ -274,6 +269,9 @@ class ScoreLearner(BlockPredictor):
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
     ) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
+
+        A DataFrame may have names, dates and missing cells; what becomes of them is said at
+        :class:`~skstruct.encoding.TableEncoder`.
 
         Parameters
         ----------

@@ -16,7 +16,15 @@ from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.rows import copied_rows, narrow_indices
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.backends import backend_for, is_tensor
+from skstruct.encoding import TableEncoder
+from skstruct.encoding.arrays import as_floats, as_objects
+from skstruct.encoding.frames import are_records, is_frame, is_plain
+from skstruct.encoding.statistics import medians
+from skstruct.encoding.tables import Table
+from skstruct.features.token_columns import are_words
 from skstruct.learners.tokens import TokenBatch, TokenReader, are_tokens
+
+MEDIAN_ROWS = 5000
 
 
 def takes_raw_inputs(smoother: Any) -> Any:
@@ -27,7 +35,7 @@ def takes_raw_inputs(smoother: Any) -> Any:
     >>> takes_raw_inputs(RandomForestRegressor()), takes_raw_inputs(Ridge())
     (True, False)
     """
-    if smoother is None:
+    if smoother is None or isinstance(smoother, str):
         return False
     reader = _first_reader(smoother)
     if hasattr(reader, "transformers"):  # each of its columns has a reader of its own
@@ -75,19 +83,13 @@ def checked_raw(model: Any, X: Any, reset: bool) -> Any:
         validate_data(model, X, reset=reset, skip_check_array=True)
         return X
     if not sparse.issparse(X):
-        X = _array(X)
+        X = as_objects(X)
         if X.ndim == 1 and len(X) and all(isinstance(text, str) for text in X):
             return X
     dtype = np.float64 if X.dtype.kind in "biuf" else None
     return validate_data(
         model, X, accept_sparse="csr", dtype=dtype, ensure_all_finite="allow-nan", reset=reset
     )
-
-
-def _array(X: Any) -> np.ndarray:
-    """An array that makes no texts of numbers."""
-    array = np.asarray(X)
-    return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
 
 
 def rows_of(X: Any, rows: slice) -> Any:
@@ -120,25 +122,112 @@ class TrainingData:
         return self.sample_weight[self.X.sequence]
 
 
-def input_readers(X: Any, kernel: Any, raw: bool = False) -> tuple[Any, TokenReader | None]:
-    """What new inputs are read by: a kernel that is the inner product of features, fitted to X,
-    and a reader of sequences of tokens; None for what X does not need.
+@dataclass(frozen=True)
+class InputReaders:
+    """What new inputs are read by; None for what the inputs of training do not need."""
+
+    features: Any = None  # a kernel that is the inner product of features, fitted
+    tokens: TokenReader | None = None  # of sequences of tokens
+    encoder: TableEncoder | None = None  # of names, dates and missing cells
+
+
+def input_readers(
+    X: Any, kernel: Any, raw: bool = False, encode: bool = True, words: bool = False
+) -> InputReaders:
+    """The readers that inputs of training ask for.
+
+    Parameters
+    ----------
+    X : inputs of any kind
+    kernel : kernel, or its name
+    raw : bool, default=False
+        Whether the smoother takes inputs as they are.
+    encode : bool, default=True
+        Whether inputs that are no finite numbers are encoded; else they are refused later.
+    words : bool, default=False
+        Whether lists of texts are sentences; else they are rows of a table.
     """
     X = on_host(X)
     if not raw:
         _check_kernel_of_strings(X, kernel)
     if has_features(kernel):
-        return clone(kernel).fit(X), None
-    return None, TokenReader().fit(X) if are_tokens(X) else None
+        return InputReaders(features=clone(kernel).fit(X))
+    sentences = not raw and are_words(X)
+    if sentences and not words:
+        _check_lengths(X)
+    if are_tokens(X) or (sentences and words):
+        return InputReaders(tokens=TokenReader().fit(X))
+    if encode and needs_encoder(X):
+        return InputReaders(encoder=TableEncoder(scale="auto").fit(X))
+    return InputReaders()
+
+
+def _check_lengths(X: Any) -> None:
+    """Texts in rows of one length are a table; of several they are sentences."""
+    if len({len(x) for x in X}) > 1:
+        raise ValueError(
+            f"X holds texts, such as {_first_text(X)!r}, and its rows differ in length: give "
+            "space=Sequences() to learn a symbol for every word, or turn texts into numbers first."
+        )
+
+
+def needs_encoder(X: Any) -> bool:
+    """Whether inputs have names, dates or missing cells: more than an array of numbers has.
+
+    >>> needs_encoder([[1.0, 2.0]]), needs_encoder([[1.0, np.nan]]), needs_encoder([["a", 1.0]])
+    (False, True, True)
+    """
+    if isinstance(X, Table) or are_records(X):
+        return True
+    if is_frame(X):
+        return min(X.shape) > 0 and not is_plain(X)
+    if sparse.issparse(X):
+        return X.dtype.kind == "f" and _has_gaps(X.tocsr().data)
+    if are_tokens(X):
+        return False
+    try:
+        X = as_objects(X)
+    except (TypeError, ValueError):  # rows of several lengths
+        return False
+    if X.ndim != 2 or X.dtype.kind not in "fO":
+        return False
+    floats = as_floats(X) if X.dtype == object else X
+    return floats is None or _has_gaps(floats)
+
+
+def _has_gaps(numbers: np.ndarray) -> bool:
+    """Whether some are NaN; their sum tells that there is none without an array of answers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(numbers.sum()):
+            return False
+    return bool(np.isnan(numbers).any())
+
+
+def filling(X: Any) -> np.ndarray | None:
+    """What fills cells that are missing in later rows only: medians of the rows of training.
+
+    Of every k-th row where there are many: most models never use them.
+    """
+    if not isinstance(X, np.ndarray) and not sparse.issparse(X):
+        return None
+    found = medians(X[:: -(-X.shape[0] // MEDIAN_ROWS)])
+    return found if found.any() else np.zeros(1)  # as of most sparse inputs
+
+
+def _first_text(X: Any) -> str:
+    return str(next(x[0] for x in X if len(x)))[:30]
 
 
 def read_inputs(model: Any, X: Any, *, reset: bool = False) -> Any:
     """X as an array or CSR of floats; as a :class:`TokenBatch` where rows are sequences.
 
-    By ``features_`` and ``tokens_`` of the model, see :func:`input_readers`. With ``reset`` number
-    and names of the features are those of X; otherwise X must have those of training.
+    By ``encoder_``, ``features_`` and ``tokens_`` of the model, see :func:`input_readers`. With
+    ``reset`` number and names of the features are those of X; otherwise X must have those of
+    training.
     """
     X = on_host(X)
+    if getattr(model, "encoder_", None) is not None:
+        return narrow_indices(model.encoder_.transform(X))
     if model.features_ is not None:
         X = model.features_.transform(X)
         if X.shape[1] == 0:
@@ -152,6 +241,54 @@ def read_inputs(model: Any, X: Any, *, reset: bool = False) -> Any:
     if not reset and batch.tokens.shape[0] == 0:  # empty sequences only
         return batch
     return TokenBatch(checked(model, batch.tokens, reset), batch.starts)
+
+
+class InputReader:
+    """Reads inputs of training, and keeps what later ones are read by.
+
+    Attributes
+    ----------
+    features_, tokens_, encoder_ : see :class:`InputReaders`
+    fill_ : array of shape (p,) or (1,), or None
+        Medians of the features, for cells that only later rows miss.
+    """
+
+    features_: Any = None
+    tokens_: Any = None
+    encoder_: Any = None
+    fill_: Any = None
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
+    def _read_first(self, X: Any, kernel: Any = None, encode: bool = True) -> Any:
+        """Inputs of training as the smoother reads them; see :func:`input_readers`."""
+        raw = raw_inputs(self)
+        encode = encode and not (raw or getattr(self, "_precomputed", False))
+        words = getattr(getattr(self, "space", None), "decodes_chains", False)  # a symbol for each
+        readers = input_readers(X, kernel, raw, encode, words)
+        self.features_, self.tokens_ = readers.features, readers.tokens
+        self.encoder_, self.fill_ = readers.encoder, None
+        if self.encoder_ is not None:
+            self._keep_columns(self.encoder_)
+            return read_inputs(self, X)
+        X = read_inputs(self, X, reset=True)
+        if encode and self.features_ is None:
+            self.fill_ = filling(X)
+        return X
+
+    def _keep_columns(self, encoder: Any) -> None:
+        """Number and names of the columns that were given, not of what they became."""
+        self.n_features_in_ = encoder.n_features_in_
+        if hasattr(encoder, "feature_names_in_"):
+            self.feature_names_in_ = encoder.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+
+def n_read(model: Any) -> int:
+    """How many features :func:`read_inputs` gives of a row."""
+    encoder = getattr(model, "encoder_", None)
+    return int(model.n_features_in_ if encoder is None else len(encoder.feature_names_))
 
 
 def given_outputs(y: Any, used_by: str) -> Any:
@@ -195,12 +332,30 @@ def _check_kernel_of_strings(X: Any, kernel: Any) -> None:
 def checked(model: Any, X: Any, reset: bool) -> Any:
     """An array or CSR of finite floats, with the features that the model knows.
 
-    As it is where the model has a smoother that says what it takes.
+    As it is where the model has a smoother that says what it takes. Cells that are missing now,
+    and were not in training, are filled where the model knows by what.
     """
     if raw_inputs(model):
         return narrow_indices(checked_raw(model, X, reset))
-    X = validate_data(model, X, accept_sparse="csr", dtype=np.float64, reset=reset)
-    return narrow_indices(X)
+    fill = None if reset else getattr(model, "fill_", None)
+    finite = True if fill is None else "allow-nan"
+    X = validate_data(
+        model, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, reset=reset
+    )
+    return narrow_indices(X if fill is None else _filled(X, fill))
+
+
+def _filled(X: Any, fill: np.ndarray) -> Any:
+    """The inputs with numbers for what is missing, as they are where nothing is."""
+    numbers = X.data if sparse.issparse(X) else X
+    if not _has_gaps(numbers):
+        return X
+    X = X.copy()
+    if not sparse.issparse(X):
+        return np.where(np.isnan(X), fill, X)
+    gaps = np.isnan(X.data)
+    X.data[gaps] = np.broadcast_to(fill, X.shape[1])[X.indices[gaps]]
+    return X
 
 
 def raw_inputs(model: Any) -> Any:

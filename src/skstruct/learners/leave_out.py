@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.progress import announce, track
 from skstruct._arrays.rows import copied_rows, distinct
 from skstruct.kernels.inputs import resolve_kernel
 from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.saving import savable
+from skstruct.smoothing.penalties import alpha_grid, smoother_alphas, squared_error
 from skstruct.tolerances import TIE
 
-N_ALPHAS = 22
 MEASURES = ("alpha", "risk", "squared error")
 
 
@@ -139,27 +138,6 @@ def _several(number: np.ndarray) -> np.ndarray:
     if len(np.unique(number)) < 2:
         raise ValueError("All rows are in one group: leaving it out leaves nothing to learn from.")
     return number
-
-
-def alpha_grid(alpha: Any, automatic: Callable[..., Any]) -> Any:
-    """The penalties to try, largest first: those given, or ``automatic()`` for "auto"."""
-    if isinstance(alpha, str) and alpha == "auto":
-        return automatic()
-    if np.asarray(alpha).dtype.kind not in "fiu":
-        raise ValueError(f'alpha is a positive number, several, or "auto"; got {alpha!r}.')
-    alphas = np.unique(np.asarray(alpha, dtype=np.float64))[::-1]
-    if not len(alphas) or not (np.isfinite(alphas) & (alphas > 0)).all():
-        raise ValueError(f"alpha must be positive; got {alpha!r}.")
-    return alphas
-
-
-def smoother_alphas(smoother: Any) -> np.ndarray:
-    """Penalties from near the mean to near interpolation, largest first."""
-    top, bound = smoother.penalty_range()
-    alphas = (top if top > 0 else 1.0) * np.logspace(0, -7, N_ALPHAS)
-    costly = getattr(smoother, "path_is_costly", False)
-    allowed = alphas[alphas > bound][:: 2 if costly else 1]
-    return allowed if len(allowed) else alphas[:1]
 
 
 def kernel_grid(kernel: Any, X: Any, sample_weight: Any) -> list[tuple[Any, Any]]:
@@ -301,12 +279,3 @@ def _tell_apart(
             targets = targets[numbers]
             sample_weight = None if sample_weight is None else sample_weight[numbers]
         trial["squared error"] = squared_error(left, targets, sample_weight)
-
-
-def squared_error(left: np.ndarray, targets: np.ndarray, sample_weight: Any = None) -> float:
-    """Mean squared distance of left-out means from their targets."""
-    errors = np.empty(len(left))
-    for rows in row_blocks(len(left), 8 * targets.shape[1], "50MB"):
-        wrong = left[rows] - targets[rows]
-        errors[rows] = np.einsum("ij,ij->i", wrong, wrong)
-    return float(np.average(errors, weights=sample_weight))

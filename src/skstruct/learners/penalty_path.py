@@ -8,11 +8,14 @@ taken.
 
 * Penalties go by half decades from one at which weights hardly differ from zero, told by the
   scale of the data, so that inputs in other units are no other problem.
-* Up to a thousand rows are left out in five folds, of more a fifth is left out once; sequences
-  count by their positions. Copies of a row are left out together.
+* Up to a thousand rows are left out in five folds, of more a fifth is left out once. Copies of
+  a row are left out together.
 * A path ends when two penalties in a row were worse than the best by more than the standard
   error of the difference, row by row.
 * The least mean left-out loss wins, and of equal ones the strongest penalty.
+
+Where a learner knows a penalty that is usually good, the search begins there, and goes on to weaker
+ones as long as that helps, or else to stronger ones.
 """
 
 from collections.abc import Callable
@@ -32,6 +35,7 @@ LEAST_SPREAD = 1e-4  # share of inputs that vary: with less, the path is no long
 WITHOUT_SEARCH = 0.01  # of the strongest penalty, where no rows can be left out
 LOOSER = 5.0  # times the tolerance of training, along the path
 WORSE_IN_A_ROW = 2
+STRONGER, WEAKER = 4, 4  # decades around a penalty that is usually good
 
 Fold = tuple[np.ndarray, np.ndarray]  # rows to train on, rows to judge by
 
@@ -111,7 +115,12 @@ def mean_square(X: Any, weight: np.ndarray) -> tuple[float, float]:
 
 
 def split_rows(
-    outputs: np.ndarray, weight: np.ndarray, random_state: Any, X: Any = None
+    outputs: np.ndarray,
+    weight: np.ndarray,
+    random_state: Any,
+    X: Any = None,
+    many: int = MANY_ROWS,
+    most: int | None = None,
 ) -> list[Fold]:
     """Folds of the rows that have weight, copies together; none where there are too few.
 
@@ -121,6 +130,10 @@ def split_rows(
     ----------
     X : array, sparse array or TokenBatch, default=None
         Tells copies apart; None where every row is on its own.
+    many : int
+        Of more rows a fifth is left out, and once only.
+    most : int, default=None
+        How many rows are left out then, where a fifth is more.
     """
     rows = np.flatnonzero(weight)
     if len(rows) < N_FOLDS or _all_equal(outputs[rows]):
@@ -132,10 +145,12 @@ def split_rows(
     n_groups = int(group.max()) + 1
     if n_groups < N_FOLDS:
         return []
-    fold = (np.random.default_rng(repeatable(random_state)).permutation(n_groups) % N_FOLDS)[group]
-    size = np.diff(X.starts)[rows].sum() if isinstance(X, TokenBatch) else len(rows)
-    judged = range(1 if size > MANY_ROWS else N_FOLDS)
-    return [(rows[fold != k], rows[fold == k]) for k in judged]
+    place = np.random.default_rng(repeatable(random_state)).permutation(n_groups)[group]
+    fold = place % N_FOLDS
+    if len(rows) > many:
+        left = fold == 0 if most is None else (fold == 0) & (place < N_FOLDS * most)
+        return [(rows[~left], rows[left])]
+    return [(rows[fold != k], rows[fold == k]) for k in range(N_FOLDS)]
 
 
 def rows_of(X: Any, rows: np.ndarray) -> Any:
@@ -153,28 +168,71 @@ def _all_equal(outputs: np.ndarray) -> bool:
     return bool(np.all(same))
 
 
+class _Trials:
+    """Penalties that were tried, and how the next one compares with the best so far."""
+
+    def __init__(self, path: PenaltyPath, folds: list[Fold], weight: np.ndarray) -> None:
+        self.path, self.folds, self.search = path, folds, LeaveOutSearch()
+        self.share = weight[np.concatenate([left for _, left in folds])]
+        self.best = np.zeros(0)  # losses of the left-out rows
+
+    def add(self, alpha: float, starts: list[Any]) -> tuple[str, list[Any]]:
+        """How a penalty compares with the best so far, and what the next one begins with.
+
+        It is "better", "worse" by more than the standard error, or "equal".
+        """
+        losses, ends = [], []
+        for (rows, left), start in zip(self.folds, starts):
+            fitted, end = self.path.fit_at(alpha, rows, start)
+            losses.append(self.path.left_out_losses(fitted, left))
+            ends.append(end)
+        here = np.concatenate(losses)
+        risk, error = weighted_mean(here, self.share)
+        if self.search.add({"alpha": alpha, "risk": risk, "standard error": error}):
+            self.best = here
+            return "better", ends
+        behind, error = weighted_mean(here - self.best, self.share)
+        return "worse" if behind > error else "equal", ends
+
+
 def follow_path(
     path: PenaltyPath, alphas: np.ndarray, folds: list[Fold], weight: np.ndarray, verbose: int = 0
 ) -> LeaveOutSearch:
     """Train along the path on every fold, until left-out losses rise."""
-    search, starts = LeaveOutSearch(), [None] * len(folds)
-    judged = np.concatenate([left for _, left in folds])
-    share, best, n_worse = weight[judged], np.zeros(0), 0
+    trials, n_worse = _Trials(path, folds, weight), 0
+    starts: list[Any] = [None] * len(folds)
     for alpha in track(alphas.tolist(), "alphas", verbose):
-        losses = []
-        for number, (rows, left) in enumerate(folds):
-            fitted, starts[number] = path.fit_at(alpha, rows, starts[number])
-            losses.append(path.left_out_losses(fitted, left))
-        here = np.concatenate(losses)
-        risk, error = weighted_mean(here, share)
-        if search.add({"alpha": alpha, "risk": risk, "standard error": error}):
-            best, n_worse = here, 0
-            continue
-        behind, error = weighted_mean(here - best, share)
-        n_worse = n_worse + 1 if behind > error else 0
+        verdict, starts = trials.add(alpha, starts)
+        n_worse = n_worse + 1 if verdict == "worse" else 0
         if n_worse == WORSE_IN_A_ROW:
             break
-    return search
+    return trials.search
+
+
+def search_around(
+    path: PenaltyPath, usual: float, folds: list[Fold], weight: np.ndarray
+) -> LeaveOutSearch:
+    """Train at a usual penalty, then by half decades at weaker ones, or at stronger ones.
+
+    A direction ends with the first penalty that is worse, or the second that is not better. The
+    stronger ones are left out where weaker ones were better: losses fall, then rise.
+    """
+    trials = _Trials(path, folds, weight)
+    _, begun = trials.add(usual, [None] * len(folds))
+    for decades in (-WEAKER, STRONGER):
+        starts, n_behind = begun, 0
+        for step in range(1, abs(decades) * PER_DECADE + 1):
+            alpha = usual * 10.0 ** (np.sign(decades) * step / PER_DECADE)
+            verdict, starts = trials.add(float(alpha), starts)
+            n_behind = 0 if verdict == "better" else n_behind + 1
+            if verdict == "worse" or n_behind == WORSE_IN_A_ROW:
+                break
+        best = trials.search.best
+        if best is not None and best["alpha"] < usual:
+            break
+    found = LeaveOutSearch.of_trials(sorted(trials.search.trials, key=lambda t: -t["alpha"]))
+    assert found is not None
+    return found
 
 
 def weighted_mean(losses: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
@@ -199,6 +257,7 @@ def choose_alpha(
     folds: Callable[[], list[Fold]],
     weight: np.ndarray,
     verbose: int = 0,
+    usual: float | None = None,
 ) -> tuple[float, LeaveOutSearch | None]:
     """The penalty to train with, and how it was found; None where nothing was searched.
 
@@ -209,9 +268,13 @@ def choose_alpha(
     folds : callable -> rows to train on and rows to judge by
     weight : array of shape (n,)
         Of the rows.
+    usual : float, default=None
+        A penalty that is usually good, at which the search of "auto" begins.
     """
     if is_given(alpha):
         return float(alpha), None
+    if usual is not None and isinstance(alpha, str):
+        return _around_usual(path, usual, folds(), weight)
     top, spread = path.scale()
     alphas, parts = penalty_grid(alpha, top, spread), folds()
     if len(alphas) == 1:
@@ -223,6 +286,18 @@ def choose_alpha(
         return float(nearest), None
     announce(f"alpha: up to {len(alphas)} penalties on {len(parts)} split(s) of the rows")
     search = follow_path(path, alphas, parts, weight, verbose)
+    assert search.best is not None
+    return float(search.best["alpha"]), search
+
+
+def _around_usual(
+    path: PenaltyPath, usual: float, parts: list[Fold], weight: np.ndarray
+) -> tuple[float, LeaveOutSearch | None]:
+    if not parts:
+        announce(f"Too few rows, or outputs, to leave any out: alpha is {usual:.3g}.")
+        return usual, None
+    announce(f"alpha: penalties around {usual:.3g} on {len(parts)} split(s) of the rows")
+    search = search_around(path, usual, parts, weight)
     assert search.best is not None
     return float(search.best["alpha"]), search
 

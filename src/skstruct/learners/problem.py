@@ -95,6 +95,13 @@ class RiskProblem:
         ones = np.ones((len(psi), psi.shape[1] if self.joint else 1))
         return np.hstack([psi, ones])
 
+    def deciding_targets(self) -> np.ndarray:
+        """Those of the targets that decisions depend on."""
+        targets = self.targets()
+        if self.by_weights or self.joint or self.used is not None:
+            return targets
+        return targets[:, : self.space.n_deciding()]
+
     def n_targets(self, *, compared: bool) -> int:
         """Columns of ``targets``, or of ``search_targets`` where penalties are ``compared``."""
         if self.by_weights:
@@ -206,11 +213,27 @@ class RiskProblem:
 
         ``means`` and ``sample_weight`` have an entry for each of these rows.
         """
+        losses = self.realized_losses(means, memory, numbers)
+        return float(np.average(losses, weights=self.output_weights(sample_weight)))
+
+    def realized_losses(
+        self, means: np.ndarray, memory: str | int, numbers: Any = None
+    ) -> np.ndarray:
+        """The loss of each output, decided from left-out means; shape (n,)."""
         losses = np.empty(len(means))
         for rows in row_blocks(len(means), self.bytes_per_row(), memory):
             here = rows if numbers is None else numbers[rows]
             losses[rows] = self.loss(self.decide(means[rows], here), self.outputs[here])
-        return float(np.average(losses, weights=sample_weight))
+        return losses
+
+    def output_weights(self, sample_weight: Any, numbers: Any = None) -> Any:
+        """Weights of outputs, of all rows or of rows by number, given those of what is smoothed.
+
+        None for none.
+        """
+        if sample_weight is None or numbers is None:
+            return sample_weight
+        return np.asarray(sample_weight)[numbers]
 
     def constant_risk(self, sample_weight: Any = None) -> float | None:
         """Mean loss on training rows of the best answer that is the same for all of them.

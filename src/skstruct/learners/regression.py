@@ -14,9 +14,8 @@ from skstruct._arrays.checks import repeatable
 from skstruct._arrays.methods import warn_caller
 from skstruct._arrays.progress import announce, working
 from skstruct.kernels.inputs import kernel_name, resolve_kernel
-from skstruct.learners.inputs import TrainingData, plain_kernel
+from skstruct.learners.inputs import TrainingData, n_read, plain_kernel
 from skstruct.learners.leave_out import (
-    N_ALPHAS,
     LeaveOutSearch,
     choose,
     group_numbers,
@@ -24,6 +23,7 @@ from skstruct.learners.leave_out import (
 )
 from skstruct.smoothing import KernelRidge
 from skstruct.smoothing.nystroem.landmarks import EXPLAINED
+from skstruct.smoothing.penalties import N_ALPHAS
 from skstruct.smoothing.planning import (
     EXACT_ROWS,
     LINEAR_FEATURES,
@@ -178,14 +178,36 @@ class RidgeRegression:
         if solver in ONE_PASS:
             solver = self._solver_of(kernel, solver)
             settled = resolve_kernel(kernel).with_gamma(gamma)
-            return one_pass_ridge(model, settled, alpha, solver, shared, model.n_features_in_)
+            return one_pass_ridge(model, settled, alpha, solver, shared, n_read(model))
         settled = resolve_kernel(kernel).with_gamma(gamma)
         return KernelRidge(settled, alpha, solver=solver, **shared)
 
 
+RIDGE = {"kernel": "auto", "alpha": "auto", "solver": "auto", "n_landmarks": "auto",
+         "fit_intercept": True}  # fmt: skip
+
+
+def smoothing_by(model: Any) -> str:
+    """How a model smooths: "stack", "kernel_ridge", or by a smoother that was "given".
+
+    ``smoother="auto"`` is a stack as long as nothing is asked of a kernel ridge regression.
+    """
+    smoother = "kernel_ridge" if model.smoother is None else model.smoother
+    if not isinstance(smoother, str):
+        return "given"
+    if smoother not in ("auto", "kernel_ridge"):
+        raise ValueError(f'smoother is "auto", "kernel_ridge" or a regressor; got {smoother!r}.')
+    asked = any(not _is_same(getattr(model, name), usual) for name, usual in RIDGE.items())
+    return "kernel_ridge" if smoother == "kernel_ridge" or asked else "stack"
+
+
+def _is_same(value: Any, usual: Any) -> bool:
+    return type(value) is type(usual) and bool(value == usual)
+
+
 def is_searched(model: Any) -> bool:
     """Whether a penalty, that of the model or of its smoother, may have to be chosen."""
-    if model.smoother is None:
+    if smoothing_by(model) != "given":
         return True
     alpha: Any = getattr(model.smoother, "alpha", None)
     return hasattr(model.smoother, "loo_path") and (isinstance(alpha, str) or np.ndim(alpha) > 0)

@@ -91,6 +91,8 @@ class TokenProblem(WithPositions, RiskProblem):
     .. math:: \sum_t \bigl(1 - \hat P(z_t \mid x_t)\bigr)
               + w \sum_{t > 1} \bigl(1 - \hat P(z_{t-1} z_t \mid x_t)\bigr)
 
+    with costs of symbols in the first sum, where the loss has them.
+
     Parameters
     ----------
     space : fitted Sequences
@@ -111,7 +113,7 @@ class TokenProblem(WithPositions, RiskProblem):
     def __init__(
         self, space: Any, loss: Any, outputs: np.ndarray, starts: np.ndarray, *, pairs: bool = False
     ) -> None:
-        loss = check_token_loss(loss, space)
+        loss = check_token_loss(loss, space, outputs)
         self.space, self.loss, self.outputs, self.starts = space, loss, outputs, starts
         check_lengths(outputs, starts)
         self.q = len(space.symbols_)
@@ -157,8 +159,9 @@ class TokenProblem(WithPositions, RiskProblem):
         q, values, weight = self.q, means.values, self.loss.bigrams
         total = values[:, -1]
         scale = np.maximum(np.abs(total), np.abs(values[:, :-1]).max(axis=1, initial=0.0))
-        unary = snap(-values[:, :q], scale)
-        risk = total.copy()
+        costs, common = self.loss.token_costs(values[:, :q], total)
+        unary = snap(costs, scale * self.loss.largest_cost())
+        risk = common.copy()
         at = inner_positions(means.starts)
         risk[at] += weight * total[at]
         offset = sums_of_sequences(risk, means.starts)
@@ -168,20 +171,31 @@ class TokenProblem(WithPositions, RiskProblem):
         transitions[:, self.used] = snap(-weight * values[:, q:-1], scale)
         return unary, transitions.reshape(-1, q, q), offset
 
-    def realized(
-        self, means: np.ndarray, memory: str | int, sample_weight: Any = None, numbers: Any = None
-    ) -> float:
-        losses = np.empty(len(self.outputs))
+    def realized_losses(
+        self, means: np.ndarray, memory: str | int, numbers: Any = None
+    ) -> np.ndarray:
+        sequences = self._sequences_of(numbers)
+        starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[sequences])])
+        losses = np.empty(len(sequences))
         for rows in row_blocks(len(losses), self.bytes_per_row(), memory):
-            starts = self.starts[rows.start : rows.stop + 1]
-            block = TokenMeans(means[starts[0] : starts[-1]], starts - starts[0])
-            losses[rows] = self.loss(self.decide(block, rows), self.outputs[rows])
-        if sample_weight is not None:  # of tokens, all those of a sequence the same
-            weighted = np.zeros(len(losses))
-            full = np.diff(self.starts) > 0
-            weighted[full] = np.asarray(sample_weight)[self.starts[:-1][full]]
-            sample_weight = weighted
-        return float(np.average(losses, weights=sample_weight))
+            here, cuts = sequences[rows], starts[rows.start : rows.stop + 1]
+            block = TokenMeans(means[cuts[0] : cuts[-1]], cuts - cuts[0])
+            losses[rows] = self.loss(self.decide(block, here), self.outputs[here])
+        return losses
+
+    def _sequences_of(self, numbers: Any) -> np.ndarray:
+        """The sequences that tokens by number, in order, are all of; every one for None."""
+        if numbers is None:
+            return np.arange(len(self.outputs))
+        return np.unique(np.searchsorted(self.starts, numbers, side="right") - 1)
+
+    def output_weights(self, sample_weight: Any, numbers: Any = None) -> Any:
+        """Those of tokens, which are the same for all of a sequence; zero for empty ones."""
+        if sample_weight is None:
+            return None
+        weights, full = np.zeros(len(self.outputs)), np.diff(self.starts) > 0
+        weights[full] = np.asarray(sample_weight)[self.starts[:-1][full]]
+        return weights[self._sequences_of(numbers)]
 
     def bytes_per_row(self) -> Any:
         """Of a sequence twice as long as the mean of training."""
@@ -190,15 +204,15 @@ class TokenProblem(WithPositions, RiskProblem):
         return 8 * tokens * (2 * self.width + 3 * table)
 
 
-def check_token_loss(loss: Any, space: Any) -> Any:
-    """The loss bound to the space, if it counts positions."""
+def check_token_loss(loss: Any, space: Any, outputs: np.ndarray) -> Any:
+    """The loss bound to the space and the outputs of training, if it counts positions."""
     if not loss.by_position:
         raise ValueError(
             f"With features for every position the loss is 'hamming' or SequenceHamming; "
             f"{type(loss).__name__} needs one input per sequence."
         )
     loss.embedding_on(space)  # checks its parameters
-    return loss.bind(space)
+    return loss.observe(space, outputs).bind(space)
 
 
 def check_lengths(outputs: np.ndarray, starts: np.ndarray) -> Any:

@@ -10,6 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.imports import is_pandas
+from skstruct.features.token_columns import are_words
+from skstruct.features.token_features import TokenFeatures
 from skstruct.saving import check_numbered, require, savable, whole_numbers
 
 
@@ -125,9 +127,13 @@ def len_of(x: Any) -> int:
 
 @savable
 class TokenReader:
-    """Stacks sequences of tokens; learns the names of features that are given by name."""
+    """Stacks sequences of tokens; learns the names of features that are given by name.
 
-    names_: Any  # NameVocabulary, NamedFeatures, or None where features have no names
+    Words without features get those of :class:`~skstruct.TokenFeatures`.
+    """
+
+    # TokenFeatures, NameVocabulary, NamedFeatures, or None where features have no names
+    names_: Any
     columns_: list[Any] | None
     n_features_: int
 
@@ -138,7 +144,9 @@ class TokenReader:
         frames = [x for x in X if is_pandas(x, "DataFrame")]
         if frames:
             self.columns_ = list(frames[0].columns)
-        if any(_by_name(x) for x in X):
+        if are_words(X):
+            self.names_ = TokenFeatures().fit(X)
+        elif any(_by_name(x) for x in X):
             self.names_ = NameVocabulary() if are_names(X) else NamedFeatures()
             self.names_.fit(X)
         return self
@@ -147,7 +155,8 @@ class TokenReader:
         if hasattr(X, "__len__") and len_of(X) == 0:
             raise ValueError("X has no sequences.")
         empty = hasattr(X, "__len__") and all(hasattr(x, "__len__") and not len_of(x) for x in X)
-        if not are_tokens(X) and not empty:
+        words = isinstance(self.names_, TokenFeatures) and are_words(X)
+        if not are_tokens(X) and not words and not empty:
             raise ValueError(
                 "The model was fitted to sequences of tokens: every row of X is an array with a "
                 f"row per position, or a list of dictionaries; got {_described(X)}."
@@ -166,6 +175,8 @@ class TokenReader:
         return TokenBatch(tokens, starts)
 
     def _named(self, X: Any) -> Any:
+        if isinstance(self.names_, TokenFeatures):
+            return self.names_.stacked(X)[0]
         if isinstance(self.names_, NameVocabulary) and not are_names(X):
             raise ValueError(
                 "The tokens of training were lists of names of features; those of X are not all."

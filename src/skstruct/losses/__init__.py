@@ -9,14 +9,16 @@ from skstruct.losses.names import HOMES, pair, resolve_loss
 
 if TYPE_CHECKING:
     from skstruct.losses.base import SeparableLoss
+    from skstruct.losses.cost_matrix import CostMatrix
     from skstruct.losses.diffusion import Diffusion
     from skstruct.losses.f_measures import F1, FBeta
-    from skstruct.losses.hamming import Hamming, SequenceHamming
+    from skstruct.losses.hamming import Hamming
     from skstruct.losses.hierarchical import HierarchicalLoss
     from skstruct.losses.histograms import ChiSquare, RootAbsolute, SquaredHellinger
     from skstruct.losses.kernel_induced import KernelLoss
     from skstruct.losses.piecewise import Absolute, EpsilonInsensitive, Hinge, Huber, Pinball
     from skstruct.losses.rankings import Footrule, Kendall, PositionLoss, RankLoss, Spearman
+    from skstruct.losses.sequence_hamming import SequenceHamming
     from skstruct.losses.smooth import L2L1, Cauchy, Fair, GemanMcClure, Logistic
     from skstruct.losses.squared import Squared
     from skstruct.losses.zero_one import Listed, ZeroOne
@@ -31,6 +33,7 @@ __all__ = [
     "BilinearLoss",
     "Cauchy",
     "ChiSquare",
+    "CostMatrix",
     "Diffusion",
     "EpsilonInsensitive",
     "FBeta",

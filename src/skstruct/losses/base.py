@@ -27,6 +27,7 @@ class BilinearLoss(Protocol):
     def __call__(self, Y_pred: Array, Y_true: Array) -> Array: ...  # shape: (n,)
     def pairwise(self, Y_pred: Array, Y_true: Array) -> Array: ...  # shape: (n_pred, n_true)
     def embedding_on(self, space: Any) -> str: ...  # where it depends on the space
+    def observe(self, space: Any, outputs: Array) -> BilinearLoss: ...  # frequencies of training
     def bind(self, space: Any) -> BilinearLoss: ...  # reads names and arcs off a space
     def search_loss(self, space: Any) -> BilinearLoss: ...  # which compares penalties in its place
     def range(self) -> tuple[float, float]: ...  # the least and the largest loss there may be
@@ -55,8 +56,12 @@ class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
     """
 
     embedding = "indicators"
-    all_or_nothing = False  # whether it is either 0 or its largest value
     by_position = False  # whether it adds up over the positions of sequences, bigrams included
+
+    @property
+    def all_or_nothing(self) -> bool:
+        """Whether it is either 0 or its largest value, the same for all outputs."""
+        return False
 
     @property
     def prefers_most_probable(self) -> bool:
@@ -70,6 +75,18 @@ class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
     def embedding_on(self, space: Any) -> str:
         """The embedding in which this loss is bilinear over ``space``."""
         return self.embedding
+
+    def observe(self, space: Any, outputs: np.ndarray) -> Self:
+        """This loss with what it reads off the outputs of training; most need nothing of them.
+
+        Comes before :meth:`bind`; costs that follow from how often a class occurs are found here.
+
+        Parameters
+        ----------
+        outputs : array
+            Outputs of training in canonical form; a sample of them where rows are read in blocks.
+        """
+        return self
 
     def bind(self, space: Any) -> Self:
         """This loss for the outputs of one space; most losses need nothing of it."""

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many labels, symbols of a sequence or states of labels differ."""
+"""What labels cost that are missed or wrongly predicted, and labels in a wrong state."""
 
 import copy
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -14,94 +13,21 @@ from skstruct.losses.base import (
     BilinearForm,
     Weights,
     label_weights,
-    same_width,
+    plain_weights,
     weight_levels,
 )
+from skstruct.losses.costs import (
+    ClassWeight,
+    Costs,
+    balanced_labels,
+    is_balanced,
+    is_one,
+    named_costs,
+    needs_names,
+    without_outputs,
+)
+from skstruct.losses.sequence_hamming import SequenceHamming
 from skstruct.saving import savable
-
-
-@savable
-class SequenceHamming(BaseLoss):
-    r"""Wrong symbols, and wrong pairs of neighbours if they matter.
-
-    .. math:: \ell(z, y) = \sum_t 1[z_t \ne y_t] + w\, \Bigl(\tfrac12 |B(z)| + \tfrac12 |B(y)|
-              - |B(z) \cap B(y)|\Bigr)
-
-    with :math:`B(z)` the set of placed bigrams :math:`(t, z_t, z_{t+1})`. For sequences of one
-    length the second term is the number of positions where the bigrams differ. The shorter of two
-    sequences is padded at its end: every symbol that has no counterpart is wrong.
-
-    The first term alone is decided position by position, both together by the Viterbi
-    recursion. ``loss="hamming"`` on :class:`~skstruct.spaces.Sequences` is this one without
-    bigrams.
-
-    Parameters
-    ----------
-    bigrams : float, default=0.0
-        w, what a wrong bigram costs in wrong symbols. Predictions then prefer bigrams that
-        are likely together over symbols that are likely one by one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> SequenceHamming()([[2, 0, 1]], [[2, 1, -1]])  # -1 is no symbol
-    array([2.])
-    >>> SequenceHamming(bigrams=1.0)([[2, 0, 1]], [[2, 0, 3]])
-    array([2.])
-    """
-
-    embedding = "positions"
-    by_position = True
-
-    def __init__(self, bigrams: float = 0.0) -> None:
-        self.bigrams = bigrams
-
-    def _check(self) -> None:
-        if not isinstance(self.bigrams, Real) or not 0 <= self.bigrams < np.inf:
-            raise ValueError(
-                f"SequenceHamming: bigrams is a number of at least 0; got {self.bigrams!r}."
-            )
-
-    def embedding_on(self, space: Any) -> str:
-        self._check()
-        if not hasattr(space, "symbols_"):
-            raise ValueError(
-                f"SequenceHamming compares sequences of symbols; {type(space).__name__} has none."
-            )
-        return "bigrams" if self.bigrams else "positions"
-
-    def bind(self, space: Any) -> Self:
-        bound = copy.copy(self)
-        bound.n_symbols_, bound.length_ = len(space.symbols_), space.length_
-        return bound
-
-    def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
-        P, Y = same_width(Y_pred, Y_true)
-        wrong: np.ndarray = (P != Y).sum(axis=1).astype(np.float64)
-        if self.bigrams:
-            in_P, in_Y = (P[:, 1:] >= 0), (Y[:, 1:] >= 0)
-            common = in_P & in_Y & (P[:, 1:] == Y[:, 1:]) & (P[:, :-1] == Y[:, :-1])
-            lengths = in_P.sum(axis=1) + in_Y.sum(axis=1)
-            wrong += self.bigrams * (0.5 * lengths - common.sum(axis=1))
-        return wrong
-
-    def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        n, flat = len(g), self.length_ * self.n_symbols_
-        at = g[:, :flat].reshape(n, self.length_, self.n_symbols_)
-        # A symbol is wrong where another was, a pad where any was.
-        symbols = total[:, :, None] - at - at.sum(axis=2, keepdims=True)
-        return np.hstack([symbols.reshape(n, flat), self.bigrams * (0.5 * total - g[:, flat:])])
-
-    def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        flat = self.length_ * self.n_symbols_
-        offsets: np.ndarray = g[:, :flat].sum(axis=1) + 0.5 * self.bigrams * g[:, flat:].sum(axis=1)
-        return offsets
-
-    def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
-        return (0.0 if self.bigrams else 1.0), np.ones(len(outputs))
-
-    def largest_loss(self, space: Any) -> float | None:
-        return float(self.length_ + self.bigrams * max(self.length_ - 1, 0))
 
 
 @savable
@@ -150,18 +76,43 @@ class StateHamming(BaseLoss):
 
 @savable
 class Hamming(BaseLoss):
-    r"""Weighted number of labels that differ, :math:`\sum_j c_j 1[z_j \ne y_j]`.
+    r"""What labels cost that are missed, and labels that are predicted though they are not there.
 
-    On indicators it is :math:`\langle c (1 - 2y), z \rangle + \langle c, y \rangle`. On
-    sequences it is the number of positions that differ, :class:`SequenceHamming`; on labels of
-    several states, the number of labels in the wrong one.
+    .. math:: \ell(z, y) = \sum_j c_j \bigl(m_j\, 1[y_j = 1, z_j = 0]
+              + a_j\, 1[y_j = 0, z_j = 1]\bigr)
+
+    With the usual costs of one it is the weighted number of labels that differ. On indicators it
+    is :math:`\langle c (a - (m + a) y), z \rangle + \langle c m, y \rangle`. Label j, if nothing
+    ties it to others, is predicted where its probability exceeds :math:`a_j / (m_j + a_j)`.
+
+    On sequences it is :class:`SequenceHamming`, with costs of symbols; on labels of several states
+    the number of labels in the wrong one.
 
     Parameters
     ----------
     weights : sequence or mapping from label to weight, default=None
-        Weights :math:`c_j \ge 0` of the labels; one each when None.
+        Weights :math:`c_j \ge 0` of the labels, factors of both costs; one each when None.
     normalize : bool, default=False
-        Whether to divide by the sum of the weights: the share of labels that differ.
+        Whether to divide by the largest loss, :math:`\sum_j c_j \max(m_j, a_j)`: with the usual
+        costs, the share of labels that differ. No prediction depends on it.
+    miss : float, sequence or mapping from label to cost, default=1.0
+        :math:`m_j \ge 0`, what a label costs that is true and not predicted. Labels that a mapping
+        leaves out cost one.
+    alarm : float, sequence or mapping from label to cost, default=1.0
+        :math:`a_j \ge 0`, what a label costs that is predicted and not true.
+    class_weight : "balanced", sequence or mapping from label to weight, default=None
+        Numbers are factors of ``miss``. "balanced" takes each label by itself for two classes and
+        multiplies ``miss`` by :math:`1 / (2 p_j)`, ``alarm`` by :math:`1 / (2 - 2 p_j)`, where
+        :math:`p_j` is its share of the training rows: scikit-learn's n / (K n_k) with K = 2.
+        Labels that all rows have, or none, keep their costs.
+
+    Notes
+    -----
+    With "balanced" and no other costs, a label is predicted where it is more probable than on
+    average. The mean factor over the training rows is one, and whoever predicts a label without
+    looking at the inputs, always, never or by a coin, pays 1/2 for it on average, as a coin does
+    under the usual loss. The shares are those of the training rows of the learner, each counted
+    once whatever its ``sample_weight``.
 
     Examples
     --------
@@ -169,67 +120,144 @@ class Hamming(BaseLoss):
     array([1.])
     >>> Hamming(weights=[0.5, 1, 1])([[1, 0, 1]], [[0, 0, 1]])
     array([0.5])
+    >>> Hamming(miss=5)([[1, 0, 1], [0, 0, 0]], [[0, 0, 1], [0, 0, 1]])
+    array([1., 5.])
     """
 
     embedding = "indicators"
     by_position = True
+    miss_: Any = 1.0  # factors of weights_, which files of earlier versions have alone
+    alarm_: Any = 1.0
 
-    def __init__(self, weights: Weights | None = None, normalize: bool = False) -> None:
+    def __init__(
+        self,
+        weights: Weights | None = None,
+        normalize: bool = False,
+        *,
+        miss: Costs = 1.0,
+        alarm: Costs = 1.0,
+        class_weight: ClassWeight = None,
+    ) -> None:
         self.weights = weights
         self.normalize = normalize
+        self.miss = miss
+        self.alarm = alarm
+        self.class_weight = class_weight
 
     def embedding_on(self, space: Any) -> str:
         if hasattr(space, "symbols_"):
             return SequenceHamming.embedding
         return StateHamming.embedding if hasattr(space, "states_") else self.embedding
 
+    def observe(self, space: Any, outputs: np.ndarray) -> Any:
+        if hasattr(space, "symbols_"):
+            return self._of_sequences().observe(space, outputs)
+        if not is_balanced(self.class_weight, "Hamming") or hasattr(space, "states_"):
+            return self
+        seen = copy.copy(self)
+        seen.balanced_ = balanced_labels(outputs)
+        return seen
+
     def bind(self, space: Any) -> Any:
         if hasattr(space, "symbols_"):
             return self._of_sequences().bind(space)
+        if hasattr(space, "states_"):
+            return self._of_states(space)
         bound = copy.copy(self)
         weights = label_weights(self.weights, space, "Hamming")
-        if self.normalize and weights.sum() <= 0:
-            raise ValueError("Hamming: all weights are zero, nothing to normalize by.")
-        bound.weights_ = weights / weights.sum() if self.normalize else weights
-        if hasattr(space, "states_"):
-            return StateHamming(bound.weights_).bind(space)
+        bound.miss_, bound.alarm_ = self._label_costs(list(space.labels_))
+        bound.weights_ = self._divided(weights, bound.miss_, bound.alarm_)
         return bound
+
+    def _divided(self, weights: np.ndarray, miss: np.ndarray, alarm: np.ndarray) -> np.ndarray:
+        """The weights, so that the largest loss is one if that is asked for."""
+        if not self.normalize:
+            return weights
+        largest = float(weights @ np.maximum(miss, alarm))
+        if largest <= 0:
+            raise ValueError("Hamming: all weights or costs are zero, nothing to normalize by.")
+        divided: np.ndarray = weights / largest
+        return divided
+
+    def _label_costs(self, names: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+        """Costs of a miss and of a false alarm of every label; shapes (d,)."""
+        miss = named_costs(self.miss, names, "miss", "Hamming")
+        alarm = named_costs(self.alarm, names, "alarm", "Hamming")
+        if is_balanced(self.class_weight, "Hamming"):
+            if not hasattr(self, "balanced_"):
+                raise without_outputs("Hamming")
+            inside, outside = self.balanced_
+            return miss * inside, alarm * outside
+        if self.class_weight is not None:
+            miss = miss * named_costs(self.class_weight, names, "class_weight", "Hamming")
+        return miss, alarm
 
     def _of_sequences(self) -> SequenceHamming:
         if self.weights is not None or self.normalize:
-            raise ValueError("Hamming: on sequences every position counts one; give Hamming().")
-        return SequenceHamming()
+            raise ValueError(
+                "Hamming: on sequences every position counts one; give Hamming(), or costs of "
+                "symbols by miss and alarm."
+            )
+        return SequenceHamming(miss=self.miss, alarm=self.alarm, class_weight=self.class_weight)
 
-    def _weights(self, d: int) -> Any:
+    def _of_states(self, space: Any) -> StateHamming:
+        if not (self.class_weight is None and is_one(self.miss) and is_one(self.alarm)):
+            raise ValueError(
+                f"Hamming: a label of {type(space.whole).__name__} is in one of several states, so "
+                "that a wrong one is a miss and a false alarm at once; give weights of labels."
+            )
+        weights, one = label_weights(self.weights, space, "Hamming"), np.ones(len(space.labels_))
+        return StateHamming(self._divided(weights, one, one)).bind(space)
+
+    def _costs(self, d: int) -> tuple[Any, Any]:
+        """Weighted costs of a miss and of a false alarm, of d labels; bound to a space or not."""
         if hasattr(self, "weights_"):
-            return self.weights_
-        weights = np.ones(d) if self.weights is None else np.asarray(self.weights, dtype=float)
-        return weights / weights.sum() if self.normalize else weights
+            return self.weights_ * self.miss_, self.weights_ * self.alarm_
+        if any(map(needs_names, (self.miss, self.alarm, self.class_weight))):
+            raise ValueError("Hamming: call bind(space) first; costs are by name.")
+        miss, alarm = self._label_costs(list(range(d)))
+        weights = self._divided(plain_weights(self, d), miss, alarm)
+        return weights * miss, weights * alarm
 
     def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
-        differ = np.asarray(Y_pred) != np.asarray(Y_true)
-        losses: np.ndarray = differ @ self._weights(differ.shape[1])
+        Z, Y = np.asarray(Y_pred), np.asarray(Y_true)
+        miss, alarm = self._costs(Y.shape[1])
+        if np.array_equal(miss, alarm):
+            losses: np.ndarray = (Z != Y) @ miss
+            return losses
+        losses = ((Y != 0) & (Z == 0)) @ miss + ((Y == 0) & (Z != 0)) @ alarm
         return losses
 
     def range(self) -> tuple[float, float]:
         if self.normalize:
             return 0.0, 1.0
-        return 0.0, float(self.weights_.sum()) if hasattr(self, "weights_") else np.inf
+        return 0.0, self._largest(len(self.weights_)) if hasattr(self, "weights_") else np.inf
+
+    def _largest(self, d: int) -> float:
+        return float(np.maximum(*self._costs(d)).sum())
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        costs: np.ndarray = (total - 2.0 * g) * self._weights(g.shape[1])
+        miss, alarm = self._costs(g.shape[1])
+        costs: np.ndarray = total * alarm - (miss + alarm) * g
         return costs
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        offsets: np.ndarray = g @ self._weights(g.shape[1])
+        offsets: np.ndarray = g @ self._costs(g.shape[1])[0]
         return offsets
 
     def bilinear_form(self, width: int) -> BilinearForm | None:
-        weights = self._weights(width)
-        return BilinearForm(sparse.diags_array(-2.0 * weights), weights, weights, 0.0)
+        miss, alarm = self._costs(width)
+        return BilinearForm(sparse.diags_array(-(miss + alarm)), alarm, miss, 0.0)
 
     def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
-        return weight_levels(np.array(self.weights_), outputs)
+        """The least loss of a row is that of the one mistake that costs it least."""
+        miss, alarm = self._costs(outputs.shape[1])
+        step, least = weight_levels(np.concatenate([miss, alarm]), outputs)
+        if step or (miss == alarm).all():
+            return step, least
+        costs = np.where(outputs != 0, miss, alarm)
+        least = np.where(costs > 0, costs, np.inf).min(axis=1, initial=np.inf)
+        return 0.0, np.where(np.isfinite(least), least, 0.0)
 
     def largest_loss(self, space: Any) -> float | None:
-        return float(self._weights(len(space.labels_)).sum())
+        return self._largest(len(space.labels_))

@@ -9,6 +9,15 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from skstruct.losses.base import BaseLoss, BilinearForm, same_width
+from skstruct.losses.costs import (
+    ClassWeight,
+    balanced_weights,
+    class_names,
+    is_balanced,
+    named_costs,
+    needs_names,
+    without_outputs,
+)
 from skstruct.saving import savable
 
 
@@ -18,54 +27,115 @@ class ZeroOne(BaseLoss):
 
     :math:`\ell(z, y) = 1 - \langle e_y, e_z \rangle` over a list of outputs.
 
-    On classes this is the misclassification rate. On label sets and hierarchies it is
-    minimized over a list of outputs: the distinct outputs of training, or ``candidates``.
+    On classes this is the misclassification rate, or what a mistake costs by the true class,
+    :math:`w_y 1[z \ne y]`. On label sets and hierarchies it is minimized over a list of outputs:
+    the distinct outputs of training, or ``candidates``.
 
     Parameters
     ----------
     candidates : outputs in the user's format, default=None
         What may be predicted; None is whatever occurred in training.
+    class_weight : "balanced", sequence or mapping from class to weight, default=None
+        :math:`w_y \ge 0`, for spaces of classes. "balanced" is :math:`n / (K n_y)` of a class that
+        :math:`n_y` of the n training rows have, with K classes in all, as in scikit-learn. Classes
+        that a mapping leaves out weigh one.
+
+    Notes
+    -----
+    These are costs of decisions, not weights of rows: the estimate of the probabilities stays as it
+    is, and another ``class_weight`` at prediction needs no new fit. A smoother that averages
+    (:class:`~skstruct.smoothing.NadarayaWatson`) decides as if rows of class k were there
+    :math:`w_k` times. To have a fit pay attention by class, give
+    ``sample_weight=compute_sample_weight("balanced", y)`` of scikit-learn to ``fit``.
 
     Examples
     --------
     >>> ZeroOne()([[0, 1], [1, 1]], [[0, 1], [1, 0]])
     array([0., 1.])
+    >>> ZeroOne(class_weight=[1.0, 5.0])([0, 0], [0, 1])
+    array([0., 5.])
     """
 
     embedding = "outputs"
-    all_or_nothing = True
+    class_weight_: np.ndarray | None = None  # shape (n_classes,), unless all weigh one
 
-    def __init__(self, candidates: Any = None) -> None:
+    def __init__(self, candidates: Any = None, *, class_weight: ClassWeight = None) -> None:
         self.candidates = candidates
+        self.class_weight = class_weight
+
+    def observe(self, space: Any, outputs: np.ndarray) -> Self:
+        if not is_balanced(self.class_weight, "ZeroOne"):
+            return self
+        n_classes = len(class_names(space, "ZeroOne(class_weight=...)"))
+        seen = copy.copy(self)
+        seen.class_weight_ = balanced_weights(np.bincount(outputs, minlength=n_classes))
+        return seen
+
+    def bind(self, space: Any) -> Self:
+        if self.class_weight is None:
+            return self
+        names = class_names(space, "ZeroOne(class_weight=...)")
+        if is_balanced(self.class_weight, "ZeroOne"):
+            if self.class_weight_ is None:
+                raise without_outputs("ZeroOne")
+            return self
+        bound = copy.copy(self)
+        bound.class_weight_ = named_costs(self.class_weight, names, "class_weight", "ZeroOne")
+        return bound
+
+    def _weights_of(self, Y_true: np.ndarray) -> Any:
+        """What a mistake costs where these classes are true."""
+        if self.class_weight is None:
+            return 1.0
+        weights = self.class_weight_
+        if weights is None:
+            if isinstance(self.class_weight, str) or needs_names(self.class_weight):
+                raise ValueError("ZeroOne: call bind(space) first; weights are by name.")
+            weights = np.asarray(self.class_weight, dtype=np.float64)
+        return weights[Y_true]
 
     def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         Y_pred, Y_true = same_width(Y_pred, Y_true)
         differ = Y_pred != Y_true
-        losses: np.ndarray = differ.reshape(len(differ), -1).any(axis=1).astype(np.float64)
+        wrong = differ.reshape(len(differ), -1).any(axis=1).astype(np.float64)
+        losses: np.ndarray = wrong * self._weights_of(Y_true)
         return losses
 
     def range(self) -> tuple[float, float]:
-        return 0.0, 1.0
+        if self.class_weight is None:
+            return 0.0, 1.0
+        weights = self.class_weight_
+        return 0.0, np.inf if weights is None else float(weights.max(initial=0.0))
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        return -g
+        return -g if self.class_weight_ is None else -g * self.class_weight_
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        return total[:, 0]
+        offsets: np.ndarray = total[:, 0] if self.class_weight_ is None else g @ self.class_weight_
+        return offsets
 
     def bilinear_form(self, width: int) -> BilinearForm | None:
-        zero = np.zeros(width)
-        return BilinearForm(-sparse.eye_array(width), zero, zero, 1.0)
+        zero, weights = np.zeros(width), self.class_weight_
+        if weights is None:
+            return BilinearForm(-sparse.eye_array(width), zero, zero, 1.0)
+        return BilinearForm(sparse.diags_array(-weights), zero, weights, 0.0)
 
     def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
-        return 1.0, np.ones(len(outputs))
+        """A row has one loss other than zero, that of its class."""
+        if self.class_weight_ is None:
+            return 1.0, np.ones(len(outputs))
+        return 0.0, self.class_weight_[outputs]
 
     def largest_loss(self, space: Any) -> float | None:
-        return 1.0
+        return self.range()[1]
+
+    @property
+    def all_or_nothing(self) -> bool:
+        return self.class_weight is None
 
     @property
     def prefers_most_probable(self) -> bool:
-        return self.candidates is None
+        return self.candidates is None and self.class_weight is None
 
 
 @savable
@@ -93,6 +163,13 @@ class Listed(BaseLoss):
     def __init__(self, loss: Any, candidates: Any = None) -> None:
         self.loss = loss
         self.candidates = candidates
+
+    def observe(self, space: Any, outputs: np.ndarray) -> Self:
+        if not isinstance(self.loss, BaseLoss):
+            return self
+        seen = copy.copy(self)
+        seen.loss = self.loss.observe(space, outputs)
+        return seen
 
     def bind(self, space: Any) -> Self:
         if not callable(self.loss):

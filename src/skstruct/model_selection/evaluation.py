@@ -47,24 +47,28 @@ def percentile_interval(means: np.ndarray, level: float) -> tuple[np.ndarray, np
 def constant_outputs(space: Any, loss: Any, training: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """For every row of ``truth`` the one output of least mean loss on the training outputs.
 
-    Sequences have the length of the truth, and at every position the most frequent symbol of
-    training: their lengths are known from their inputs.
+    Sequences have the length of the truth, and at every position the symbol of training that
+    costs least, mostly the most frequent one: their lengths are known from their inputs.
 
     Parameters
     ----------
     training, truth : arrays of outputs in canonical form
     """
     if space.decodes_chains:
-        return _most_frequent_symbols(training, truth)
+        return _best_symbols(space, loss, training, truth)
     problem = risk_problem(space, loss, training, by_weights=True)
     best = problem.decode(problem.mean_targets(np.ones(len(training)))).outputs
     return np.repeat(best, len(truth), axis=0)
 
 
-def _most_frequent_symbols(training: np.ndarray, truth: np.ndarray) -> np.ndarray:
+def _best_symbols(space: Any, loss: Any, training: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """Symbols are numbers from 0; -1 fills rows up behind the end of a sequence."""
-    most = np.bincount(training[training >= 0]).argmax()
-    return np.where(truth >= 0, most, truth)
+    gains: Any = np.bincount(training[training >= 0], minlength=len(space.symbols_))
+    if loss.by_position:
+        symbols = np.arange(len(space.symbols_))[:, None]
+        bound = loss.observe(space, training).bind(space)
+        gains = -(bound.pairwise(symbols, symbols) @ gains)
+    return np.where(truth >= 0, gains.argmax(), truth)
 
 
 # Losses of a fitted model on data it has not seen, with intervals and a baseline.

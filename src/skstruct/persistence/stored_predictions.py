@@ -8,7 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.imports import is_pandas
+from skstruct.encoding import TableEncoder
+from skstruct.encoding.tables import Table
 from skstruct.exceptions import ModelFileError
+from skstruct.features import TokenFeatures
 from skstruct.learners.inputs import has_features
 from skstruct.tolerances import STORED_PREDICTION
 
@@ -18,6 +21,8 @@ SEED = 20240229
 
 def some_rows(X: Any) -> Any:
     """The first rows of inputs of any format."""
+    if isinstance(X, Table):
+        return X.rows(slice(N_ROWS))
     if is_pandas(X, "DataFrame", "Series"):
         return X.iloc[:N_ROWS]
     if sparse.issparse(X):
@@ -33,8 +38,15 @@ def check_few(X: Any) -> None:
 
 
 def readable(model: Any, X: Any) -> Any:
-    """What the deciding part of a model reads: a TaskModel takes data sets, its learner rows."""
-    return model.inputs(X) if hasattr(model, "encoder_") else X
+    """What the deciding part of a model reads: a TaskModel takes data sets, its learner rows.
+
+    Rows that an encoder reads are a table, which a file can hold whatever library they are of.
+    """
+    if hasattr(model, "inputs"):
+        return model.inputs(X)
+    first = model.steps[0][1] if hasattr(model, "steps") else model
+    encoder = first if isinstance(first, TableEncoder) else getattr(first, "encoder_", None)
+    return X if encoder is None else encoder.as_table(X)
 
 
 def predict_with_values(model: Any, X: Any) -> dict[Any, Any]:
@@ -122,12 +134,19 @@ def own_rows(model: Any) -> Any:
     """Inputs that the model can read: rows of its training, or drawn ones."""
     rng = np.random.default_rng(SEED)
     if hasattr(model, "steps"):
-        return own_rows(model.steps[0][1])
+        first, *rest = (step for _, step in model.steps)
+        passes = isinstance(first, TokenFeatures) and first.columns_ is None and rest
+        return own_rows(rest[0] if passes else first)
     if hasattr(model, "learner_"):
         return own_rows(model.learner_)
+    encoder = model if isinstance(model, TableEncoder) else getattr(model, "encoder_", None)
+    if encoder is not None:
+        return encoder.example_rows(N_ROWS, rng)
     if hasattr(model, "categories_"):
         rows = [[rng.choice(values) for values in model.categories_] for _ in range(N_ROWS)]
         return np.array(rows, dtype=object)
+    if isinstance(model, TokenFeatures) and model.columns_ is not None:
+        return [_words(model, rng, length) for length in (1, 2, 4)]
     if getattr(model, "tokens_", None) is not None and hasattr(model, "space_"):
         return [_tokens(model.tokens_, rng, length) for length in (1, 2, 4)]
     if has_features(getattr(model, "features_", None)):
@@ -143,12 +162,28 @@ def _tokens(reader: Any, rng: Any, length: Any) -> Any:
     names = reader.names_
     if names is None:
         return rng.random((length, reader.n_features_))
+    if isinstance(names, TokenFeatures):
+        return [token["word"] for token in _words(names, rng, length)]
     if hasattr(names, "columns_"):
         known = list(names.columns_)
         return [[str(rng.choice(known))] for _ in range(length)]
     known = names.vectorizer_.feature_names_
     tokens = [str(known[rng.integers(len(known))]) for _ in range(length)]
     return [dict([name.split("=", 1)]) if "=" in name else {name: 0.5} for name in tokens]
+
+
+def _words(features: Any, rng: Any, length: int) -> Any:
+    """Tokens with known values in every column."""
+
+    def value(name: str) -> Any:
+        if features.kinds_[name] == "number":
+            return 0.5
+        if features.kinds_[name] == "vector":
+            return rng.random(features.widths_[name])
+        known = list(features.codes_["word" if name == features.word_ else name])
+        return known[rng.integers(len(known))] if known else ""
+
+    return [{name: value(name) for name in features.columns_} for _ in range(length)]
 
 
 def _strings(tokens: Any, rng: Any) -> Any:

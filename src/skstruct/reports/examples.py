@@ -9,6 +9,7 @@ from scipy import sparse
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.inspection.drawing import written
+from skstruct.learners.tokens import len_of
 from skstruct.reports.outputs import in_words
 from skstruct.reports.pages import Example, Section, Table, Text, left_out, number
 from skstruct.reports.pictures import example_picture
@@ -35,9 +36,12 @@ def _unusual(subject: Any, i: int) -> str:
     try:
         row = row.astype(float)
     except (TypeError, ValueError):
-        return ", ".join(written(value, 30) for value in row[:MOST_FEATURES])
+        names = feature_names(subject, len(row))
+        shown = [f"{name} = {written(value, 30)}" for name, value in zip(names, row)]
+        return ", ".join(shown[:MOST_FEATURES])
     mean, deviation = moments(subject)
-    far = np.where(deviation > 0, (row - mean) / np.where(deviation > 0, deviation, 1.0), 0.0)
+    known = (deviation > 0) & ~np.isnan(row)
+    far = np.where(known, (row - mean) / np.where(known, deviation, 1.0), 0.0)
     names = feature_names(subject, len(row))
     order = np.argsort(-np.abs(far), kind="stable")[:MOST_FEATURES]
     return ", ".join(f"{names[j]} = {number(row[j])} ({far[j]:+.1f} σ)" for j in order)
@@ -53,7 +57,9 @@ def moments(subject: Any) -> tuple[np.ndarray, np.ndarray]:
         square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
         return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
     X = np.asarray(X, dtype=float)
-    return X.mean(axis=0), X.std(axis=0)
+    n_known = np.maximum(1, (~np.isnan(X)).sum(axis=0))
+    mean = np.nansum(X, axis=0) / n_known
+    return mean, np.sqrt(np.nansum((X - mean) ** 2, axis=0) / n_known)
 
 
 def feature_names(subject: Any, p: int) -> list[str]:
@@ -75,8 +81,9 @@ def _words(x: Any) -> str:
         more = " …" if len(x) > MOST_TOKENS else ""
         return ", ".join(f"{written(name, 30)} = {_token(value)}" for name, value in shown) + more
     if not isinstance(x, (list, tuple)) or not len(x):
-        shape = getattr(x, "shape", (len(x),) if hasattr(x, "__len__") else ())
-        return f"{number(shape[0])} positions" if shape else ""
+        if not hasattr(x, "shape") and not hasattr(x, "__len__"):
+            return ""
+        return f"{number(len_of(x))} positions"
     texts = [_token(token) for token in x[:MOST_TOKENS]]
     return " ".join(texts) + (" …" if len(x) > MOST_TOKENS else "")
 
@@ -87,9 +94,7 @@ def _token(token: Any) -> str:
     elif isinstance(token, (set, frozenset)):
         token = min(map(str, token), default="")
     elif isinstance(token, (list, tuple)) and token:
-        # Features by name with places around the token: "0.0=word" is the token itself.
-        own = [part[4:] for part in token if isinstance(part, str) and part.startswith("0.0=")]
-        token = own[0] if own else token[0]
+        token = token[0]  # the word, in front of its tags
     return number(token) if isinstance(token, (float, np.floating)) else written(token, 30)
 
 

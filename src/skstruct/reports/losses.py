@@ -87,6 +87,7 @@ SEARCHED = {
     "alpha": "the penalty",
     "radius": "the radius",
     "n_neighbors": "the number of neighbors",
+    "smoother": "the smoother",
 }
 SHARES = (1.0, 0.9, 0.8, 0.7, 0.5, 0.25, 0.1)
 
@@ -183,9 +184,12 @@ def search(subject: Any) -> Section:
     display = AlphaPathDisplay(found)
     name = display.searched
     title = f"How {SEARCHED.get(name, written(name))} was chosen"
-    about, caption = f"Left-out risk against {name}", "the circle is what was chosen"
+    mark = "the blue bar" if name == "smoother" else "the circle"
+    about, caption = f"Left-out risk against {name}", f"{mark} is what was chosen"
     drawn = picture(display.plot, about, caption)
-    keys = [key for key in ("kernel", "gamma", name, "risk") if key in trials[0]]
+    known = ("kernel", "gamma", name, "risk", "squared error", "weight", "seconds")
+    shown = known if name == "smoother" else known[:4]
+    keys = [key for key in shown if key in trials[0]]
     ordered = sorted(trials, key=lambda trial: trial["risk"])
     rows = [[_cell(trial[key]) for key in keys] for trial in ordered]
     header = ["left-out risk" if key == "risk" else key for key in keys]

@@ -71,7 +71,9 @@ def _space_in_words(subject: Any) -> str:
 
 
 def _inputs_in_words(subject: Any) -> str:
-    X = subject.X
+    X, encoder = subject.X, getattr(subject.learner, "encoder_", None)
+    if encoder is not None:
+        return str(encoder.describe())
     if hasattr(X, "shape") and len(X.shape) == 2:
         return f"{number(X.shape[1])} features"
     first = row_of(X, 0)

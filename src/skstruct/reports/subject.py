@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.imports import is_pandas
+from skstruct.encoding.frames import FrameSource, is_frame, is_plain
 from skstruct.inspection.risks import canonical, risks_and_losses
 from skstruct.learners.tokens import are_tokens
 from skstruct.losses import pair, resolve_loss
@@ -59,6 +60,7 @@ def read_subject(model: Any, X: Any, y: Any, **options: Any) -> Subject:
     **options
         Those of :func:`skstruct.reports.write_report`.
     """
+    X = known_rows(X)
     learner, inner = model, X
     if hasattr(model, "steps"):
         learner, inner = model[-1], model[:-1].transform(X) if len(model) > 1 else X
@@ -134,6 +136,17 @@ def row_of(X: Any, i: int) -> Any:
     if is_pandas(X, "Series"):
         return X.iloc[i]
     return X[[i]] if sparse.issparse(X) else X[i]
+
+
+def known_rows(X: Any) -> Any:
+    """A frame of polars or pyarrow as what has rows: an array of numbers, or dictionaries."""
+    if is_pandas(X, "DataFrame") or not is_frame(X):
+        return X
+    source = FrameSource(X)
+    columns = [source.cells(name) for name in source.names]
+    if is_plain(X):
+        return np.array(columns, dtype=float).T
+    return [dict(zip(source.names, cells)) for cells in zip(*columns)]
 
 
 def table_of(X: Any) -> Any:

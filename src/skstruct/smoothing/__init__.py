@@ -10,29 +10,36 @@ from skstruct.smoothing.kernel_ridge import KernelRidge
 if TYPE_CHECKING:
     from skstruct.smoothing.additive import AdditiveKernelRidge
     from skstruct.smoothing.classifiers import ClassifierMeans
+    from skstruct.smoothing.cross_fitting import CrossFitted
     from skstruct.smoothing.forest import Forest
     from skstruct.smoothing.linear import LinearRidge
     from skstruct.smoothing.local_averages import NadarayaWatson, Neighbors
     from skstruct.smoothing.nystroem.ridge import NystroemRidge
     from skstruct.smoothing.sample_compression import SampleCompression
+    from skstruct.smoothing.scaled import Scaled
+    from skstruct.smoothing.stacked import Stacked
 
 __getattr__ = lazy_names(
     __name__,
     {
         "AdditiveKernelRidge": "additive",
         "ClassifierMeans": "classifiers",
+        "CrossFitted": "cross_fitting",
         "Forest": "forest",
         "LinearRidge": "linear",
         "NadarayaWatson": "local_averages",
         "Neighbors": "local_averages",
         "NystroemRidge": "nystroem.ridge",
         "SampleCompression": "sample_compression",
+        "Scaled": "scaled",
+        "Stacked": "stacked",
     },
 )
 
 __all__ = [
     "AdditiveKernelRidge",
     "ClassifierMeans",
+    "CrossFitted",
     "Forest",
     "KernelRidge",
     "LinearRidge",
@@ -41,5 +48,7 @@ __all__ = [
     "Neighbors",
     "NystroemRidge",
     "SampleCompression",
+    "Scaled",
+    "Stacked",
     "WeightedMean",
 ]

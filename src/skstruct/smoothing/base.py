@@ -33,6 +33,26 @@ class LinearSmoother(Protocol):
     def loo(self, groups: Array | None = None) -> Array: ...  # shape: (n_fitted, n_targets)
 
 
+def is_linear(smoother: Any) -> bool:
+    """Whether a smoother is linear: what is made of others is if all of its parts are.
+
+    >>> from skstruct.smoothing import CrossFitted, KernelRidge, Scaled
+    >>> is_linear(Scaled(KernelRidge())), is_linear(Scaled(CrossFitted(KernelRidge())))
+    (True, False)
+    """
+    return isinstance(smoother, LinearSmoother) and getattr(smoother, "is_linear", True)
+
+
+def linear_part(smoother: Any) -> Any:
+    """A smoother if it is linear, what is linear of a stack, or None."""
+    return smoother if is_linear(smoother) else getattr(smoother, "linear_", None)
+
+
+def light(smoother: Any) -> Any:
+    """A fitted smoother without what its predictions do not need, where it can do without."""
+    return smoother.light() if hasattr(smoother, "light") else smoother
+
+
 class RidgeSystem(Protocol):
     """Solves (K + shift I) A = B. One class per way to make that scale."""
 

@@ -13,9 +13,11 @@ from skstruct.saving import savable
 
 @savable
 class ClassifierMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    r"""Means of targets that are 0 or 1, by ``predict_proba`` of a classifier.
+    r"""Means of targets that have two values, by ``predict_proba`` of a classifier.
 
-    .. math:: \hat{\mathbf E}[T_j \mid x] = \hat P(T_j = 1 \mid x)
+    .. math:: \hat{\mathbf E}[T_j \mid x] = a_j + (b_j - a_j)\, \hat P(T_j = b_j \mid x)
+
+    for columns of the values :math:`a_j < b_j`: 0 and 1 of labels, -1 and 1 of pairs in a ranking.
 
     :class:`~skstruct.ConditionalRiskMinimizer` takes a classifier as ``smoother`` in this way;
     what ``predict`` of a classifier answers, 0 or 1, is no mean.
@@ -35,6 +37,7 @@ class ClassifierMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
     classifiers_ : list of fitted classifiers
         One for all targets, or one for each column of ``varying_``.
     varying_ : array of the numbers of columns that are learned
+    low_, high_ : arrays of shape (len(varying_),), their two values
     constants_ : array of shape (n_targets,)
         What the other columns are.
     one_of_ : bool
@@ -53,7 +56,7 @@ class ClassifierMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
         self.classifier = classifier
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to targets ``y`` of shape (n, n_targets) that are 0 or 1, constant columns apart."""
+        """Fit to targets ``y`` of shape (n, n_targets), each column of two values at most."""
         name = type(self.classifier).__name__
         if not hasattr(self.classifier, "predict_proba"):
             raise ValueError(
@@ -67,9 +70,11 @@ class ClassifierMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
         self.constants_ = T[0].copy()
         self.varying_ = np.flatnonzero((T[0] != T).any(axis=0))
         T = T[:, self.varying_]
-        _check_zero_one(T, name)
-        T = T.astype(np.int64)
-        self.one_of_ = T.shape[1] > 1 and bool((T.sum(axis=1) == 1).all())
+        self.low_, self.high_ = T.min(axis=0, initial=np.inf), T.max(axis=0, initial=-np.inf)
+        _check_two_values(T, self.low_, self.high_, name)
+        T = (self.low_ != T).astype(np.int64)
+        indicators = bool((self.low_ == 0).all() and (self.high_ == 1).all())
+        self.one_of_ = indicators and T.shape[1] > 1 and bool((T.sum(axis=1) == 1).all())
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.classifiers_ = [clone(self.classifier).fit(X, t, **weight) for t in self._problems(T)]
         return self
@@ -92,7 +97,8 @@ class ClassifierMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         means = np.tile(self.constants_, (n, 1))
         if len(self.varying_):
-            means[:, self.varying_] = self._probabilities(X)
+            share = self._probabilities(X)
+            means[:, self.varying_] = self.low_ + (self.high_ - self.low_) * share
         return means
 
     def _probabilities(self, X: Any) -> np.ndarray:
@@ -140,12 +146,12 @@ def _targets_taken(classifier: Any) -> tuple[bool, bool]:
     return tags.target_tags.single_output, several
 
 
-def _check_zero_one(T: np.ndarray, name: str) -> None:
-    """Raise where targets are not 0 or 1."""
-    rows, columns = np.nonzero((T != 0) & (T != 1))
+def _check_two_values(T: np.ndarray, low: np.ndarray, high: np.ndarray, name: str) -> None:
+    """Raise where targets are neither the one nor the other."""
+    rows, columns = np.nonzero((low != T) & (high != T))
     if len(rows):
         raise ValueError(
-            f"{name} gives probabilities, which are means of targets that are 0 or 1 (classes, "
+            f"{name} gives probabilities, which are means of targets of two values (classes, "
             f"label sets and others that are embedded by indicators); row {rows[0]} has the "
             f"target {T[rows[0], columns[0]]:g}. Give a regressor of several targets as smoother, "
             "such as RandomForestRegressor() or skstruct's KernelRidge(), Neighbors(), Forest()."

@@ -15,8 +15,16 @@ from skstruct.config import Configured
 from skstruct.kernels.inputs import kernel_name, resolve_kernel
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_rows
-from skstruct.smoothing.planning import check_fits, check_precision, check_solver, plan
+from skstruct.smoothing.planning import (
+    SPECTRAL_ROWS,
+    check_fits,
+    check_precision,
+    check_solver,
+    plan,
+)
 from skstruct.smoothing.systems import CholeskySystem, SpectralSystem
+
+COLUMNS = 256  # of an inverse that are computed at a time
 
 
 class KernelMachine(Configured, SparseRegressor):
@@ -234,6 +242,25 @@ class KernelRidge(KernelMachine):
                 self.sample_weight_ @ T / self.sample_weight_.sum() - self.column_mean_ @ coef
             )
 
+    def light(self) -> Self:
+        """The same predictions without the factors; these are made anew where they are needed.
+
+        What predicts keeps n q coefficients, and not n^2 numbers beside them.
+        """
+        other = copy.copy(self)
+        if not self._precomputed:
+            other.__dict__.pop("system_", None)
+        return other
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "system_" or "dual_coef_" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        system = self._new_system(self.X_fit_, self.dual_coef_.shape[1])
+        border = self.root_ if self.fit_intercept else None
+        shift = check_alpha(self.alpha)
+        self.system_ = system.fit_rows(self.kernel_, self.X_fit_, self.root_, shift, border)
+        return self.system_
+
     def with_targets(self, targets: np.ndarray) -> "KernelRidge":
         """The same smoother for other targets: one solve, nothing factored again."""
         return copy.copy(self)._solve(np.asarray(targets, dtype=np.float64))
@@ -279,6 +306,20 @@ class KernelRidge(KernelMachine):
         )
         return means
 
+    def loo_rows(self, rows: np.ndarray, groups: Any = None) -> np.ndarray:
+        """``loo`` of some rows, which takes less where they are few."""
+        check_is_fitted(self)
+        members = [rows[k : k + 1] for k in range(len(rows))]
+        if groups is not None:
+            inside = np.zeros(len(self.root_), dtype=bool)
+            inside[rows] = True
+            members = [g for g in group_rows(groups, len(self.root_)) if inside[g].any()]
+        residuals = check_alpha(self.alpha) * self.dual_coef_ / self._divisor()
+        means: np.ndarray = self._left_out(residuals, members)[rows]
+        return means
+
+    most_path_rows = SPECTRAL_ROWS  # an eigendecomposition of more takes too long
+
     def loo_path(self, alphas: Any, groups: Any = None) -> Iterator[np.ndarray]:
         """``loo`` for each alpha in turn, from one eigendecomposition; a generator."""
         self._check_spectral()
@@ -308,8 +349,8 @@ class KernelRidge(KernelMachine):
             single = [rows for rows in members if len(rows) == 1]
             alone = np.concatenate([np.empty(0, np.int64), *single]).astype(np.int64)
             if len(alone):
-                share = self.system_.residual_shares(*shift)
-                residuals[alone] /= share[alone] if share.ndim == 2 else share[alone, None]
+                share = self._residual_shares(alone, *shift)
+                residuals[alone] /= share if share.ndim == 2 else share[:, None]
             for rows in members:
                 if len(rows) > 1:
                     block = self.system_.residual_block(rows, *shift)
@@ -322,6 +363,15 @@ class KernelRidge(KernelMachine):
                 raise ValueError("Rows of weight zero cannot be left out of a precomputed kernel.")
             left[absent] = self.predict(X[absent]).reshape(absent.sum(), -1)
         return left if self.targets_.ndim == 2 else left[:, 0]
+
+    def _residual_shares(self, rows: np.ndarray, *shift: Any) -> Any:
+        """Those of some rows; by columns of their own where they are few."""
+        several = np.ndim(shift[0] if shift else self.alpha) > 0
+        if several or 4 * len(rows) > len(self.root_):
+            return self.system_.residual_shares(*shift)[rows]
+        blocks = (rows[k : k + COLUMNS] for k in range(0, len(rows), COLUMNS))
+        shares = [self.system_.residual_block(block, *shift).diagonal() for block in blocks]
+        return np.concatenate(shares)
 
 
 def check_alpha(alpha: float) -> Any:

@@ -67,6 +67,10 @@ class BaseSpace(DescribedOutputs, BaseEstimator):  # type: ignore[misc]  # sciki
         """What is regressed on for training outputs: psi, where these are like predictions."""
         return self.embed(Y)
 
+    def n_deciding(self) -> int | None:
+        """How many of the first targets decide; others tell what a decision costs. None for all."""
+        return None
+
     def rows(self, index: Any) -> Self:
         """The space as it is for some rows, where rows may be restricted differently."""
         if getattr(self.constraints, "n_rows", None) is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The space and the learner of a task: by name, or which ones to take when nobody says."""
+"""The learner of a task: by name, or which one to take when nobody says."""
 
 import difflib
 from dataclasses import dataclass, field
@@ -8,79 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from skstruct import spaces
 from skstruct.datasets.dataset import Table
-from skstruct.exceptions import DataFormatError
 from skstruct.kernels.inputs import KernelSum, kernel_name, resolve_kernel
 from skstruct.losses import resolve_loss
 from skstruct.model_selection.evaluation import loss_name
-
-
-def space_for(data: Any) -> Any:
-    """The space that a data set's outputs come from, by its task; not yet fitted.
-
-    Parameters
-    ----------
-    data : Dataset
-    """
-    if data.task == "classes":
-        return spaces.Classes(data.labels)
-    if data.task == "labels":
-        return spaces.LabelSets(data.labels)
-    if data.task == "hierarchy":
-        if data.edges is None:
-            raise DataFormatError("a hierarchy needs its edges: give a file of them")
-        return spaces.Hierarchy(data.edges, data.labels, close=True)
-    if data.task == "ranking":
-        return spaces.Rankings(data.labels)
-    if data.task == "sequence":
-        return spaces.Sequences()
-    if data.task == "histogram":
-        return spaces.Simplex(labels=data.labels)
-    if data.task == "ordinal":
-        return spaces.Ordinal(data.labels)
-    return spaces.Interval() if len(data.labels) == 1 else spaces.Box(labels=data.labels)
-
-
-def outputs_for_learning(data: Any, labels: Any = None) -> Any:
-    """Outputs as ``fit`` and ``score`` read them.
-
-    Parameters
-    ----------
-    data : Dataset
-    labels : tuple of str, default=None
-        Items or targets in the order of columns that is wanted; that of the data when None.
-    """
-    if data.outputs is None:
-        raise DataFormatError(
-            f"{data.name} has no outputs; say which columns they are (--target NAME)"
-        )
-    outputs = data.outputs
-    if data.task in ("ranking", "regression", "histogram") and labels is not None:
-        outputs = _columns(data, labels)
-    if data.task == "ranking":  # 0 stands for what was not ranked
-        return np.where(outputs == 0, np.nan, outputs.astype(np.float64))
-    if data.task == "regression" and outputs.shape[1] == 1:
-        return outputs[:, 0]
-    return outputs
-
-
-def _columns(data: Any, labels: Any) -> Any:
-    """Columns of outputs by name; an item that these data never rank has rank 0."""
-    index = {name: j for j, name in enumerate(data.labels)}
-    unknown = [name for name in data.labels if name not in set(labels)]
-    missing = [name for name in labels if name not in index]
-    if unknown or (missing and data.task != "ranking"):
-        wrong = f"{unknown[0]!r} is none of them" if unknown else f"{missing[0]!r} is missing"
-        raise DataFormatError(
-            f"the outputs should be those of training, {', '.join(map(str, labels[:8]))}; {wrong}"
-        )
-    outputs = np.zeros((len(data), len(labels)), dtype=data.outputs.dtype)
-    for j, name in enumerate(labels):
-        if name in index:
-            outputs[:, j] = data.outputs[:, index[name]]
-    return outputs
-
 
 # Learners by short names, and which one to take when nobody says.
 
@@ -107,7 +38,11 @@ class NamedLearner:
 
 _CRM = "skstruct.learners.conditional_risk.learner:ConditionalRiskMinimizer"
 _ALL = (
-    NamedLearner("kernel", _CRM, "conditional risk, kernel ridge regression, any number of rows"),
+    NamedLearner("stack", _CRM, "conditional risk, several smoothers weighed on left-out rows"),
+    NamedLearner(
+        "kernel", _CRM, "conditional risk, kernel ridge regression, any number of rows",
+        {"smoother": "kernel_ridge"},
+    ),
     NamedLearner("linear", _CRM, "the same with a linear kernel", {"kernel": "linear"}),
     NamedLearner(
         "forest", _CRM, "conditional risk, randomized trees", {"random_state": 0},
@@ -150,7 +85,7 @@ def default_learner(data: Any) -> tuple[str, str]:
     """
     if data.task == "sequence" and not isinstance(data.inputs, Table):
         return "exponential", "features for every position: a conditional random field"
-    return "kernel", f"kernel ridge regression, by landmarks above {EXACT_ROWS:,} rows"
+    return "stack", "several smoothers, weighed on left-out rows"
 
 
 def make_learner(
@@ -208,8 +143,8 @@ def _with_kernel_object(learner: Any, parameters: dict[str, Any]) -> dict[str, A
 
 def _check_values(learner: Any) -> None:
     """Refuse what a fit would refuse, before data are read in passes."""
-    from skstruct.learners.leave_out import alpha_grid
     from skstruct.learners.regression import check_settings
+    from skstruct.smoothing.penalties import alpha_grid
 
     check_settings(learner)
     try:
@@ -230,7 +165,10 @@ def _check_nested(learner: Any, parameters: dict[str, Any]) -> None:
                 f"{key} sets {inner} of the {outer}, and this learner has none that takes "
                 f"parameters: {outer} is {part!r}."
             )
-    if isinstance(parameters.get("smoother"), str):
+    if isinstance(parameters.get("smoother"), str) and parameters["smoother"] not in (
+        "auto",
+        "kernel_ridge",
+    ):
         raise ValueError(
             f"smoother is a regressor, got the text {parameters['smoother']!r}; the learners "
             "'forest' and 'neighbors' (--learner forest) have smoothers of these names."
@@ -239,8 +177,10 @@ def _check_nested(learner: Any, parameters: dict[str, Any]) -> None:
 
 def _check_parts(learner: Any, given: dict[str, Any], who: str) -> None:
     """Refuse parameters that would have no part in the fit, and say why."""
+    from skstruct.learners.regression import smoothing_by
+
     why: dict[str, str] = {}
-    if learner.smoother is not None:
+    if smoothing_by(learner) == "given":
         kind = type(learner.smoother).__name__
         why |= dict.fromkeys(RIDGE, f"it smooths by {kind}, not by kernel ridge regression")
     if learner.solver in EXACT:
@@ -269,9 +209,12 @@ def takes_landmarks(name: str, learner: Any, loss: Any, n_rows: int) -> bool:
     Where "auto" would keep a matrix of all rows, which a model file would hold. With more rows than
     that it takes landmarks by itself, and a linear kernel has no need of them.
     """
+    from skstruct.learners.regression import smoothing_by
     from skstruct.smoothing.planning import EXACT_ROWS as FACTORED
 
-    able = reads_blocks(name) and needs_all_rows(name, learner, loss) is None
+    if not reads_blocks(name) or smoothing_by(learner) != "kernel_ridge":
+        return False
+    able = needs_all_rows(name, learner, loss) is None
     between = EXACT_ROWS < n_rows <= FACTORED and kernel_name(learner.kernel) != "linear"
     return able and learner.solver == "auto" and between
 
@@ -291,7 +234,9 @@ def needs_all_rows(name: str, learner: Any, loss: Any) -> str | None:
     learner : not yet fitted
     loss : the loss that it will have
     """
-    if not reads_blocks(name) or learner.smoother is not None:
+    from skstruct.learners.regression import smoothing_by
+
+    if not reads_blocks(name) or smoothing_by(learner) == "given":
         return f"the learner {name}"
     if learner.solver not in ("auto", "nystroem", "fourier"):
         return f"solver={learner.solver}"
@@ -315,7 +260,7 @@ def loss_of(learner: Any, space: Any) -> Any:
 
 
 def choice_in_words(
-    name: str, why: str, learner: Any, space: Any, data: Any, scale: str
+    name: str, why: str, learner: Any, space: Any, data: Any, encoder: Any
 ) -> list[str]:
     """Learner, task, space, loss and encoding, a sentence each.
 
@@ -325,28 +270,21 @@ def choice_in_words(
         Short name of the learner, and the reason for it.
     learner, space : not yet fitted
     data : Dataset or TrainingBlocks
-    scale : as in TableEncoder
+    encoder : fitted to the data
     """
     usual = getattr(learner, "loss", None) is None
     loss = loss_name(loss_of(learner, space)) + (" (the usual one)" if usual else "")
     return [
         f"learner {name} ({type(learner).__name__}): {why}.",
         f"task {data.task}, space {type(space).__name__}, loss {loss}; {len(data):,} rows.",
-        _encoding(data.inputs, scale),
+        _encoding(data.inputs, encoder),
     ]
 
 
-def _encoding(inputs: Table, scale: str) -> str:
+def _encoding(inputs: Any, encoder: Any) -> str:
     if not isinstance(inputs, Table):
-        return "inputs are sequences: every position has features of its neighbours."
-    n_names = sum(values is not None for values in inputs.values)
-    n_numbers = len(inputs.names) - n_names
-    n_features = sum(
-        1 if values is None or len(values) < 3 else len(values) for values in inputs.values
-    )
-    scaled = "scaled" if scale == "standard" else "as they are"
-    columns = "1 column" if n_numbers == 1 else f"{n_numbers:,} columns"
-    parts = [f"{columns} of numbers, {scaled}"] if n_numbers else []
-    parts += [f"{n_names:,} of names, one-hot"] if n_names else []
-    features = "1 feature" if n_features == 1 else f"{n_features:,} features"
-    return f"inputs are {', and '.join(parts)}: {features}."
+        first = next((x for x in inputs if len(x)), ())
+        if isinstance(first, np.ndarray):
+            return "inputs are sequences: every position has numbers of its own."
+        return "inputs are sequences: every position has features of its word and of those around."
+    return f"inputs are {encoder.describe()}."

@@ -14,8 +14,12 @@ from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct.datasets.dataset import Dataset, Table
+from skstruct.datasets.tasks import outputs_for_learning, space_for
 from skstruct.datasets.training_blocks import TrainingBlocks
+from skstruct.encoding import TableEncoder
+from skstruct.encoding.frames import table_of
 from skstruct.exceptions import DataFormatError
+from skstruct.features.token_features import TokenFeatures
 from skstruct.model_selection.evaluation import loss_name
 from skstruct.saving import savable
 from skstruct.spaces.contracts import Decoded
@@ -28,16 +32,13 @@ from skstruct.streaming.blocks import (
     joined,
     rows_text,
 )
-from skstruct.tasks.encoders import TableEncoder, TokenEncoder
 from skstruct.tasks.learners import (
     default_learner,
     loss_of,
     make_learner,
-    outputs_for_learning,
-    space_for,
     takes_landmarks,
 )
-from skstruct.tasks.records import labelled, sequences_of, table_of, with_index
+from skstruct.tasks.records import labelled, sequences_of, with_index
 from skstruct.tasks.row_digests import overlap, remembered, row_digests
 
 
@@ -119,10 +120,11 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     """Fitted to a whole data set, predicts from another in the names of the first.
 
     Where a method takes ``X``, it may be a :class:`~skstruct.datasets.dataset.Dataset`, as
-    ``read_data`` gives it; a DataFrame of pandas or polars, or a list of dictionaries, with the
-    columns of training by name (further ones are ignored); for sequences a list of lists of words,
-    of tuples or dictionaries of words, or of arrays, as in the file of training. All are encoded
-    as the command line encodes a file. Outputs for a DataFrame of pandas have its index.
+    ``read_data`` gives it; a DataFrame of pandas or polars, a table of pyarrow, or a list of
+    dictionaries, with the columns of training by name (further ones are ignored); for sequences a
+    list of lists of words, of tuples or dictionaries of words, or of arrays, as in the file of
+    training. All are encoded as the command line encodes a file. Outputs for a DataFrame of pandas
+    have its index.
 
     Parameters
     ----------
@@ -139,7 +141,7 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     Attributes
     ----------
     task_, format_ : str
-    encoder_ : TableEncoder or TokenEncoder
+    encoder_ : TableEncoder or TokenFeatures
     learner_ : the fitted learner
     reading_ : dict
         How columns of data files were named: ``targets``, ``id_column``.
@@ -230,9 +232,9 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     def new_encoder(self, data: Any) -> Any:
         """The encoder of such data, fitted to all of their rows."""
         if isinstance(data, TrainingBlocks):
-            return TableEncoder(self.scale).fit_moments(data.inputs, data.moments)
+            return TableEncoder(self.scale).fit_facts(data.inputs, data.facts)
         is_table = isinstance(data.inputs, Table)
-        return (TableEncoder(self.scale) if is_table else TokenEncoder()).fit(data.inputs)
+        return (TableEncoder(self.scale) if is_table else TokenFeatures()).fit(data.inputs)
 
     def new_learner(self, data: Dataset, name: str) -> Any:
         """The learner of this name for such data, not yet fitted."""
@@ -252,7 +254,9 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         """What the learner reads of ``X``."""
         check_is_fitted(self, "learner_")
         is_table = isinstance(self.encoder_, TableEncoder)
-        found = X.inputs if isinstance(X, Dataset) else self._read(X, is_table)
+        found = X.inputs if isinstance(X, Dataset) else X
+        if not (isinstance(X, Dataset) and (is_table or isinstance(found, Table))):
+            found = self._read(found, is_table)
         if len(found) == 0:
             raise DataFormatError("there are no rows")
         if isinstance(found, Table) != is_table:
@@ -265,9 +269,10 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         """Inputs in memory as a file of them would be read."""
         encoder = self.encoder_
         if not is_table:
-            return sequences_of(X, encoder.n_columns_, self.reading_["targets"])
+            n_columns = None if encoder.columns_ is None else len(encoder.columns_)
+            return sequences_of(X, n_columns, self.reading_["targets"])
         like = Table(encoder.names_, encoder.values_, np.empty((0, len(encoder.names_))))
-        return table_of(X, like, is_sparse=encoder.is_sparse_)
+        return table_of(X, like, encoder.others_, is_sparse=encoder.is_sparse_)
 
     def outputs(self, X: Any) -> Any:
         """Outputs that ``X`` has as the learner reads them, columns in the order of training."""

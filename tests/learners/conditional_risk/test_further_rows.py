@@ -216,10 +216,10 @@ def test_bad_batches_are_named():
     y = closed_sets(X)
     model = by_landmarks(chain(), "hierarchical").fit(X, y)
     hole = X_NEW[:4].copy()
-    hole[1, 1] = np.nan
+    hole[1, 1] = np.inf
     bad = [
         (X_NEW[:3, :2], ValueError, "In batch 1: X has 2 features"),
-        (hole, ValueError, "In batch 1: Input X contains NaN"),
+        (hole, ValueError, "In batch 1: Input X contains infinity"),
         ("three", ValueError, "In batch 1: "),
         (None, (ValueError, TypeError), "In batch 1: "),
     ]

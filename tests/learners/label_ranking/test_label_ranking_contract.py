@@ -251,9 +251,9 @@ def test_scikit_learn_tools(name):
 
 
 BAD = X.copy()
-BAD[2, 1] = np.nan
+BAD[2, 1] = np.inf
 BAD_FITS = [
-    (BAD, Y, "NaN"),
+    (BAD, Y, "infinity"),
     (X[0], Y, "2D array"),
     (X, Y[:5], r"\[120, 5\]"),
     (X[:0], Y[:0], "0 sample"),
@@ -278,7 +278,7 @@ def test_bad_predictions(name):
     model = clone(RANKERS[name]).fit(X, names(Y))
     with pytest.raises(ValueError, match=f"2 features, but {type(model).__name__}"):
         model.predict(X_NEW[:, :2])
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match="infinity"):
         model.predict(BAD)
     with pytest.raises(ValueError, match="'mead'"):
         model.score(X_NEW[:1], [["mead", "tea"]])

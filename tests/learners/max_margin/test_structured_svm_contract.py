@@ -212,11 +212,10 @@ def test_bad_parameters(options, message):
 
 def test_bad_data():
     X, Y = data(5)
-    for bad, message in ((np.nan, "NaN"), (np.inf, "infinity")):
-        rows = X.copy()
-        rows[2, 1] = bad
-        with pytest.raises(ValueError, match=message):
-            svm().fit(rows, Y)
+    rows = X.copy()
+    rows[2, 1] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        svm().fit(rows, Y)
     with pytest.raises(ValueError, match="inconsistent"):
         svm().fit(X, Y[:4])
     with pytest.raises(ValueError, match="y"):

@@ -291,7 +291,9 @@ def test_conditional_risk(loss):
     weather = np.array(["dry", "damp", "wet"])
     Y = pd.DataFrame({"day": weather[np.digitize(X[:, 0], [-0.3, 0.3])],
                       "night": weather[np.digitize(X[:, 1], [-0.3, 0.3])]})  # fmt: skip
-    model = ConditionalRiskMinimizer(PairwiseStates([("day", "night")]), loss)
+    model = ConditionalRiskMinimizer(
+        PairwiseStates([("day", "night")]), loss, smoother="kernel_ridge"
+    )
     model.fit(X[:80], Y[:80])
     predicted = model.predict(X[80:])
     assert list(predicted.columns) == ["day", "night"]

@@ -11,31 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.datasets.dataset import Table
+from skstruct.encoding.columns import Codes as Codes
+from skstruct.encoding.columns import is_missing as is_missing
+from skstruct.encoding.tables import Table
 from skstruct.exceptions import DataFormatError
 
-# Words for "no value"; those of pandas that people write, too.
-MISSING = frozenset(("", "?", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None"))
 MANY_TEXTS = 50
-_SPACE = " \t\n\r\v\f"  # what float takes off, and no more
-
-
-def is_missing(cell: str) -> bool:
-    """Whether a cell says that there is no value.
-
-    Examples
-    --------
-    >>> is_missing(" NA"), is_missing("0")
-    (True, False)
-    """
-    return cell.strip(_SPACE) in MISSING
-
-
-class Codes(dict[str, int]):
-    """Number of every text, in the order of first asking."""
-
-    def __missing__(self, text: str) -> int:
-        return self.setdefault(text, len(self))
 
 
 @dataclass(frozen=True)

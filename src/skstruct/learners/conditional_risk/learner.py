@@ -18,6 +18,8 @@ from skstruct._arrays.progress import reported
 from skstruct.config import config_context
 from skstruct.learners.base import BlockPredictor, Explanation
 from skstruct.learners.checkpoints.saving import Checkpoint, resuming
+from skstruct.learners.conditional_risk.automatic import StackedRegression
+from skstruct.learners.conditional_risk.part_plan import parse_seconds
 from skstruct.learners.conditional_risk.streams import StreamedRisk, is_read_whole
 from skstruct.learners.inputs import (
     TrainingData,
@@ -40,10 +42,11 @@ from skstruct.learners.regression import (
     RidgeRegression,
     check_settings,
     is_searched,
+    smoothing_by,
 )
 from skstruct.losses import resolve_loss
 from skstruct.saving import savable
-from skstruct.smoothing import LinearSmoother
+from skstruct.smoothing.base import is_linear, linear_part
 from skstruct.smoothing.planning import SPECTRAL_ROWS
 from skstruct.spaces import Decoded
 from skstruct.spaces.infer_space import infer_space
@@ -90,16 +93,21 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         itself on left-out rows, in closed form, from one eigendecomposition.
     fit_intercept : bool, default=True
         With it the weights of every prediction sum to one.
-    smoother : regressor, default=None
-        Replaces kernel ridge regression: a smoother of this library, any multi-output
-        regressor of scikit-learn as it is, or a classifier, whose ``predict_proba`` gives the
-        means of 0/1 targets (:class:`~skstruct.smoothing.ClassifierMeans`). The learner's kernel
-        and alpha then have no part; a ridge regression of this library with ``alpha="auto"``,
-        such as :class:`~skstruct.smoothing.AdditiveKernelRidge` for labels that borrow strength
-        from each other, has its penalty chosen like the learner's own. Where its tags, or those
-        of
-        a pipeline's first step, say that it takes missing values, categories or texts, inputs
-        reach it as they are.
+    smoother : "auto", "kernel_ridge" or regressor, default="auto"
+        ``"auto"`` weighs several: ridge regressions of three kernels, on inputs as given and
+        scaled, forests, and logistic regressions where targets have two values, by their left-out
+        means (:class:`~skstruct.smoothing.Stacked`). One of them alone is kept where its left-out
+        *decisions* are clearly better. ``search_`` tells what was tried, and what it took.
+        ``"kernel_ridge"`` is ridge regression with one kernel, and so is ``"auto"`` as soon as
+        ``kernel``, ``alpha``, ``fit_intercept``, ``solver`` or ``n_landmarks`` is given, and where
+        rows come in blocks or a device is asked for.
+        Otherwise a smoother of this library, any multi-output regressor of scikit-learn as it is,
+        or a classifier, whose ``predict_proba`` gives the means of targets of two values
+        (:class:`~skstruct.smoothing.ClassifierMeans`). A ridge regression of this library with
+        ``alpha="auto"``, such as :class:`~skstruct.smoothing.AdditiveKernelRidge` for labels that
+        borrow strength from each other, has its penalty chosen like the learner's own. Where its
+        tags, or those of a pipeline's first step, say that it takes missing values, categories or
+        texts, inputs reach it as they are.
     solver : "auto", "cholesky", "packed", "spectral", "nystroem", "fourier" or "primal"
         How the ridge system is solved. ``"auto"`` is exact for up to 20,000 rows; beyond it
         takes landmarks, in one pass over the rows (:class:`~skstruct.smoothing.NystroemRidge`).
@@ -130,7 +138,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
     Attributes
     ----------
     space_, loss_, smoother_ : the fitted parts
-    alpha_, gamma_, kernel_, solver_ : what was chosen; None with a smoother of your own
+    alpha_, gamma_, kernel_, solver_ : what was chosen for kernel ridge regression, or None
     device_ : where it was fitted; see :func:`skstruct.set_config`
     search_ : LeaveOutSearch or None; all trials with their left-out risks
     outputs_ : array of the training outputs in canonical form; of a sample, where blocks are read
@@ -167,7 +175,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         kernel: Any = "auto",
         alpha: Any = "auto",
         fit_intercept: bool = True,
-        smoother: Any = None,
+        smoother: Any = "auto",
         solver: str = "auto",
         n_landmarks: str | int = "auto",
         cv: Any = None,
@@ -190,7 +198,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = takes_raw_inputs(self.smoother)
+        tags.input_tags.allow_nan |= takes_raw_inputs(self.smoother)
         return tags
 
     # ------------------------------------------------------------------ fitting
@@ -204,8 +212,12 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         groups: Any = None,
         *,
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
+        budget: str | float | None = None,
     ) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
+
+        A DataFrame may have names, dates and missing cells; what becomes of them is said at
+        :class:`~skstruct.encoding.TableEncoder`.
 
         Rows that do not fit into memory at once are read in blocks, and learned from by landmarks:
         memory-mapped arrays, Parquet files (then ``y`` and ``sample_weight`` are names of
@@ -220,11 +232,18 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         checkpoint : str, path or Checkpoint, default=None
             File that the choice of kernel and alpha is saved to on the way, and goes on from when
             it was stopped; it is removed in the end. See :class:`~skstruct.learners.Checkpoint`.
+        budget : str or float, default=None
+            The time that the smoothers of ``smoother="auto"`` may take, ``"30s"`` or a number of
+            seconds. What is tried then depends on the speed of the machine; without a budget it
+            follows from the data alone, and takes some ten times as long as kernel ridge
+            regression, or some twenty seconds of one core at most.
         """
         check_settings(self)
-        self.streamed_ = is_source(X) and not is_read_whole(self, X, groups)
+        seconds = parse_seconds(budget)
+        self.streamed_ = is_source(X) and not is_read_whole(self, X, y, groups)
         if self.streamed_:
-            fitted: Self = self._fit_source(as_source(X, y, sample_weight), groups, checkpoint)
+            source = as_source(X, y, sample_weight)
+            fitted: Self = self._fit_source(source, groups, checkpoint, seconds)
             return fitted
         y = on_host(y)
         data = self._read(X, y, sample_weight, groups)
@@ -233,12 +252,14 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         self.seed_ = repeatable(self.random_state)
         read = {"X": data.rows, "y": y, "sample_weight": data.row_weight, "groups": groups}
         with resuming(self, checkpoint, **read) as level, config_context(device=self.device_):
-            return self._keep(self._regress(data, level))
+            return self._keep(self._regress(data, level, seconds))
 
-    def _read(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> TrainingData:
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, encode: bool = True
+    ) -> TrainingData:
         """What is learned from, once it is checked; device, space and how inputs are read."""
         y, self.device_ = given_outputs(y, "ConditionalRiskMinimizer"), device_of(self, X)
-        X = self._read_first(X, self.kernel)
+        X = self._read_first(X, self.kernel, encode)
         self.starts_ = X.starts if self.tokens_ is not None else None
         if self.starts_ is not None and self.streamed_:
             raise ValueError("Features for every position of a sequence are not read in blocks.")
@@ -257,8 +278,11 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         self.outputs_, self.problem_ = data.outputs, None
         self.problem_ = self._problem(self.loss_)
 
-    def _regress(self, data: TrainingData, level: Any) -> Regressed:
-        if self.smoother is None:
+    def _regress(self, data: TrainingData, level: Any, budget: float | None = None) -> Regressed:
+        how = smoothing_by(self)
+        if how == "stack" and self.device_ is None and len(data.outputs) > 1:
+            return StackedRegression(self, self.problem_, budget).fit(data, level)
+        if how != "given":
             return RidgeRegression(self, self.problem_).fit(data, level)
         self._check_linear(self.problem_, self.smoother)
         return GivenSmoother(self, self.problem_).fit(data, level)
@@ -288,7 +312,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         many = self.streamed_ or self.solver in ONE_PASS or len(self.outputs_) > SPECTRAL_ROWS
         problem = risk_problem(
             self.space_, loss, self.outputs_,
-            joint=joint, by_weights=self.smoother is None and not many, some=self.streamed_,
+            joint=joint, by_weights=smoothing_by(self) != "given" and not many, some=self.streamed_,
         )  # fmt: skip
         if joint and problem.key[0] != "indicators":
             raise ValueError(
@@ -336,10 +360,12 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         check_is_fitted(self)
         problem = self.problem_ if loss is None else self._problem(resolve_loss(loss))
         smoother = self.smoother_
+        if problem.by_weights or problem.key != self.problem_.key:
+            smoother = linear_part(smoother) or smoother
         self._check_linear(problem, smoother)
         if problem.key != self.problem_.key and not problem.by_weights:
             joint = getattr(smoother, "joins_labels", False)
-            if not isinstance(smoother, LinearSmoother) or joint:
+            if not is_linear(smoother) or joint:
                 raise ValueError(
                     f"{_name_of(smoother)} was fitted to {self.problem_.key[0]}, and "
                     f"{type(problem.loss).__name__} needs {problem.key[0]}: fit with that loss, or "
@@ -356,7 +382,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
 
     @staticmethod
     def _check_linear(problem: Any, smoother: Any) -> None:
-        if problem.by_weights and not isinstance(smoother, LinearSmoother):
+        if problem.by_weights and not is_linear(smoother):
             loss = type(problem.loss).__name__
             raise ValueError(
                 f"{loss} needs the weights of the training rows, which {_name_of(smoother)} "
@@ -424,7 +450,8 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         X, _ = self._checked(X)
         if self.starts_ is not None:
             raise ValueError("Weights are of positions, not of sequences: see smoother_.weights.")
-        if not isinstance(self.smoother_, LinearSmoother):
+        linear = linear_part(self.smoother_)
+        if linear is None:
             raise ValueError(
                 f"{_name_of(self.smoother_)} has no weights of training examples; use "
                 "KernelRidge, Neighbors, NadarayaWatson or Forest."
@@ -432,7 +459,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         problem, smoother = self._prepared(loss, restrict)
         decided = self._in_blocks(X, problem, smoother, problem.decode).outputs
         losses = problem.loss.pairwise(decided, self.outputs_)
-        return Explanation(self.smoother_.weights(X), losses)
+        return Explanation(linear.weights(X), losses)
 
     def score(
         self,

@@ -14,15 +14,15 @@ from skstruct._arrays.checks import is_count, repeatable
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported, working
 from skstruct.config import config_context
+from skstruct.encoding.frames import is_frame
 from skstruct.learners.base import widened
 from skstruct.learners.checkpoints.saving import NOWHERE, resuming
+from skstruct.learners.conditional_risk.streamed_stack import StreamedStack
 from skstruct.learners.inputs import given_outputs, on_host, read_inputs
 from skstruct.learners.leave_out import (
-    alpha_grid,
     choose,
     kernel_grid,
     searched_by,
-    smoother_alphas,
 )
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import (
@@ -32,10 +32,12 @@ from skstruct.learners.regression import (
     check_settings,
     grow_landmarks,
     number_tried,
+    smoothing_by,
 )
 from skstruct.losses import resolve_loss
 from skstruct.smoothing.nystroem.landmarks import rows_to_choose_from
 from skstruct.smoothing.nystroem.reading import first_not_finite, placed
+from skstruct.smoothing.penalties import alpha_grid, smoother_alphas
 from skstruct.smoothing.planning import EXACT_ROWS
 from skstruct.streaming.blocks import joined
 
@@ -44,7 +46,7 @@ FEWEST_JUDGED_ROWS = 200  # rows: with fewer to judge it by, alpha stays as it i
 
 def _goes_on(model: Any) -> bool:
     """Whether further rows can be added to what was learned."""
-    plain = model.smoother is None and not model._precomputed
+    plain = smoothing_by(model) != "given" and not model._precomputed
     if not plain or model.solver not in ("auto", *ONE_PASS):
         return False
     return model.loss is None or resolve_loss(model.loss).embedding != "weights"
@@ -133,20 +135,28 @@ class StreamedRidge(RidgeRegression):
         return smoother.with_alpha(float(alphas[int(np.argmin(risks))]))
 
 
-def is_read_whole(model: Any, X: Any, groups: Any) -> bool:
-    """Whether an array mapped from a file is read whole, for a solver that needs all of it."""
+def is_read_whole(model: Any, X: Any, y: Any, groups: Any) -> bool:
+    """Whether what could be read in blocks is read whole: an array mapped from a file for a solver
+    that needs all of it, and a table whose outputs are beside it.
+    """
     if not isinstance(X, np.memmap):
-        return False
-    whole = model.smoother is not None or model._precomputed
+        return is_frame(X) and not _names_columns(X, y)
+    whole = smoothing_by(model) == "given" or model._precomputed
     whole |= isinstance(model.cv, str) or hasattr(model.cv, "split")
     if whole or groups is not None:
         return True
     return model.solver not in ONE_PASS and (model.solver != "auto" or len(X) <= EXACT_ROWS)
 
 
+def _names_columns(X: Any, y: Any) -> bool:
+    """Whether outputs are given by the names of their columns in a table."""
+    several = isinstance(y, (list, tuple)) and all(isinstance(name, str) for name in y)
+    return y is None or isinstance(y, str) or (several and set(y) <= set(X.column_names))
+
+
 def check_streamed(model: Any, groups: Any = None) -> None:
     """Raise where parameters do not go with blocks of rows."""
-    if model.smoother is not None:
+    if smoothing_by(model) == "given":
         raise ValueError("Blocks of rows are learned from without a smoother.")
     if model.solver not in ("auto", *ONE_PASS):
         raise ValueError(
@@ -188,24 +198,29 @@ class StreamedRisk:
     _pair: Callable[..., None]
     _keep: Callable[..., Any]
 
-    def _fit_source(self, source: Any, groups: Any, checkpoint: Any) -> Any:
+    def _fit_source(self, source: Any, groups: Any, checkpoint: Any, budget: Any = None) -> Any:
         check_streamed(self, groups)
         with working("drawing a sample of the rows"):
             sample, folds = first_rows(self, source)
         try:
-            X = self._open_stream(sample.X, sample.y)
+            # A sample does not tell what is missing in other rows: numbers alone are read.
+            X = self._open_stream(sample.X, sample.y, encode=False)
         except (ValueError, TypeError) as error:
             raise placed_in(source, sample, error) from error
         reader, seed = BlockReader(self, self.problem_), repeatable(self.random_state)
         read = {"source": source, "sample": sample, "read": reader, "folds": folds}
         data = {"X": X, "y": sample.y, "sample_weight": sample.weight, "n_rows": source.n_rows}
         with resuming(self, checkpoint, **data) as level, config_context(device=self.device_):
+            # What can be read only once has one kernel.
+            if smoothing_by(self) == "stack" and source.again and self.device_ is None:
+                stack = StreamedStack(self, self.problem_, budget)
+                return self._keep(stack.fit_source(X, read, level))
             ridge = StreamedRidge(self, self.problem_)
             return self._keep(ridge.fit_source(X, read, level, seed))
 
-    def _open_stream(self, X: Any, y: Any) -> Any:
+    def _open_stream(self, X: Any, y: Any, encode: bool = True) -> Any:
         """What is open of the model, learned from the first rows; gives them as inputs."""
-        data = self._read(X, on_host(y))
+        data = self._read(X, on_host(y), encode=encode)
         self._pair(data)
         check_by_means(self.problem_)
         return data.X
@@ -216,10 +231,11 @@ class StreamedRisk:
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn from further rows by landmarks, which are those of the first call.
 
-        The first call learns what is open of the space (names), of the kernel (its width) and
-        which landmarks there are: give it some thousand rows, of every kind. Sums are kept, rows
-        are not; after an exact fit, its rows are the first. An alpha that is searched for is
-        chosen anew in each call, by the loss on the last ten thousand rows, each left out.
+        The first call learns what is open of the space (names), of the kernel (its width), how
+        names and missing cells of the inputs are encoded, and which landmarks there are: give it
+        some thousand rows, of every kind. Sums are kept, rows are not; after an exact fit, its rows
+        are the first. An alpha that is searched for is chosen anew in each call, by the loss on the
+        last ten thousand rows, each left out.
         """
         first = not hasattr(self, "smoother_")
         check_settings(self)
@@ -254,7 +270,14 @@ class StreamedRisk:
             raise ValueError("Features for every position of a sequence are not read in blocks.")
         X = read_inputs(self, X)
         check_consistent_length(X, y)
-        if not hasattr(self.smoother_, "stats_"):  # an exact solver
+        summed = hasattr(self.smoother_, "stats_")
+        if not summed and smoothing_by(self) == "stack":
+            raise ValueError(
+                "Further rows are learned by one kernel ridge regression, and this model has "
+                "several smoothers, or one of scaled inputs: give smoother=\"kernel_ridge\" to fit, "
+                "or begin with partial_fit."
+            )
+        if not summed:  # an exact solver
             self.streamed_ = True
             self.problem_ = risk_problem(self.space_, self.loss_, self.outputs_, some=True)
             check_by_means(self.problem_)
@@ -292,7 +315,7 @@ class BlockReader(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
 
     def __init__(self, model: Any, problem: Any) -> None:
         self.model = self.problem = None
-        for name in ("features_", "tokens_", "n_features_in_", "feature_names_in_"):
+        for name in ("features_", "tokens_", "encoder_", "n_features_in_", "feature_names_in_"):
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
         self.space_, self.problem_ = model.space_, copy.copy(problem)

@@ -22,8 +22,9 @@ from skstruct.learners.counting_ridge.search import (
     counting_alphas,
     left_out_losses,
 )
-from skstruct.learners.leave_out import LeaveOutSearch, alpha_grid, check_groups, twins
+from skstruct.learners.leave_out import LeaveOutSearch, check_groups, twins
 from skstruct.saving import savable
+from skstruct.smoothing.penalties import alpha_grid
 
 EMBEDDED = 1 << 20  # numbers of embeddings that partial_fit has at a time
 

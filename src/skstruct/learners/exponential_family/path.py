@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows of training, some of which are left out: how a penalty of the likelihood is chosen."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +13,9 @@ from skstruct.learners.token_problem import ChainScores
 from skstruct.learners.tokens import TokenBatch
 
 LOOSER = 10.0  # times the tolerance of training, along the path
-MOST_STEPS = 50  # of one training along the path, which goes on where the last one ended
+LOOSER_CHAINS = 100.0  # the same for sequences, whose gradients are sums over their positions
+FEW_SEQUENCES, MOST_LEFT_OUT = 200, 2000  # up to so many, five folds; and how many leave at once
+MOST_STEPS = 200  # of one training along the path
 
 
 class TrainingRows:
@@ -26,6 +28,9 @@ class TrainingRows:
     share : array of shape (n,)
         Weights of the rows, of sum one.
     """
+
+    looser = LOOSER
+    splitting: ClassVar[dict[str, int]] = {}  # how rows are left out; see split_rows
 
     def __init__(self, learner: Any, features: Any, share: np.ndarray) -> None:
         self.learner, self.features, self.share = learner, features, share
@@ -81,6 +86,15 @@ class TrainingRows:
     def _weights(self) -> np.ndarray:
         return self.share
 
+    @property
+    def by_likelihood(self) -> bool:
+        """Whether penalties are compared by likelihoods, not by the loss of predictions."""
+        return self.learner.loss is None and self.learner.solver_ == "exact"
+
+    def usual_penalty(self) -> float | None:
+        """A penalty that is good for most data, where one is known."""
+        return None
+
 
 class TrainingSequences(TrainingRows):
     """Sequences with a row of features per position.
@@ -90,6 +104,10 @@ class TrainingSequences(TrainingRows):
     learner, features, share : see TrainingRows; the features are those of all positions
     starts : int array of shape (n + 1,)
     """
+
+    looser = LOOSER_CHAINS
+    splitting: ClassVar[dict[str, int]] = {"many": FEW_SEQUENCES, "most": MOST_LEFT_OUT}
+    by_likelihood = True  # whatever the loss: it falls and rises smoothly, and sees all positions
 
     def __init__(self, learner: Any, features: Any, starts: np.ndarray, share: np.ndarray) -> None:
         self.starts = starts
@@ -126,6 +144,19 @@ class TrainingSequences(TrainingRows):
     def _weights(self) -> np.ndarray:
         return np.repeat(self.share, np.diff(self.starts))
 
+    def usual_penalty(self) -> float | None:
+        """1 / n for indicators, times the variance of other features.
+
+        Then the penalty is a normal distribution of the weights whose variance does not depend on
+        the number of sequences: alpha |W|^2 is added to a mean, and n alpha |W|^2 to a sum.
+        """
+        X = self.features[:, :-1] if self.free_last else self.features
+        entries = X.nnz if sparse.issparse(X) else X.size
+        square, spread = self.square()
+        variance = square * spread * X.shape[0] / max(entries, 1)
+        n = max(1, int(np.count_nonzero(self.share)))
+        return (float(variance) if variance > 0 else 1.0) / n
+
 
 class LikelihoodPath:
     """How a likelihood is trained along a path of penalties, and what left-out rows say.
@@ -159,7 +190,7 @@ class LikelihoodPath:
             model, theta = start
             model.penalise(alpha)
         settings = learner._settings(model)
-        settings |= {"tol": LOOSER * settings["tol"], "verbose": 0, "warn": False}
+        settings |= {"tol": self.rows.looser * settings["tol"], "verbose": 0, "warn": False}
         settings["max_iter"] = min(settings["max_iter"], MOST_STEPS)
         theta = learner._solved(model, theta, **settings).theta
         return self.rows.parts(model, theta), (model, theta)
@@ -167,7 +198,7 @@ class LikelihoodPath:
     def left_out_losses(self, fitted: Any, rows: np.ndarray) -> Any:
         """Losses of predictions, or negative log-likelihoods; see ExponentialFamily."""
         scores = self.rows.scores(fitted, rows)
-        if self.learner.loss is None and self.learner.solver_ == "exact":
+        if self.rows.by_likelihood:
             return -self.rows.log_likelihoods(scores, rows)
         problem = self.learner.problem_
         return problem.loss(problem.decode(scores, rows).outputs, self.rows.outputs[rows])

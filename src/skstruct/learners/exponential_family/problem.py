@@ -58,7 +58,7 @@ class ExponentialProblem(RiskProblem):
         if not judged.by_loss:
             judged.space, judged.loss = self.scored, pair(loss, self.scored, self.outputs)[1]
             return judged
-        judged.space, judged.loss = pair(loss, self.scored, self._known(loss))
+        judged.space, judged.loss = pair(loss, self.scored, self._known(loss), seen=self.outputs)
         if judged.loss.embedding_on(judged.space) == "weights":
             raise ValueError(
                 f"{type(loss).__name__} has no finite embedding: ExponentialFamily predicts the "
@@ -167,7 +167,7 @@ class ChainExponentialProblem(WithChainScores, RiskProblem):
                 f"{type(space).__name__}."
             )
         self.space, self.outputs, self.distributions = space, outputs, distributions
-        self.loss = loss if loss.all_or_nothing else check_token_loss(loss, space)
+        self.loss = loss if loss.all_or_nothing else check_token_loss(loss, space, outputs)
         self.n_seeing = len(space.symbols_)
         self.longest = max(1, int((outputs >= 0).sum(axis=1).max(initial=1)))
 
@@ -175,7 +175,7 @@ class ChainExponentialProblem(WithChainScores, RiskProblem):
         """The same scores under another loss, which decides too if it is not zero-one."""
         judged = copy.copy(self)
         judged.by_loss = decide and not loss.all_or_nothing
-        judged.loss = check_token_loss(loss, self.space) if judged.by_loss else loss
+        judged.loss = check_token_loss(loss, self.space, self.outputs) if judged.by_loss else loss
         return judged
 
     def bytes_per_row(self) -> int:
@@ -193,11 +193,11 @@ class ChainExponentialProblem(WithChainScores, RiskProblem):
         if not self.by_loss:
             return super().chain_costs(means, rows)
         distribution, weight = self._distribution(means, rows), self.loss.bigrams
-        lengths = np.diff(means.starts)
-        offset = lengths + weight * np.maximum(lengths - 1, 0)
-        if not weight:
-            return -distribution.token_marginals(), None, offset
-        return -distribution.token_marginals(), -weight * distribution.pair_marginals(), offset
+        marginals = distribution.token_marginals()
+        unary, common = self.loss.token_costs(marginals, np.ones(len(marginals)))
+        pairs = weight * np.maximum(np.diff(means.starts) - 1, 0)
+        offset = sums_of_sequences(common, means.starts) + pairs
+        return unary, -weight * distribution.pair_marginals() if weight else None, offset
 
     # ------------------------------------------------------------------ probabilities
     def marginals(self, scores: Any, rows: slice = slice(None)) -> list[np.ndarray]:

@@ -11,23 +11,18 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import (
-    check_is_fitted,
-    has_fit_parameter,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported
-from skstruct._arrays.rows import narrow_indices
-from skstruct.learners.inputs import given_outputs, row_weights
+from skstruct.learners.inputs import InputReader, given_outputs, read_inputs, row_weights
 from skstruct.learners.label_ranking.reductions import PreferenceReduction, with_constant
 from skstruct.solvers.linear_ordering import pair_blocks, pair_signs
 from skstruct.spaces import Rankings
 
 
-class LabelRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class LabelRanker(InputReader, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Rank the items for every input, by way of a simpler problem.
 
     A child has a parameter ``space`` and brings ``_learn(reduced, weight)``, which learns from
@@ -46,7 +41,7 @@ class LabelRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
         tags.target_tags.required = True
         return tags
 
@@ -102,9 +97,11 @@ class LabelRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
 
     def _read(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
         y = given_outputs(y, type(self).__name__)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        X = self._read_first(X) if reset else read_inputs(self, X)
+        if self.tokens_ is not None:
+            raise ValueError(f"{type(self).__name__} takes one row per ranking, not one per token.")
         check_consistent_length(X, y)
-        return narrow_indices(X), y
+        return X, y
 
     def _check_accepted(self, outputs: np.ndarray) -> None:
         if not self.reduction_.accepts(outputs):
@@ -124,8 +121,7 @@ class LabelRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
     def _checked(self, X: Any) -> tuple[Any, None]:
         check_is_fitted(self)
         index = X.index if is_pandas(X, "DataFrame") else None
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return narrow_indices(X), index
+        return read_inputs(self, X), index
 
     @abstractmethod
     def _scores(self, X: Any) -> np.ndarray:

@@ -228,7 +228,7 @@ class ChainMargins(WithChainScores, MarginProblem):
     relaxed = False
 
     def __init__(self, space: Any, loss: Any, outputs: np.ndarray, starts: np.ndarray) -> None:
-        self.loss = check_token_loss(loss, space)
+        self.loss = check_token_loss(loss, space, outputs)
         self.space = self.decoder = self.scored = space
         self.outputs, self.starts = outputs, starts
         self.lengths = check_lengths(outputs, starts)
@@ -282,7 +282,10 @@ class ChainMargins(WithChainScores, MarginProblem):
         lengths = np.diff(starts)
         weight = np.repeat(np.broadcast_to(weight, len(examples)), lengths)
         unary = -weight[:, None] * scores
-        unary[np.arange(len(true)), true] += 1.0  # the truth alone is free of loss
+        truth = np.zeros_like(unary)
+        truth[np.arange(len(true)), true] = 1.0
+        costs, common = self.loss.token_costs(truth, np.ones(len(true)))
+        unary -= costs
         transitions = -constants.reshape(1, q, q)
         if bigrams or (len(weight) and np.ptp(weight) > 0):
             transitions = weight[:, None, None] * transitions
@@ -293,7 +296,7 @@ class ChainMargins(WithChainScores, MarginProblem):
         found = self.space.rows(examples).argmin_chains(unary, starts, transitions)
         seeing, counts = self._psi(found.outputs[found.outputs >= 0], starts)
         losses = self.loss(found.outputs, self.outputs[examples])
-        offset = lengths + bigrams * np.maximum(lengths - 1, 0)
+        offset = sums_of_sequences(common, starts) + bigrams * np.maximum(lengths - 1, 0)
         return MostViolating(seeing, counts, losses, offset - found.bounds)
 
     # ------------------------------------------------------------------ predicting

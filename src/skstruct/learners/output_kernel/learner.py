@@ -15,6 +15,7 @@ from skstruct.bounds import Certificate, compression_bound, held_out_bound, pac_
 from skstruct.bounds.certificate import largest_loss
 from skstruct.bounds.output_regression import largest_output_loss
 from skstruct.config import config_context
+from skstruct.encoding.frames import is_frame
 from skstruct.kernels.inputs import kernel_name, resolve_kernel
 from skstruct.kernels.outputs.base import OutputKernel, resolve_output_kernel
 from skstruct.kernels.outputs.matches import Dirac
@@ -26,6 +27,7 @@ from skstruct.learners.inputs import (
     device_of,
     given_outputs,
     held_out_options,
+    n_read,
     on_host,
     plain_kernel,
     read_inputs,
@@ -202,7 +204,7 @@ class OutputKernelRegressor(BlockPredictor):
         y = given_outputs(on_host(y), "OutputKernelRegressor")
         self._check_method(sample_weight)
         check_settings(self)
-        if is_source(X) and not isinstance(X, np.memmap):
+        if is_source(X) and not (isinstance(X, np.memmap) or is_frame(X)):
             raise ValueError(
                 "OutputKernelRegressor learns from arrays, not from blocks of rows; "
                 "ConditionalRiskMinimizer reads them."
@@ -260,7 +262,7 @@ class OutputKernelRegressor(BlockPredictor):
     def _ridge(self, kernel: Any, gamma: Any, alpha: float, solver: str) -> Any:
         shared, settled = {"fit_intercept": False}, resolve_kernel(kernel).with_gamma(gamma)
         if solver in ONE_PASS:
-            return one_pass_ridge(self, settled, alpha, solver, shared, self.n_features_in_)
+            return one_pass_ridge(self, settled, alpha, solver, shared, n_read(self))
         return KernelRidge(settled, alpha, solver=solver, **shared)
 
     def _fit_ridge(self, X: Any, sample_weight: Any, groups: Any, level: Any) -> Any:

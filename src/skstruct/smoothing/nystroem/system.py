@@ -234,6 +234,12 @@ class LeftOut:
         left = next(self._left_out_path([float(self.alpha)], groups, None))
         return left[:, 0] if self._one_target else left
 
+    def loo_rows(self, rows: np.ndarray, groups: Any = None) -> np.ndarray:
+        """``loo`` of some rows."""
+        self._kept_rows()
+        left = next(self._left_out_path([float(self.alpha)], groups, rows))
+        return left[:, 0] if self._one_target else left
+
     def loo_path(self, alphas: Any, groups: Any = None) -> Iterator[Any]:
         """Left-out predictions for each alpha in turn; a generator of (k, q).
 

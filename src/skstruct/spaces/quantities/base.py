@@ -277,6 +277,9 @@ class QuantitySpace(GivenWhole):
         centred = Z - self.mean_
         return np.hstack([centred, centred**2])
 
+    def n_deciding(self) -> int | None:
+        return len(self.labels_) if self.embedding == "squares" else None
+
     # ------------------------------------------------------------- decoding
     def argmin(self, costs: Any) -> Decoded:
         self._ready()

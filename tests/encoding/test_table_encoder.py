@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Features of files as numbers, the same way for every later file."""
+"""Tables as numbers, the same way for all later rows: against the definition, cell by cell."""
 
 import numpy as np
 import pytest
@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from skstruct.datasets.dataset import Table
+from skstruct.encoding import TableEncoder
+from skstruct.encoding.tables import Table
 from skstruct.exceptions import DataFormatError
-from skstruct.tasks import TableEncoder, TokenEncoder
 
 SKY = ("sunny", "rainy", "cloudy")
 
@@ -28,33 +28,70 @@ def tables(draw):
     return Table(names, tuple(kinds), np.array(columns, dtype=np.float64).T)
 
 
-def slowly(train, table):
+def slowly(train, table, rare=3, many=20, scaled=True):
     """Encoded cell by cell, from the definition."""
     rows = []
     for i in range(len(table)):
-        row = []
+        row, flags = [], []
         for j, values in enumerate(train.values):
             value, column = table.data[i, j], train.data[:, j]
+            if np.isnan(column).any():
+                flags.append(float(np.isnan(value)))
+            known = column[~np.isnan(column)]
             if values is None:
-                known = column[~np.isnan(column)]
-                mean = known.mean() if len(known) else 0.0
-                width = np.sqrt(((known - mean) ** 2).mean()) if len(known) else 0.0
-                value = mean if np.isnan(value) else value
-                plain = set(known) <= {0.0, 1.0} or width**2 <= 1e-20 * max(1.0, mean**2)
-                row.append(value if plain else (value - mean) / width)
-            elif len(values) == 2:
-                row.append(0.0 if np.isnan(value) else value)
+                row.append(number(value, known, scaled))
             else:
-                row += [float(value == k) for k in range(len(values))]
-        rows.append(row)
+                row += indicators(value, known, values, rare, many)
+        rows.append(row + flags)
     return np.array(rows)
 
 
-@settings(max_examples=200, deadline=None)
-@given(tables())
-def test_encoding_is_that_of_the_definition(table):
-    X = TableEncoder().fit(table).transform(table)
-    np.testing.assert_allclose(X, slowly(table, table), rtol=1e-9, atol=1e-9)
+def number(value, known, scaled):
+    value = value if not np.isnan(value) else np.median(known) if len(known) else 0.0
+    mean = known.mean() if len(known) else 0.0
+    width = np.sqrt(((known - mean) ** 2).mean()) if len(known) else 0.0
+    plain = set(known) <= {0.0, 1.0} or width**2 <= 1e-20 * max(1.0, mean**2)
+    return value if plain or not scaled else (value - mean) / width
+
+
+def indicators(value, known, values, rare, many):
+    slots = [[k] for k in range(len(values))]
+    few = [k for k in range(len(values)) if (known == k).sum() < rare]
+    if len(values) > many and few:
+        slots = [[k] for k in range(len(values)) if k not in few] + [few]
+    found = [float(value in slot) for slot in slots]
+    return found if len(slots) > 2 else found[1:] or [0.0]
+
+
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None)
+@given(tables(), st.integers(1, 3), st.integers(1, 3), st.booleans())
+def test_encoding_is_that_of_the_definition(table, rare, many, scaled):
+    encoder = TableEncoder("standard" if scaled else "none", rare, many).fit(table)
+    X, expected = encoder.transform(table), slowly(table, table, rare, many, scaled)
+    np.testing.assert_allclose(X, expected, rtol=1e-9, atol=1e-9)
+    assert X.shape[1] == len(encoder.get_feature_names_out())
+    packed = Table(table.names, table.values, sparse.csr_array(table.data))
+    plain = TableEncoder("none", rare, many)
+    np.testing.assert_allclose(
+        plain.fit(packed).transform(packed).toarray(), slowly(table, table, rare, many, False)
+    )
+
+
+@pytest.mark.slow
+@settings(max_examples=50, deadline=None)
+@given(tables(), tables())
+def test_later_rows_are_encoded_by_the_rows_of_training(table, later):
+    """Of columns that are of the same kind; gaps that only later rows have are filled."""
+    names = [n for n, v in zip(table.names, table.values) if v in later.values]
+    if not names:
+        return
+    train = table.take([table.names.index(name) for name in names])
+    columns = [later.values.index(values) for values in train.values]
+    new = Table(train.names, train.values, later.data[:, columns])
+    X = TableEncoder().fit(train).transform(new)
+    np.testing.assert_allclose(X, slowly(train, new), rtol=1e-9, atol=1e-9)
+    assert not np.isnan(X).any()
 
 
 @settings(max_examples=50, deadline=None)
@@ -90,9 +127,9 @@ def test_declared_values_that_are_numbers_and_columns_without_any():
     table = Table(("a",), (None,), np.array([[0.0], [1.0], [0.0]]))
     encoder = TableEncoder().fit(table)
     declared = Table(("a",), (("1", "0"),), np.array([[0.0], [1.0], [np.nan]]))
-    np.testing.assert_allclose(encoder.transform(declared), [[1.0], [0.0], [1 / 3]])
+    np.testing.assert_allclose(encoder.transform(declared), [[1.0], [0.0], [0.0]])
     nothing = Table(("a",), ((),), np.array([[np.nan]]))
-    np.testing.assert_allclose(encoder.transform(nothing), [[1 / 3]])
+    np.testing.assert_allclose(encoder.transform(nothing), [[0.0]])
 
 
 def test_sparse_tables_stay_sparse():
@@ -100,9 +137,11 @@ def test_sparse_tables_stay_sparse():
     table = Table(("a", "b"), (None, None), data)
     X = TableEncoder().fit(table).transform(table)
     assert sparse.issparse(X)
-    mean, width = 1.0, np.sqrt(9 / 3)  # of the known numbers, zeros among them
+    width = np.sqrt(9 / 3)  # of the known numbers, zeros among them; their median is zero
     np.testing.assert_allclose(X.toarray()[:, 0], [0, 1, 1, 0])
-    np.testing.assert_allclose(X.toarray()[:, 1], [3 / width, 0, mean / width, 0])
+    np.testing.assert_allclose(X.toarray()[:, 1], [3 / width, 0, 0, 0])
+    np.testing.assert_allclose(X.toarray()[:, 2], [0, 0, 1, 0])
+    assert X.nnz == 4
 
 
 def test_numbered_features_that_a_sparse_file_does_not_reach_are_zero():
@@ -129,21 +168,6 @@ def test_missing_columns_and_texts_for_numbers_are_reported():
             encoder.transform(Table(infinite.names, infinite.values, data))
     with pytest.raises(DataFormatError, match="no columns"):
         TableEncoder().fit(table.take([]))
-    with pytest.raises(ValueError, match="scale is one of"):
-        TableEncoder(scale="log").fit(table)
-
-
-def test_words_become_names_of_features():
-    sentences = [[("The", "DT"), ("dog", "NN")], [("Go", "VB")]]
-    first, second = TokenEncoder(window=1).fit(sentences).transform(sentences)
-    assert len(first) == 2
-    assert len(second) == 1
-    assert "0.0=dog" in first[1]
-    assert "-1.0=The" in first[1]
-    assert "1.0=^" in first[1]
-    assert "pair.1=DT|NN" in first[1]
-    assert "shape=Aa" in first[0]
-    with pytest.raises(DataFormatError, match="sequence 1 has 1 columns; the model reads 2"):
-        TokenEncoder().fit(sentences).transform([[("dog",)]])
-    numbers = [np.zeros((3, 2))]
-    assert TokenEncoder().fit(numbers).transform(numbers)[0] is numbers[0]
+    for wrong, said in (({"scale": "log"}, "scale is one of"), ({"rare": 0}, "rare is a whole")):
+        with pytest.raises(ValueError, match=said):
+            TableEncoder(**wrong).fit(table)

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What smooths when nobody says: several smoothers together, or the best of them."""
+
+import warnings
+from dataclasses import dataclass
+from time import process_time
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from skstruct._arrays.progress import announce, track
+from skstruct.learners.conditional_risk.part_plan import PartPlan
+from skstruct.learners.conditional_risk.parts import JUDGED, Part
+from skstruct.learners.inputs import TrainingData
+from skstruct.learners.leave_out import LeaveOutSearch, group_numbers, searched_by, stand_in
+from skstruct.learners.problem import risk_problem
+from skstruct.learners.regression import Regressed, warn_of_loss
+from skstruct.losses import resolve_loss
+from skstruct.smoothing.base import group_numbers as group_rows_by
+from skstruct.smoothing.base import is_linear, light
+from skstruct.smoothing.folds import folds_of, rank_by_content
+from skstruct.smoothing.penalties import (
+    PenaltyPath,
+    fit_and_leave_out,
+    left_out_means,
+    squared_error,
+)
+from skstruct.smoothing.planning import SPECTRAL_ROWS
+from skstruct.smoothing.stacked import Stacked
+
+STACK, WITH_CLASSIFIERS = "stack", "stack with classifiers"
+STACKS = (STACK, WITH_CLASSIFIERS)
+CLEARLY = 1.0  # standard errors by which a part must decide better than a stack
+WORTH = 0.01  # by which share twice as many landmarks must lower the error, to be doubled again
+
+
+@dataclass
+class Candidate:
+    """A smoother with its left-out means of the plain targets."""
+
+    name: str
+    smoother: Any
+    left: np.ndarray  # shape: (k, n_targets), of the rows that judge
+    seconds: float
+    error: float  # left-out squared error
+    weight: float | None = None  # in the stack of all
+
+    def trial(self, risk: float) -> dict[str, Any]:
+        """A line of ``search_``."""
+        return {
+            "smoother": self.name,
+            "alpha": getattr(self.smoother, "alpha", None),
+            "risk": risk,
+            "squared error": self.error,
+            "weight": self.weight,
+            "seconds": self.seconds,
+        }
+
+
+class StackedRegression:
+    """Regression of the targets of a problem by a stack, or by a part that decides better.
+
+    All parts are fitted to the targets of the space's usual loss, indicators for sets of labels,
+    and so are the weights of the stack; then the targets of the problem take their place. The
+    left-out *decisions* of the stack, of the stack with classifiers, and of every part are
+    compared, since less squared error of means is not always less loss: the stack that decides
+    better is kept, or a part that is better than it by more than a standard error of the paired
+    difference, with its penalty chosen by decisions, too.
+
+    Of more than five thousand rows, 2,500 judge, each left out, and the targets are those of the
+    problem from the start.
+
+    Parameters
+    ----------
+    model : ConditionalRiskMinimizer
+        Its parameters; nothing is set on it.
+    problem : RiskProblem
+    budget : float, default=None
+        Seconds that the fit may take; see :class:`PartPlan`.
+    """
+
+    n_rows: int | None = None  # of a source, of which ``rows`` are a sample
+
+    def __init__(self, model: Any, problem: Any, budget: float | None = None) -> None:
+        self.model, self.problem, self.budget = model, problem, budget
+        self.judge = searched_by(problem)
+
+    def fit(self, data: TrainingData, level: Any) -> Regressed:
+        """From all rows at once."""
+        self.rows, self.weight = data.rows, data.row_weight
+        groups = group_numbers(self.model.cv, data.outputs, data.groups, data.X)
+        self.groups = self.problem.groups_of_rows(groups)
+        targets, self.are_own = self._plain_targets()
+        self.judged = self._rows_that_judge(targets)
+        parts = self._fitted(targets)
+        return self._decided([*self._stacks(parts, targets), *parts])
+
+    def _plain_targets(self) -> tuple[np.ndarray, bool]:
+        """What is smoothed to weigh the parts, and whether it is what the problem needs.
+
+        Targets of the usual loss, where these are fewer and a second fit costs little; squares of
+        quantities, which tell what a decision costs, have no part in it.
+        """
+        problem = self.problem
+        cheap = self.rows.shape[0] <= SPECTRAL_ROWS or problem.by_weights
+        if cheap and problem.rows_stand_alone and not problem.joint:
+            other = self._usual_problem()
+            fewer = other is not None and _width(other) < _width(problem)
+            if other is not None and (problem.by_weights or fewer):
+                problem = other
+        own, targets = self.problem.n_targets(compared=False), problem.deciding_targets()
+        return targets, problem is self.problem and targets.shape[1] == own
+
+    def _usual_problem(self) -> Any:
+        """That of the loss that the space has when none is given; None where it has none."""
+        space = self.model.space_
+        try:
+            return risk_problem(space, resolve_loss(space.default_loss), self.problem.outputs)
+        except ValueError:  # a space of the user's own, with embeddings for other losses
+            return None
+
+    def _rows_that_judge(self, targets: np.ndarray) -> np.ndarray | None:
+        """Numbers of some rows of many, groups as a whole; None for all."""
+        n = self.rows.shape[0]
+        if n <= SPECTRAL_ROWS:
+            return None
+        weight = np.ones(n) if self.weight is None else self.weight
+        number = group_rows_by(np.arange(n) if self.groups is None else self.groups, n, weight)
+        fold = folds_of(number, round(n / JUDGED), rank_by_content(self.rows, targets))
+        return np.flatnonzero(fold == 0)
+
+    def _of_judged(self, values: Any) -> Any:
+        """Entries of an array that belong to rows that judge."""
+        return values if values is None or self.judged is None else values[self.judged]
+
+    # ------------------------------------------------------------------ the parts
+    def _fitted(self, targets: np.ndarray) -> list[Candidate]:
+        """All parts that there is time for, each with its left-out means."""
+        model, found = self.model, []
+        plan = PartPlan(
+            self.rows, targets, model.random_state, self.budget, self.are_own, self.n_rows
+        )
+        announce(f"{self._amount(targets)}; in at most about {plan.limit:,.0f} s: {plan}")
+        steps: Any = plan  # which is told what was taken, step by step
+        for part in track(steps, "smoothers", model.verbose):
+            candidate = self._candidate(part, targets)
+            while (larger := plan.larger(part, residual_of(candidate.smoother))) is not None:
+                second = self._candidate(larger, targets)
+                second.seconds += candidate.seconds
+                pays = second.error <= (1.0 - WORTH) * candidate.error
+                if second.error < candidate.error:
+                    candidate, part, plan.n_landmarks = second, larger, larger.n_landmarks
+                if not pays:
+                    break
+            found.append(candidate)
+        return found
+
+    def _amount(self, targets: np.ndarray) -> str:
+        n, q = targets.shape
+        return f"{n:,} rows x {q:,} targets"
+
+    def _candidate(self, part: Part, targets: np.ndarray) -> Candidate:
+        start = process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # left-out rows judge it
+            smoother, left = self._fitted_part(part, targets)
+        error = squared_error(left, self._of_judged(targets), self._of_judged(self.weight))
+        if self.judged is not None:
+            smoother = light(smoother)  # factors of many rows are large
+        return Candidate(part.name, smoother, left, process_time() - start, error)
+
+    def _fitted_part(self, part: Part, targets: np.ndarray) -> tuple[Any, np.ndarray]:
+        return fit_and_leave_out(
+            clone(part.smoother), self.rows, targets, self.weight, self.groups, rows=self.judged
+        )
+
+    def _stacks(self, parts: list[Candidate], targets: np.ndarray) -> list[Candidate]:
+        """The stack of linear parts, and that of all where there are others."""
+        weight = np.ones(len(targets)) if self.weight is None else self.weight
+        linear = [part for part in parts if is_linear(part.smoother)]
+        given = self.rows, targets, weight, self.groups, self.judged
+        found = []
+        for name, among in ((STACK, linear), (WITH_CLASSIFIERS, parts)):
+            if name != STACK and len(linear) == len(parts):
+                continue
+            triples = [(part.name, part.smoother, part.left) for part in among]
+            stack = Stacked([]).combine(triples, *given)
+            means = [part.left for part in among if part.name in stack.names_]
+            left = stack.summed(means, self.groups, self.judged)
+            for part, coef in zip(among, stack.all_coef_):
+                part.weight = float(coef)
+            seconds = sum(part.seconds for part in among)
+            found.append(Candidate(name, stack, left, seconds, float(stack.errors_[-1])))
+        return found
+
+    # ------------------------------------------------------------------ the guard
+    def _decided(self, found: list[Candidate]) -> Regressed:
+        """The stack, or what decides clearly better."""
+        search = LeaveOutSearch()
+        search.loss = stand_in(self.judge, self.problem)
+        losses, trials = [], []
+        for candidate in found:
+            own, alpha = self._tuned_losses(candidate)
+            losses.append(own)
+            trials.append({**candidate.trial(self._mean(own)), "alpha": alpha})
+            search.add(trials[-1])
+        number = self._chosen(losses, sum(c.name in STACKS for c in found))
+        search.best, chosen = trials[number], found[number]
+        if hasattr(chosen.smoother, "loo_path"):
+            smoother = self._with_best_penalty(chosen, search)
+        elif self.are_own:
+            smoother = chosen.smoother
+        else:
+            smoother = chosen.smoother.with_targets(self.problem.targets())
+        warn_of_loss(smoother, self.problem, search, self.weight)
+        return Regressed(light(smoother), search=search)
+
+    def _chosen(self, losses: list[np.ndarray], n_stacks: int = 1) -> int:
+        """The better stack, or the best part that is better by more than a standard error."""
+        stack = int(np.argmin([self._mean(own) for own in losses[:n_stacks]]))
+        best, gain = stack, 0.0
+        for number, own in enumerate(losses[n_stacks:], n_stacks):
+            better, error = self._mean_and_error(losses[stack] - own)
+            if better > max(gain, CLEARLY * error):
+                best, gain = number, better
+        return best
+
+    def _tuned_losses(self, candidate: Candidate) -> tuple[np.ndarray, float | None]:
+        """Left-out losses, and the penalty: of least squared error, or one that decides better.
+
+        Means that are decided from together, such as those of pairs, may need another penalty than
+        each of them. Of many rows, every penalty would take a factorization.
+        """
+        best, alpha = self._losses(candidate), getattr(candidate.smoother, "alpha", None)
+        if self.judged is not None or not hasattr(candidate.smoother, "loo_path"):
+            return best, alpha
+        path = self._path(candidate)
+        for value, left in path.means(path.decades()):
+            losses = self._losses_of(left)
+            if self._mean(losses) < self._mean(best):
+                best, alpha = losses, value
+        return best, alpha
+
+    def _losses(self, candidate: Candidate) -> np.ndarray:
+        """Left-out losses of the outputs, by what a smoother makes of the problem's targets."""
+        smoother, left = candidate.smoother, candidate.left
+        if not self.are_own:
+            tried = smoother.with_targets(self.problem.search_targets())
+            left = left_out_means(tried, self.groups, self.judged)
+        return self._losses_of(left)
+
+    def _losses_of(self, left: np.ndarray) -> np.ndarray:
+        losses: np.ndarray = self.judge.realized_losses(left, self.model.memory, self.judged)
+        return losses
+
+    def _with_best_penalty(self, chosen: Candidate, search: LeaveOutSearch) -> Any:
+        """A ridge regression alone: its penalty by decisions."""
+        best, path, targets = search.best, self._path(chosen), self.problem.targets()
+        risks = {alpha: self._mean(self._losses_of(left)) for alpha, left in path.means()}
+        if path.whole:
+            for alpha, risk in risks.items():
+                search.add({**best, "alpha": alpha, "risk": risk})
+            return path.smoother_with(search.best["alpha"], targets)
+        # Risks of models of some rows: the best of them is held against what all rows gave.
+        alpha = min(risks, key=risks.__getitem__)
+        smoother = path.smoother_with(alpha, targets)
+        left = left_out_means(smoother, self.groups, self.judged)
+        search.add({**best, "alpha": alpha, "risk": self._mean(self._losses_of(left))})
+        if search.best is not best:
+            return smoother
+        return chosen.smoother if self.are_own else chosen.smoother.with_targets(targets)
+
+    def _path(self, chosen: Candidate) -> Any:
+        """Of penalties, for the targets that are decided from."""
+        given = self.rows, self.problem.search_targets(), self.weight, self.groups, self.judged
+        return PenaltyPath(clone(chosen.smoother), *given, fitted=chosen.smoother)
+
+    def _mean(self, losses: np.ndarray) -> float:
+        return float(np.average(losses, weights=self._weights_of_outputs()))
+
+    def _weights_of_outputs(self) -> Any:
+        """Those of the outputs that judge; None for none."""
+        return self.problem.output_weights(self.weight, self.judged)
+
+    def _mean_and_error(self, values: np.ndarray) -> tuple[float, float]:
+        """The weighted mean and its standard error."""
+        weight = self._weights_of_outputs()
+        share = np.ones(len(values)) if weight is None else weight
+        share = share / share.sum()
+        mean = float(share @ values)
+        return mean, float(np.sqrt(share**2 @ (values - mean) ** 2))
+
+
+def residual_of(smoother: Any) -> float:
+    """Share of the kernel's trace that the landmarks of a smoother leave; none without them."""
+    inner = getattr(smoother, "smoother_", smoother)
+    return float(getattr(inner, "residual_", 0.0))
+
+
+def _width(problem: Any) -> int:
+    width: int = problem.n_targets(compared=False)
+    return width

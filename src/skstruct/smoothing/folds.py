@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Folds of rows that depend on what the rows hold, not on their order."""
+
+from typing import Any
+
+import numpy as np
+
+
+def projected(rows: Any) -> np.ndarray:
+    """A number for each row, by a random projection: the same for equal rows; shape (n,)."""
+    rng, rows = np.random.default_rng(0), rows if rows.ndim == 2 else rows[:, None]
+    key: np.ndarray = rows @ rng.standard_normal(rows.shape[1])
+    return key
+
+
+def rank_by_content(X: Any, targets: np.ndarray) -> np.ndarray:
+    """The place of each row among all by its inputs, and by its targets among equal inputs."""
+    order = np.lexsort((projected(targets), projected(X)))
+    rank = np.empty(len(order))
+    rank[order] = np.arange(len(order))
+    return rank
+
+
+def folds_of(group: np.ndarray, n_folds: int, key: np.ndarray) -> np.ndarray:
+    """A fold for each row, the same for rows of one group, about as large as the others.
+
+    Parameters
+    ----------
+    group : array of shape (n,), numbers from 0
+    n_folds : int
+    key : array of shape (n,)
+        The folds do not change with the order of the rows, if it does not.
+
+    Examples
+    --------
+    >>> folds_of(np.array([0, 1, 2, 2, 3]), 2, np.arange(5.0)).tolist()
+    [1, 1, 0, 0, 0]
+    """
+    sizes = np.bincount(group)
+    of_group = np.bincount(group, key) / sizes
+    order = np.argsort(of_group, kind="stable")
+    order = order[np.random.default_rng(0).permutation(len(order))]
+    n_folds = min(n_folds, len(sizes))
+    fold_of: np.ndarray = np.empty(len(sizes), dtype=np.int64)
+    if sizes.max() == 1:
+        fold_of[order] = np.arange(len(order)) % n_folds
+        return np.asarray(fold_of[group])
+    filled = np.zeros(n_folds, dtype=np.int64)
+    for number in order[np.argsort(-sizes[order], kind="stable")]:  # the largest first
+        fold_of[number] = filled.argmin()
+        filled[fold_of[number]] += sizes[number]
+    return np.asarray(fold_of[group])

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several smoothers together, by weights that their left-out means are given."""
+
+import copy
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from scipy.optimize import nnls
+from sklearn.base import clone
+
+from skstruct._arrays.weights import check_sample_weight
+from skstruct.saving import savable
+from skstruct.smoothing.base import SparseRegressor, group_numbers, is_linear, light
+from skstruct.smoothing.penalties import fit_and_leave_out, left_out_means
+from skstruct.tolerances import EQUAL_PARTS, NO_WEIGHT
+
+
+@savable
+class Stacked(SparseRegressor):
+    r"""A weighted sum of smoothers; the weights make the least of the left-out squared error.
+
+    .. math::
+        \hat f(x) = \bar t + \sum_k c_k (\hat f_k(x) - \bar t), \qquad
+        c = \arg\min_{c \ge 0} \sum_i s_i \Big\| t_i - \bar t^{-i}
+            - \sum_k c_k \big(\hat f_k^{-i}(x_i) - \bar t^{-i}\big) \Big\|^2
+
+    with :math:`\hat f_k^{-i}` and :math:`\bar t^{-i}` the smoother and the mean target without
+    row i: in closed form for ridge regressions, out of bag for forests, by folds for others [1]_.
+    A row's own target has no part in what it is weighed by. With linear smoothers it is one.
+
+    Parameters
+    ----------
+    smoothers : list of smoothers, or of pairs (name, smoother)
+        Smoothers of this module; any regressor or classifier of scikit-learn is taken as
+        :class:`CrossFitted`. Penalties ``alpha="auto"`` are chosen by their left-out squared error.
+    cv : int, default=5
+        Folds for those that have no other way.
+
+    Attributes
+    ----------
+    names_ : list of str
+    parts_ : list of fitted smoothers, all of positive weight
+    coef_ : array of shape (n_parts,)
+        Their weights c, in the order of ``parts_``.
+    all_coef_ : array of shape (n_smoothers,)
+        The same for all smoothers, in the order they were given.
+    errors_ : array of shape (n_smoothers + 1,)
+        Left-out mean squared errors of every smoother, and of all together.
+    centre_ : array of shape (n_targets,), the mean target
+    linear_ : Stacked or None
+        Where some parts are no linear smoothers, the others, weighed without them: what has
+        weights of training rows, and takes other targets without fitting again.
+
+    References
+    ----------
+    .. [1] L. Breiman, "Stacked regressions", 1996.
+
+    Examples
+    --------
+    >>> from skstruct.smoothing import KernelRidge, Neighbors
+    >>> X = np.linspace(0, 6, 40)[:, None]
+    >>> stack = Stacked([KernelRidge("rbf", "auto"), Neighbors(5)]).fit(X, np.sin(X))
+    >>> bool(abs(stack.predict([[1.5]])[0, 0] - np.sin(1.5)) < 1e-2)
+    True
+    >>> bool(stack.errors_[-1] <= stack.errors_.min() + 1e-12)
+    True
+    """
+
+    def __init__(self, smoothers: Sequence[Any], *, cv: int = 5) -> None:
+        self.smoothers = smoothers
+        self.cv = cv
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit to targets ``y`` of shape (n, n_targets) or (n,).
+
+        Parameters
+        ----------
+        groups : array of shape (n,), default=None
+            Rows of the same group are left out together.
+        """
+        X, y = self._read(X, y)
+        weight = check_sample_weight(sample_weight, X)
+        fitted = []
+        for name, smoother in self._named():
+            part, left = fit_and_leave_out(
+                smoother, X, y, None if sample_weight is None else weight, groups, self.cv
+            )
+            fitted.append((name, part, left))
+        return self.combine(fitted, X, y, weight, groups)
+
+    def combine(
+        self,
+        fitted: list[Any],
+        X: Any,
+        y: Any,
+        weight: np.ndarray,
+        groups: Any = None,
+        rows: np.ndarray | None = None,
+    ) -> Self:
+        """Weigh smoothers that are fitted: triples of name, smoother and left-out means.
+
+        Parameters
+        ----------
+        fitted : list of (name, smoother, means)
+            Means of all rows, or of ``rows``, each left out; of shape of y.
+        X : array or CSR of shape (n, n_features)
+        y : array of shape (n, n_targets) or (n,)
+        weight : array of shape (n,)
+        rows : array of row numbers, default=None
+            Which rows the weights are fitted to; all when None.
+        """
+        if not fitted:
+            raise ValueError("Stacked needs one smoother at least.")
+        self.X_fit_, self.n_features_in_ = X, X.shape[1]
+        self.targets_, self.sample_weight_ = np.asarray(y, dtype=np.float64), weight
+        self.centre_ = np.average(self.targets_, axis=0, weights=weight)
+        names, parts, means = zip(*fitted)
+        judged = slice(None) if rows is None else rows
+        base = mean_without(self.targets_, weight, groups)[judged]
+        gram, right, total = products(means, self.targets_[judged], base, weight[judged])
+        self.all_coef_ = nonnegative_weights(gram, right)
+        alone = np.array([total - 2 * right[k] + gram[k, k] for k in range(len(parts))])
+        together = total - 2 * right @ self.all_coef_ + self.all_coef_ @ gram @ self.all_coef_
+        self.errors_ = np.append(alone, together) / weight[judged].sum()
+        kept = np.flatnonzero(self.all_coef_ > 0)
+        self.names_, self.parts_ = [names[k] for k in kept], [parts[k] for k in kept]
+        self.coef_ = self.all_coef_[kept]
+        self.linear_ = None if self.is_linear else self._of_linear_parts(fitted, groups, rows)
+        return self
+
+    def _of_linear_parts(self, fitted: list[Any], groups: Any, rows: Any) -> Any:
+        """The stack of the linear smoothers alone, by weights of their own; None for none."""
+        linear = [(name, part, left) for name, part, left in fitted if is_linear(part)]
+        if not linear:
+            return None
+        alone = Stacked([], cv=self.cv)
+        weight = self.sample_weight_
+        return alone.combine(linear, self.X_fit_, self.targets_, weight, groups, rows)
+
+    def _named(self) -> list[tuple[str, Any]]:
+        """Copies of the smoothers, with names."""
+        found = []
+        for number, given in enumerate(self.smoothers):
+            name, smoother = given if isinstance(given, tuple) else (f"{number}", given)
+            found.append((name, clone(smoother)))
+        return found
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether all parts are linear smoothers, or none has any weight."""
+        parts = getattr(self, "parts_", None)
+        if parts is None:
+            parts = [given[1] if isinstance(given, tuple) else given for given in self.smoothers]
+        return all(map(is_linear, parts))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Means of the targets, of shape (n, n_targets), or (n,) when fitted to (n,)."""
+        X = self._checked(X)
+        return self._sum([part.predict(X) for part in self.parts_], self.centre_, X.shape[0])
+
+    def _sum(self, means: list[Any], centre: np.ndarray, n: int) -> np.ndarray:
+        """The centre, and from it the weighted steps to the means of the parts."""
+        rest = 1.0 - self.coef_.sum()
+        shape = (n, *self.targets_.shape[1:])
+        total = np.array(np.broadcast_to(rest * centre, shape), dtype=np.float64)
+        for c, mean in zip(self.coef_, means):
+            total += c * np.asarray(mean).reshape(shape)
+        return total
+
+    def weights(self, X: Any) -> Any:
+        """Weights of the training rows for each row of ``X``; shape (n, n_fitted)."""
+        X = self._checked(X)
+        share = self.sample_weight_ / self.sample_weight_.sum()
+        total = np.tile((1.0 - self.coef_.sum()) * share, (X.shape[0], 1))
+        for c, part in zip(self.coef_, self.parts_):
+            total += c * part.weights(X)
+        return total
+
+    def loo(self, groups: Any = None) -> np.ndarray:
+        """Predictions for the training rows, each (or its whole group) left out.
+
+        By the weights of all rows: that a row had a part in these is not undone.
+        """
+        return self.summed([part.loo(groups) for part in self.parts_], groups)
+
+    def loo_rows(self, rows: np.ndarray, groups: Any = None) -> np.ndarray:
+        """``loo`` of some rows."""
+        means = [left_out_means(part, groups, rows) for part in self.parts_]
+        return self.summed(means, groups, rows)
+
+    def summed(
+        self, means: list[Any], groups: Any = None, rows: np.ndarray | None = None
+    ) -> np.ndarray:
+        """The left-out means of all, given those of the parts."""
+        base = mean_without(self.targets_, self.sample_weight_, groups)
+        base = base if rows is None else base[rows]
+        return self._sum(means, base, len(base))
+
+    def with_targets(self, targets: Any) -> Self:
+        """The same weights of the same parts, for other targets."""
+        other = copy.copy(self)
+        other.targets_ = np.asarray(targets, dtype=np.float64)
+        other.centre_ = np.average(other.targets_, axis=0, weights=self.sample_weight_)
+        other.parts_ = [part.with_targets(targets) for part in self.parts_]
+        return other
+
+    def light(self) -> Self:
+        """The same predictions, without what only leaving out and other targets need."""
+        other = copy.copy(self)
+        other.parts_ = [light(part) for part in self.parts_]
+        other.linear_ = None if self.linear_ is None else self.linear_.light()
+        return other
+
+
+def mean_without(targets: np.ndarray, weight: np.ndarray, groups: Any = None) -> np.ndarray:
+    """The mean target without each row, or without its group; shape of targets."""
+    n = len(targets)
+    number = group_numbers(np.arange(n) if groups is None else groups, n, weight)
+    weighted = targets * (weight if targets.ndim == 1 else weight[:, None])
+    own = np.zeros((number.max() + 1, *targets.shape[1:]))
+    np.add.at(own, number, weighted)
+    mass = weight.sum() - np.bincount(number, weight)
+    rest = weighted.sum(axis=0) - own
+    rest /= mass if targets.ndim == 1 else mass[:, None]
+    found: np.ndarray = rest[number]
+    return found
+
+
+def products(
+    means: Sequence[np.ndarray], targets: np.ndarray, base: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float]:
+    r"""Weighted inner products of the steps :math:`f_k - \bar t` with each other and the truth.
+
+    Returns
+    -------
+    gram : array of shape (m, m)
+    right : array of shape (m,), with the truth
+    total : float, of the truth with itself
+    """
+    scale = np.sqrt(weight) if targets.ndim == 1 else np.sqrt(weight)[:, None]
+    truth = ((targets - base) * scale).ravel()
+    steps = [((np.asarray(mean) - base) * scale).ravel() for mean in means]
+    gram = np.array([[a @ b for b in steps] for a in steps])
+    right = np.array([a @ truth for a in steps])
+    return gram, right, float(truth @ truth)
+
+
+def nonnegative_weights(gram: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The c >= 0 of least c'Gc - 2 r'c; zero where nothing varies."""
+    shift = EQUAL_PARTS * np.trace(gram)
+    if not shift > 0:
+        return np.zeros(len(right))
+    L = np.linalg.cholesky(gram + shift * np.eye(len(gram)))
+    c: np.ndarray = nnls(L.T, np.linalg.solve(L, right))[0]
+    return np.where(c > NO_WEIGHT * c.max(initial=0.0), c, 0.0)
