@@ -274,8 +274,8 @@ class StreamedRisk:
         if not summed and smoothing_by(self) == "stack":
             raise ValueError(
                 "Further rows are learned by one kernel ridge regression, and this model has "
-                "several smoothers, or one of scaled inputs: give smoother=\"kernel_ridge\" to fit, "
-                "or begin with partial_fit."
+                'several smoothers, or one of scaled inputs: give smoother="kernel_ridge" to '
+                "fit, or begin with partial_fit."
             )
         if not summed:  # an exact solver
             self.streamed_ = True
