@@ -147,11 +147,13 @@ class WeightedMean(SparseRegressor):
         """A number for the group of each training row; None makes each row a group."""
         check_is_fitted(self)
         n = len(self.targets_)
-        return group_numbers(np.arange(n) if groups is None else groups, n, self.sample_weight_)
+        return group_numbers(groups, n, self.sample_weight_)
 
 
 def _numbered(groups: Any, n: int) -> np.ndarray:
-    """A number from 0 for the group of each row, given one label per row."""
+    """A number from 0 for the group of each row, given one label per row; None: each its own."""
+    if groups is None:
+        return np.arange(n)
     groups = np.asarray(groups)
     if groups.shape != (n,):
         raise ValueError(
@@ -169,7 +171,7 @@ def group_numbers(groups: Any, n: int, weight: np.ndarray | None = None) -> np.n
 
 
 def group_rows(groups: Any, n: int) -> list[np.ndarray]:
-    """The rows of each group, given one group label per row."""
+    """The rows of each group, given one group label per row, or None."""
     number = _numbered(groups, n)
     order = np.argsort(number, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(number[order])) + 1)

@@ -83,7 +83,7 @@ class CrossFitted(SparseRegressor):
         """Predictions for the training rows, each by the folds that it is not in."""
         check_is_fitted(self)
         n = len(self.targets_)
-        number = group_numbers(np.arange(n) if groups is None else groups, n, self.sample_weight_)
+        number = group_numbers(groups, n, self.sample_weight_)
         fold = folds_of(number, self.cv, rank_by_content(self.X_fit_, self.targets_))
         left = np.empty_like(self.targets_)
         for k in np.unique(fold):

@@ -45,8 +45,18 @@ def folds_of(group: np.ndarray, n_folds: int, key: np.ndarray) -> np.ndarray:
     if sizes.max() == 1:
         fold_of[order] = np.arange(len(order)) % n_folds
         return np.asarray(fold_of[group])
-    filled = np.zeros(n_folds, dtype=np.int64)
-    for number in order[np.argsort(-sizes[order], kind="stable")]:  # the largest first
-        fold_of[number] = filled.argmin()
-        filled[fold_of[number]] += sizes[number]
-    return np.asarray(fold_of[group])
+    return np.asarray(packed(sizes, n_folds, order)[group])
+
+
+def packed(sizes: np.ndarray, n_folds: int, order: np.ndarray | None = None) -> np.ndarray:
+    """The fold of each group: the largest first, into the emptiest; of equal ones by ``order``.
+
+    >>> packed(np.array([1, 3, 2]), 2).tolist()
+    [1, 0, 1]
+    """
+    order = np.arange(len(sizes)) if order is None else order
+    fold_of, filled = np.empty(len(sizes), dtype=np.int64), np.zeros(n_folds)
+    for group in order[np.argsort(-sizes[order], kind="stable")]:
+        fold_of[group] = filled.argmin()
+        filled[fold_of[group]] += sizes[group]
+    return fold_of

@@ -225,7 +225,7 @@ class LinearRidge(SparseRegressor):
         (equations, shift), X = self._equations(), self._kept_rows()
         T = self.targets_.reshape(X.shape[0], -1)
         left = np.array(self.predict(X), dtype=np.float64).reshape(T.shape)
-        for rows in group_rows(np.arange(len(T)) if groups is None else groups, len(T)):
+        for rows in group_rows(groups, len(T)):
             H = self._influence(equations, X[rows], shift, rows).T * equations.weight[rows, 0]
             left[rows] = np.linalg.solve(np.eye(len(rows)) - H, left[rows] - H @ T[rows])
         return left if self.targets_.ndim == 2 else left[:, 0]

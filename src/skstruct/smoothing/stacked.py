@@ -216,7 +216,7 @@ class Stacked(SparseRegressor):
 def mean_without(targets: np.ndarray, weight: np.ndarray, groups: Any = None) -> np.ndarray:
     """The mean target without each row, or without its group; shape of targets."""
     n = len(targets)
-    number = group_numbers(np.arange(n) if groups is None else groups, n, weight)
+    number = group_numbers(groups, n, weight)
     weighted = targets * (weight if targets.ndim == 1 else weight[:, None])
     own = np.zeros((number.max() + 1, *targets.shape[1:]))
     np.add.at(own, number, weighted)

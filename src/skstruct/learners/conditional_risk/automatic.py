@@ -18,7 +18,7 @@ from skstruct.learners.leave_out import LeaveOutSearch, group_numbers, searched_
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import Regressed, warn_of_loss
 from skstruct.losses import resolve_loss
-from skstruct.smoothing.base import group_numbers as group_rows_by
+from skstruct.smoothing.base import group_numbers as numbered
 from skstruct.smoothing.base import is_linear, light
 from skstruct.smoothing.folds import folds_of, rank_by_content
 from skstruct.smoothing.penalties import (
@@ -107,8 +107,7 @@ class StackedRegression:
         cheap = self.rows.shape[0] <= SPECTRAL_ROWS or problem.by_weights
         if cheap and problem.rows_stand_alone and not problem.joint:
             other = self._usual_problem()
-            fewer = other is not None and _width(other) < _width(problem)
-            if other is not None and (problem.by_weights or fewer):
+            if other is not None and (problem.by_weights or _width(other) < _width(problem)):
                 problem = other
         own, targets = self.problem.n_targets(compared=False), problem.deciding_targets()
         return targets, problem is self.problem and targets.shape[1] == own
@@ -127,7 +126,7 @@ class StackedRegression:
         if n <= SPECTRAL_ROWS:
             return None
         weight = np.ones(n) if self.weight is None else self.weight
-        number = group_rows_by(np.arange(n) if self.groups is None else self.groups, n, weight)
+        number = numbered(self.groups, n, weight)
         fold = folds_of(number, round(n / JUDGED), rank_by_content(self.rows, targets))
         return np.flatnonzero(fold == 0)
 
@@ -210,10 +209,8 @@ class StackedRegression:
         search.best, chosen = trials[number], found[number]
         if hasattr(chosen.smoother, "loo_path"):
             smoother = self._with_best_penalty(chosen, search)
-        elif self.are_own:
-            smoother = chosen.smoother
         else:
-            smoother = chosen.smoother.with_targets(self.problem.targets())
+            smoother = self._of_problem(chosen)
         warn_of_loss(smoother, self.problem, search, self.weight)
         return Regressed(light(smoother), search=search)
 
@@ -270,7 +267,13 @@ class StackedRegression:
         search.add({**best, "alpha": alpha, "risk": self._mean(self._losses_of(left))})
         if search.best is not best:
             return smoother
-        return chosen.smoother if self.are_own else chosen.smoother.with_targets(targets)
+        return self._of_problem(chosen)
+
+    def _of_problem(self, chosen: Candidate) -> Any:
+        """The smoother of the targets that the problem needs."""
+        if self.are_own:
+            return chosen.smoother
+        return chosen.smoother.with_targets(self.problem.targets())
 
     def _path(self, chosen: Candidate) -> Any:
         """Of penalties, for the targets that are decided from."""

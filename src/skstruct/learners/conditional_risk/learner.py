@@ -100,7 +100,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         *decisions* are clearly better. ``search_`` tells what was tried, and what it took.
         ``"kernel_ridge"`` is ridge regression with one kernel, and so is ``"auto"`` as soon as
         ``kernel``, ``alpha``, ``fit_intercept``, ``solver`` or ``n_landmarks`` is given, and where
-        rows come in blocks or a device is asked for.
+        blocks of rows can be read only once or a device is asked for.
         Otherwise a smoother of this library, any multi-output regressor of scikit-learn as it is,
         or a classifier, whose ``predict_proba`` gives the means of targets of two values
         (:class:`~skstruct.smoothing.ClassifierMeans`). A ridge regression of this library with
@@ -235,8 +235,8 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         budget : str or float, default=None
             The time that the smoothers of ``smoother="auto"`` may take, ``"30s"`` or a number of
             seconds. What is tried then depends on the speed of the machine; without a budget it
-            follows from the data alone, and takes some ten times as long as kernel ridge
-            regression, or some twenty seconds of one core at most.
+            follows from the data alone: some ten times the work of one kernel ridge regression,
+            or what takes a slow machine twenty seconds (two minutes of more than 5,000 rows).
         """
         check_settings(self)
         seconds = parse_seconds(budget)

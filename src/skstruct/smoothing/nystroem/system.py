@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct._arrays.memory import parse_memory, row_blocks
 from skstruct.backends import is_tensor
 from skstruct.smoothing.base import group_numbers
+from skstruct.smoothing.folds import packed
 from skstruct.smoothing.nystroem.sums import Stats, merged
 
 
@@ -179,11 +180,7 @@ def fold_numbers(number: np.ndarray) -> Any:
     sizes = np.bincount(number)
     if len(sizes) <= FOLDS:
         return number
-    fold_of, filled = np.empty(len(sizes), dtype=np.int64), np.zeros(FOLDS)
-    for group in np.argsort(-sizes, kind="stable"):  # the largest first, into the emptiest fold
-        fold_of[group] = filled.argmin()
-        filled[fold_of[group]] += sizes[group]
-    return fold_of[number]
+    return packed(sizes, FOLDS)[number]
 
 
 def group_blocks(number: np.ndarray, step: int) -> list[np.ndarray]:
