@@ -222,7 +222,7 @@ def test_weights_of_blocks_are_those_of_each_alone():
 def test_blocks_are_weighed_apart_where_that_pays():
     """Two smoothers, each good for one block; and noise, of which neither knows anything."""
     rng = np.random.default_rng(0)
-    X, T = rng.standard_normal((200, 3)), rng.standard_normal((200, 6))
+    T = rng.standard_normal((200, 6))
     blocks = np.repeat([0, 1], 3)
     good = T + 0.3 * rng.standard_normal(T.shape)
     first, second = np.where(blocks == 0, good, 0.0), np.where(blocks == 1, good, 0.0)
