@@ -16,7 +16,7 @@ from skstruct.persistence import load_model, save_model
 from skstruct.smoothing import CrossFitted, Forest, KernelRidge, Neighbors, Scaled, Stacked
 from skstruct.smoothing.base import is_linear
 from skstruct.smoothing.folds import folds_of, rank_by_content
-from skstruct.smoothing.stacked import nonnegative_weights
+from skstruct.smoothing.stacked import blocks_pay, nonnegative_weights
 from skstruct.testing.smoothers import check_smoother
 
 PARTS = [
@@ -194,3 +194,43 @@ def test_saved(tmp_path):
     again = load_model(tmp_path / "stack")
     assert_allclose(again.predict(X), stack.predict(X), rtol=1e-12)
     assert_allclose(again.loo(), stack.loo(), rtol=1e-12)
+
+
+def test_weights_of_blocks_are_those_of_each_alone():
+    X, T, rng = draw(40, 3)
+    T = np.column_stack([T, np.sign(X[:, 0]), rng.standard_normal(40)])
+    blocks = np.array([0, 1, 0, 1])
+    fitted = []
+    for name, smoother in PARTS:
+        model = clone(smoother).fit(X, T)
+        fitted.append((name, model, model.loo()))
+    stack = Stacked([])
+    stack._blocks_pay = lambda *_: True
+    stack.combine(fitted, X, T, np.ones(40), blocks=blocks)
+    for block in (0, 1):
+        inside = blocks == block
+        own = [(name, m.with_targets(T[:, inside]), left[:, inside]) for name, m, left in fitted]
+        alone = Stacked([]).combine(own, X, T[:, inside], np.ones(40))
+        assert_allclose(stack.predict(X)[:, inside], alone.predict(X), atol=1e-9)
+        assert_allclose(stack.loo()[:, inside], alone.loo(), atol=1e-9)
+    assert not stack.is_linear
+    one = Stacked([]).combine(fitted, X, T, np.ones(40))
+    assert_allclose(stack.linear_.predict(X), one.predict(X))
+    assert_allclose(stack.with_targets(T[:, :1]).predict(X), one.with_targets(T[:, :1]).predict(X))
+
+
+def test_blocks_are_weighed_apart_where_that_pays():
+    """Two smoothers, each good for one block; and noise, of which neither knows anything."""
+    rng = np.random.default_rng(0)
+    T = rng.standard_normal((200, 6))
+    blocks = np.repeat([0, 1], 3)
+    good = T + 0.3 * rng.standard_normal(T.shape)
+    first, second = np.where(blocks == 0, good, 0.0), np.where(blocks == 1, good, 0.0)
+    noise = np.where(blocks == 0, 0.0, rng.standard_normal(T.shape))
+    fold, base, weight = np.arange(200) % 5, np.zeros(T.shape), np.ones(200)
+    assert blocks_pay([first + noise, second], T, base, weight, blocks, fold)
+    wins = 0
+    for seed in range(40):
+        means = [T + np.random.default_rng((seed, k)).standard_normal(T.shape) for k in (0, 1)]
+        wins += blocks_pay(means, T, base, weight, blocks, fold)
+    assert wins <= 12  # one in six by the margin, if nothing pays: more than 12 once in 100

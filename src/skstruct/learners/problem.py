@@ -102,6 +102,14 @@ class RiskProblem:
             return targets
         return targets[:, : self.space.n_deciding()]
 
+    def target_blocks(self) -> np.ndarray | None:
+        """Blocks of the targets, by the space; None for none, or for fewer than two."""
+        blocks = None if self.by_weights or self.joint else self.space.target_blocks()
+        if blocks is None or len(blocks) != self.width or blocks.max(initial=0) < 1:
+            return None
+        blocks = blocks if self.used is None else blocks[self.used]
+        return np.append(blocks, 0)  # the column of ones
+
     def n_targets(self, *, compared: bool) -> int:
         """Columns of ``targets``, or of ``search_targets`` where penalties are ``compared``."""
         if self.by_weights:

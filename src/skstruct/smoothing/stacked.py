@@ -3,6 +3,7 @@
 
 import copy
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.base import clone
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_numbers, is_linear, light
+from skstruct.smoothing.folds import folds_of, rank_by_content
 from skstruct.smoothing.penalties import fit_and_leave_out, left_out_means
 from skstruct.tolerances import EQUAL_PARTS, NO_WEIGHT
 
@@ -45,6 +47,9 @@ class Stacked(SparseRegressor):
         Their weights c, in the order of ``parts_``.
     all_coef_ : array of shape (n_smoothers,)
         The same for all smoothers, in the order they were given.
+    blocks_, block_coef_ : arrays of shapes (n_targets,) and (n_blocks, n_parts), or None
+        Weights of targets that have their own; the sum is then no linear smoother, and ``linear_``
+        has one set of weights.
     errors_ : array of shape (n_smoothers + 1,)
         Left-out mean squared errors of every smoother, and of all together.
     centre_ : array of shape (n_targets,), the mean target
@@ -67,17 +72,24 @@ class Stacked(SparseRegressor):
     True
     """
 
+    blocks_ = block_coef_ = None
+
     def __init__(self, smoothers: Sequence[Any], *, cv: int = 5) -> None:
         self.smoothers = smoothers
         self.cv = cv
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, blocks: Any = None
+    ) -> Self:
         """Fit to targets ``y`` of shape (n, n_targets) or (n,).
 
         Parameters
         ----------
         groups : array of shape (n,), default=None
             Rows of the same group are left out together.
+        blocks : int array of shape (n_targets,), default=None
+            Targets that get weights of their own, if these predict rows better that had no part
+            in them.
         """
         X, y = self._read(X, y)
         weight = check_sample_weight(sample_weight, X)
@@ -87,7 +99,7 @@ class Stacked(SparseRegressor):
                 smoother, X, y, None if sample_weight is None else weight, groups, self.cv
             )
             fitted.append((name, part, left))
-        return self.combine(fitted, X, y, weight, groups)
+        return self.combine(fitted, X, y, weight, groups, blocks=blocks)
 
     def combine(
         self,
@@ -97,6 +109,7 @@ class Stacked(SparseRegressor):
         weight: np.ndarray,
         groups: Any = None,
         rows: np.ndarray | None = None,
+        blocks: np.ndarray | None = None,
     ) -> Self:
         """Weigh smoothers that are fitted: triples of name, smoother and left-out means.
 
@@ -109,6 +122,9 @@ class Stacked(SparseRegressor):
         weight : array of shape (n,)
         rows : array of row numbers, default=None
             Which rows the weights are fitted to; all when None.
+        blocks : int array of shape (n_targets,), default=None
+            Targets that get weights of their own: depths of a hierarchy, say. One set of weights
+            serves all when None, and where several predict no better; see :func:`blocks_pay`.
         """
         if not fitted:
             raise ValueError("Stacked needs one smoother at least.")
@@ -118,16 +134,46 @@ class Stacked(SparseRegressor):
         names, parts, means = zip(*fitted)
         judged = slice(None) if rows is None else rows
         base = mean_without(self.targets_, weight, groups)[judged]
-        gram, right, total = products(means, self.targets_[judged], base, weight[judged])
-        self.all_coef_ = nonnegative_weights(gram, right)
-        alone = np.array([total - 2 * right[k] + gram[k, k] for k in range(len(parts))])
-        together = total - 2 * right @ self.all_coef_ + self.all_coef_ @ gram @ self.all_coef_
+        sums = products(means, self.targets_[judged], base, weight[judged])
+        self.all_coef_ = nonnegative_weights(*sums[:2])
+        together = squared_error_of(self.all_coef_, *sums)
+        self.blocks_ = all_block_coef = None
+        if blocks is not None and self._blocks_pay(means, judged, base, blocks, groups):
+            self.blocks_ = np.asarray(blocks)
+            all_block_coef, together = self._by_block(means, judged, base, self.blocks_)
+        alone = [squared_error_of(unit, *sums) for unit in np.eye(len(parts))]
         self.errors_ = np.append(alone, together) / weight[judged].sum()
-        kept = np.flatnonzero(self.all_coef_ > 0)
+        used = self.all_coef_ if all_block_coef is None else all_block_coef.sum(axis=0)
+        kept = np.flatnonzero(used > 0)
         self.names_, self.parts_ = [names[k] for k in kept], [parts[k] for k in kept]
         self.coef_ = self.all_coef_[kept]
+        self.block_coef_ = None if all_block_coef is None else all_block_coef[:, kept]
         self.linear_ = None if self.is_linear else self._of_linear_parts(fitted, groups, rows)
         return self
+
+    def _blocks_pay(
+        self, means: Any, judged: Any, base: np.ndarray, blocks: Any, groups: Any
+    ) -> bool:
+        n, T = len(self.targets_), self.targets_[judged]
+        number = group_numbers(np.arange(n) if groups is None else groups, n)[judged]
+        number = np.unique(number, return_inverse=True)[1].reshape(-1)
+        fold = folds_of(number, self.cv, rank_by_content(self.X_fit_[judged], T))
+        weight = self.sample_weight_[judged]
+        return blocks_pay(means, T, base, weight, np.asarray(blocks), fold)
+
+    def _by_block(
+        self, means: Any, judged: Any, base: np.ndarray, blocks: np.ndarray
+    ) -> tuple[np.ndarray, float]:
+        """Weights of shape (n_blocks, n_smoothers), and the squared error that they have."""
+        coef, error = np.zeros((blocks.max() + 1, len(means))), 0.0
+        T, weight = self.targets_[judged], self.sample_weight_[judged]
+        for block in range(len(coef)):
+            inside = blocks == block
+            steps = [np.asarray(mean)[:, inside] for mean in means]
+            sums = products(steps, T[:, inside], base[:, inside], weight)
+            coef[block] = nonnegative_weights(*sums[:2])
+            error += squared_error_of(coef[block], *sums)
+        return coef, error
 
     def _of_linear_parts(self, fitted: list[Any], groups: Any, rows: Any) -> Any:
         """The stack of the linear smoothers alone, by weights of their own; None for none."""
@@ -152,7 +198,7 @@ class Stacked(SparseRegressor):
         parts = getattr(self, "parts_", None)
         if parts is None:
             parts = [given[1] if isinstance(given, tuple) else given for given in self.smoothers]
-        return all(map(is_linear, parts))
+        return getattr(self, "block_coef_", None) is None and all(map(is_linear, parts))
 
     def predict(self, X: Any) -> np.ndarray:
         """Means of the targets, of shape (n, n_targets), or (n,) when fitted to (n,)."""
@@ -161,10 +207,11 @@ class Stacked(SparseRegressor):
 
     def _sum(self, means: list[Any], centre: np.ndarray, n: int) -> np.ndarray:
         """The centre, and from it the weighted steps to the means of the parts."""
-        rest = 1.0 - self.coef_.sum()
+        coef = self.coef_ if self.block_coef_ is None else self.block_coef_[self.blocks_].T
+        rest = 1.0 - coef.sum(axis=0)
         shape = (n, *self.targets_.shape[1:])
         total = np.array(np.broadcast_to(rest * centre, shape), dtype=np.float64)
-        for c, mean in zip(self.coef_, means):
+        for c, mean in zip(coef, means):
             total += c * np.asarray(mean).reshape(shape)
         return total
 
@@ -201,6 +248,8 @@ class Stacked(SparseRegressor):
         """The same weights of the same parts, for other targets."""
         other = copy.copy(self)
         other.targets_ = np.asarray(targets, dtype=np.float64)
+        if other.targets_.shape != self.targets_.shape:
+            other.blocks_ = other.block_coef_ = None  # of other targets nobody knows the blocks
         other.centre_ = np.average(other.targets_, axis=0, weights=self.sample_weight_)
         other.parts_ = [part.with_targets(targets) for part in self.parts_]
         return other
@@ -244,6 +293,54 @@ def products(
     gram = np.array([[a @ b for b in steps] for a in steps])
     right = np.array([a @ truth for a in steps])
     return gram, right, float(truth @ truth)
+
+
+def squared_error_of(coef: np.ndarray, gram: np.ndarray, right: np.ndarray, total: float) -> float:
+    """Of a weighted sum, by the products of its parts."""
+    return float(total - 2 * right @ coef + coef @ gram @ coef)
+
+
+def blocks_pay(
+    means: Sequence[np.ndarray],
+    targets: np.ndarray,
+    base: np.ndarray,
+    weight: np.ndarray,
+    blocks: np.ndarray,
+    fold: np.ndarray,
+) -> bool:
+    """Whether weights for each block predict rows better that had no part in these weights.
+
+    Weights are fitted to the rows of other folds, one set for all targets and one for each block.
+    The errors of the rows that were kept apart must be less by more than a standard error.
+
+    Parameters
+    ----------
+    means : sequence of left-out means, each of shape (n, n_targets)
+    targets, base : arrays of shape (n, n_targets)
+    weight : array of shape (n,)
+    blocks : int array of shape (n_targets,)
+    fold : int array of shape (n,)
+    """
+    steps = np.array([np.asarray(mean) - base for mean in means])  # (m, n, q)
+    truth, gain = targets - base, np.zeros(len(targets))
+    for k in np.unique(fold):
+        inside = fold == k
+        fitted = partial(_weights_of, steps[:, ~inside], truth[~inside], weight[~inside])
+        one = np.tensordot(fitted(slice(None)), steps[:, inside], 1)
+        several = np.empty_like(one)
+        for block in np.unique(blocks):
+            here = blocks == block
+            several[:, here] = np.tensordot(fitted(here), steps[:, inside][..., here], 1)
+        errors = np.square(truth[inside] - one) - np.square(truth[inside] - several)
+        gain[inside] = errors.sum(axis=1)
+    share = weight / weight.sum()
+    mean = share @ gain
+    return bool(mean > np.sqrt(share**2 @ (gain - mean) ** 2))
+
+
+def _weights_of(steps: np.ndarray, truth: np.ndarray, weight: np.ndarray, here: Any) -> Any:
+    zero = np.zeros_like(truth[:, here])
+    return nonnegative_weights(*products(steps[..., here], truth[:, here], zero, weight)[:2])
 
 
 def nonnegative_weights(gram: np.ndarray, right: np.ndarray) -> np.ndarray:

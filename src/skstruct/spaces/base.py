@@ -71,6 +71,10 @@ class BaseSpace(DescribedOutputs, BaseEstimator):  # type: ignore[misc]  # sciki
         """How many of the first targets decide; others tell what a decision costs. None for all."""
         return None
 
+    def target_blocks(self) -> np.ndarray | None:
+        """Which targets may be smoothed alike, a number for each; None where nothing tells."""
+        return None
+
     def rows(self, index: Any) -> Self:
         """The space as it is for some rows, where rows may be restricted differently."""
         if getattr(self.constraints, "n_rows", None) is None:

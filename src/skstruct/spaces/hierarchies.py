@@ -156,6 +156,10 @@ class Hierarchy(IndicatorSpace):
     def dag_(self) -> Dag:
         return self.edges.dag
 
+    def target_blocks(self) -> np.ndarray | None:
+        """The depth of each label: those further down are rarer, and smoothed otherwise."""
+        return self.dag_.depth
+
     def validate(self, Y: Any) -> np.ndarray:
         """Outputs as an int8 array (n, d); missing ancestors are added or reported."""
         return self._with_ancestors(super().validate(Y))

@@ -30,8 +30,8 @@ from skstruct.smoothing.penalties import (
 from skstruct.smoothing.planning import SPECTRAL_ROWS
 from skstruct.smoothing.stacked import Stacked
 
-STACK, WITH_CLASSIFIERS = "stack", "stack with classifiers"
-STACKS = (STACK, WITH_CLASSIFIERS)
+STACK, WITH_CLASSIFIERS, BY_BLOCKS = "stack", "stack with classifiers", "stack by blocks"
+STACKS = (STACK, WITH_CLASSIFIERS, BY_BLOCKS)
 CLEARLY = 1.0  # standard errors by which a part must decide better than a stack
 WORTH = 0.01  # by which share twice as many landmarks must lower the error, to be doubled again
 
@@ -192,7 +192,21 @@ class StackedRegression:
                 part.weight = float(coef)
             seconds = sum(part.seconds for part in among)
             found.append(Candidate(name, stack, left, seconds, float(stack.errors_[-1])))
+            if name == STACK:
+                found += self._stack_by_blocks(triples, given, seconds)
         return found
+
+    def _stack_by_blocks(self, triples: list[Any], given: Any, seconds: float) -> list[Candidate]:
+        """That of linear parts with weights for each block of targets, if these pay."""
+        blocks = self.problem.target_blocks() if self.are_own else None
+        if blocks is None:
+            return []
+        stack = Stacked([]).combine(triples, *given, blocks=blocks)
+        if stack.block_coef_ is None:
+            return []
+        means = [left for name, _, left in triples if name in stack.names_]
+        left = stack.summed(means, self.groups, self.judged)
+        return [Candidate(BY_BLOCKS, stack, left, seconds, float(stack.errors_[-1]))]
 
     # ------------------------------------------------------------------ the guard
     def _decided(self, found: list[Candidate]) -> Regressed:
