@@ -16,7 +16,7 @@ from skstruct.persistence import load_model, save_model
 from skstruct.smoothing import CrossFitted, Forest, KernelRidge, Neighbors, Scaled, Stacked
 from skstruct.smoothing.base import is_linear
 from skstruct.smoothing.folds import folds_of, rank_by_content
-from skstruct.smoothing.stacked import blocks_pay, nonnegative_weights
+from skstruct.smoothing.stack_weights import blocks_pay, nonnegative_weights
 from skstruct.testing.smoothers import check_smoother
 
 PARTS = [

@@ -3,11 +3,9 @@
 
 import copy
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import nnls
 from sklearn.base import clone
 
 from skstruct._arrays.weights import check_sample_weight
@@ -15,7 +13,13 @@ from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_numbers, is_linear, light
 from skstruct.smoothing.folds import folds_of, rank_by_content
 from skstruct.smoothing.penalties import fit_and_leave_out, left_out_means
-from skstruct.tolerances import EQUAL_PARTS, NO_WEIGHT
+from skstruct.smoothing.stack_weights import (
+    blocks_pay,
+    mean_without,
+    nonnegative_weights,
+    products,
+    squared_error_of,
+)
 
 
 @savable
@@ -155,7 +159,7 @@ class Stacked(SparseRegressor):
         self, means: Any, judged: Any, base: np.ndarray, blocks: Any, groups: Any
     ) -> bool:
         n, T = len(self.targets_), self.targets_[judged]
-        number = group_numbers(np.arange(n) if groups is None else groups, n)[judged]
+        number = group_numbers(groups, n)[judged]
         number = np.unique(number, return_inverse=True)[1].reshape(-1)
         fold = folds_of(number, self.cv, rank_by_content(self.X_fit_[judged], T))
         weight = self.sample_weight_[judged]
@@ -260,94 +264,3 @@ class Stacked(SparseRegressor):
         other.parts_ = [light(part) for part in self.parts_]
         other.linear_ = None if self.linear_ is None else self.linear_.light()
         return other
-
-
-def mean_without(targets: np.ndarray, weight: np.ndarray, groups: Any = None) -> np.ndarray:
-    """The mean target without each row, or without its group; shape of targets."""
-    n = len(targets)
-    number = group_numbers(groups, n, weight)
-    weighted = targets * (weight if targets.ndim == 1 else weight[:, None])
-    own = np.zeros((number.max() + 1, *targets.shape[1:]))
-    np.add.at(own, number, weighted)
-    mass = weight.sum() - np.bincount(number, weight)
-    rest = weighted.sum(axis=0) - own
-    rest /= mass if targets.ndim == 1 else mass[:, None]
-    found: np.ndarray = rest[number]
-    return found
-
-
-def products(
-    means: Sequence[np.ndarray], targets: np.ndarray, base: np.ndarray, weight: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, float]:
-    r"""Weighted inner products of the steps :math:`f_k - \bar t` with each other and the truth.
-
-    Returns
-    -------
-    gram : array of shape (m, m)
-    right : array of shape (m,), with the truth
-    total : float, of the truth with itself
-    """
-    scale = np.sqrt(weight) if targets.ndim == 1 else np.sqrt(weight)[:, None]
-    truth = ((targets - base) * scale).ravel()
-    steps = [((np.asarray(mean) - base) * scale).ravel() for mean in means]
-    gram = np.array([[a @ b for b in steps] for a in steps])
-    right = np.array([a @ truth for a in steps])
-    return gram, right, float(truth @ truth)
-
-
-def squared_error_of(coef: np.ndarray, gram: np.ndarray, right: np.ndarray, total: float) -> float:
-    """Of a weighted sum, by the products of its parts."""
-    return float(total - 2 * right @ coef + coef @ gram @ coef)
-
-
-def blocks_pay(
-    means: Sequence[np.ndarray],
-    targets: np.ndarray,
-    base: np.ndarray,
-    weight: np.ndarray,
-    blocks: np.ndarray,
-    fold: np.ndarray,
-) -> bool:
-    """Whether weights for each block predict rows better that had no part in these weights.
-
-    Weights are fitted to the rows of other folds, one set for all targets and one for each block.
-    The errors of the rows that were kept apart must be less by more than a standard error.
-
-    Parameters
-    ----------
-    means : sequence of left-out means, each of shape (n, n_targets)
-    targets, base : arrays of shape (n, n_targets)
-    weight : array of shape (n,)
-    blocks : int array of shape (n_targets,)
-    fold : int array of shape (n,)
-    """
-    steps = np.array([np.asarray(mean) - base for mean in means])  # (m, n, q)
-    truth, gain = targets - base, np.zeros(len(targets))
-    for k in np.unique(fold):
-        inside = fold == k
-        fitted = partial(_weights_of, steps[:, ~inside], truth[~inside], weight[~inside])
-        one = np.tensordot(fitted(slice(None)), steps[:, inside], 1)
-        several = np.empty_like(one)
-        for block in np.unique(blocks):
-            here = blocks == block
-            several[:, here] = np.tensordot(fitted(here), steps[:, inside][..., here], 1)
-        errors = np.square(truth[inside] - one) - np.square(truth[inside] - several)
-        gain[inside] = errors.sum(axis=1)
-    share = weight / weight.sum()
-    mean = share @ gain
-    return bool(mean > np.sqrt(share**2 @ (gain - mean) ** 2))
-
-
-def _weights_of(steps: np.ndarray, truth: np.ndarray, weight: np.ndarray, here: Any) -> Any:
-    zero = np.zeros_like(truth[:, here])
-    return nonnegative_weights(*products(steps[..., here], truth[:, here], zero, weight)[:2])
-
-
-def nonnegative_weights(gram: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The c >= 0 of least c'Gc - 2 r'c; zero where nothing varies."""
-    shift = EQUAL_PARTS * np.trace(gram)
-    if not shift > 0:
-        return np.zeros(len(right))
-    L = np.linalg.cholesky(gram + shift * np.eye(len(gram)))
-    c: np.ndarray = nnls(L.T, np.linalg.solve(L, right))[0]
-    return np.where(c > NO_WEIGHT * c.max(initial=0.0), c, 0.0)
