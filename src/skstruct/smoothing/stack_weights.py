@@ -90,7 +90,7 @@ def blocks_pay(
 
 def _weights_of(steps: np.ndarray, truth: np.ndarray, weight: np.ndarray, here: Any) -> Any:
     zero = np.zeros_like(truth[:, here])
-    return nonnegative_weights(*products(steps[..., here], truth[:, here], zero, weight)[:2])
+    return nonnegative_weights(*products(list(steps[..., here]), truth[:, here], zero, weight)[:2])
 
 
 def nonnegative_weights(gram: np.ndarray, right: np.ndarray) -> np.ndarray:

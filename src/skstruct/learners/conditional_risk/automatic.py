@@ -196,12 +196,14 @@ class StackedRegression:
                 found += self._stack_by_blocks(triples, given, seconds)
         return found
 
-    def _stack_by_blocks(self, triples: list[Any], given: Any, seconds: float) -> list[Candidate]:
+    def _stack_by_blocks(
+        self, triples: list[Any], given: tuple[Any, ...], seconds: float
+    ) -> list[Candidate]:
         """That of linear parts with weights for each block of targets, if these pay."""
         blocks = self.problem.target_blocks() if self.are_own else None
         if blocks is None:
             return []
-        stack = Stacked([]).combine(triples, *given, blocks=blocks)
+        stack = Stacked([]).combine(triples, *given, blocks)
         if stack.block_coef_ is None:
             return []
         means = [left for name, _, left in triples if name in stack.names_]
