@@ -168,13 +168,19 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         """All sets of the same labels."""
         return LabelSets(self.labels_) if self.embedding == "indicators" else None
 
+    def may_be_independent(self) -> bool:
+        """Whether no label says anything about another."""
+        return not (len(self.dag_.parents) or self.constraints_.groups)
+
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
     ) -> Any:
-        from skstruct.spaces.indicator_sets.embeddings import SizedSets
+        from skstruct.spaces.indicator_sets.embeddings import IndependentLabels, SizedSets
 
         if name == "sized indicators":
             return SizedSets(self)
+        if name == "independent labels" and self.may_be_independent():
+            return IndependentLabels(self)
         return super().with_embedding(name, outputs, candidates)
 
 

@@ -196,9 +196,7 @@ class StackedRegression:
                 found += self._stack_by_blocks(triples, given, seconds)
         return found
 
-    def _stack_by_blocks(
-        self, triples: list[Any], given: tuple[Any, ...], seconds: float
-    ) -> list[Candidate]:
+    def _stack_by_blocks(self, triples: list[Any], given: Any, seconds: float) -> list[Candidate]:
         """That of linear parts with weights for each block of targets, if these pay."""
         blocks = self.problem.target_blocks() if self.are_own else None
         if blocks is None:

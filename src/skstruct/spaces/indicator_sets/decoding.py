@@ -93,24 +93,13 @@ def min_cost_per_size(
     outputs, values : arrays of shape (n, d) and (n,)
         The value is infinite where no subset is allowed.
     """
+    from skstruct.spaces.indicator_sets._numba_f_measures import sized_sets
+
     n, d, _ = costs.shape
-    key = np.where(low, -np.inf, np.where(high, costs, np.inf))
-    order = np.argsort(key, axis=1, kind="stable")
-    sums = np.cumsum(np.take_along_axis(costs, order, axis=1), axis=1)
-    per_size = np.concatenate([empty_cost[:, None], np.einsum("ikk->ik", sums)], axis=1)
-    sizes = np.arange(d + 1)
-    forced, possible = low.sum(axis=1), high.sum(axis=1)  # (n, 1 or d)
-    allowed = np.broadcast_to((sizes >= smallest) & (sizes <= largest), (n, d + 1)).copy()
-    allowed[:, 1:] &= (sizes[1:] >= forced) & (sizes[1:] <= possible)
-    allowed[:, 0] &= forced[:, 0] == 0
-    allowed &= np.all(low <= high, axis=(1, 2))[:, None]
-    per_size = np.where(allowed, per_size, np.inf)
-    size = per_size.argmin(axis=1)
-    rows = np.arange(n)
-    best = order[rows, :, np.maximum(size - 1, 0)]
-    outputs = np.zeros((n, d), np.int8)
-    np.put_along_axis(outputs, best, np.arange(d) < size[:, None], axis=1)
-    return outputs, per_size[rows, size]
+    outputs, values = np.zeros((n, d), np.int8), np.empty(n)
+    largest = int(min(largest, d))
+    sized_sets(costs, empty_cost, low, high, int(smallest), largest, outputs, values)
+    return outputs, values
 
 
 def closure_rows(dag: Dag) -> sparse.csr_array:

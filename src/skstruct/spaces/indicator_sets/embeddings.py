@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Label sets under other embeddings: by the size of the set, by products over parents."""
+"""Label sets under other embeddings: by size, of independent labels, by products over parents."""
 
 from functools import cached_property
 from typing import Any
@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.checks import check_costs
+from skstruct._arrays.rows import dense
 from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag, dag_closed_sets, forest_sized_sets
@@ -58,6 +59,14 @@ class SizedSets(EmbeddingView):
         d = len(self.labels_)
         costs = check_costs(costs, d, used_by="SizedSets")
         return np.hstack([np.repeat(costs, d, axis=1), np.zeros((len(costs), 1))])
+
+    def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
+        """Means of labels in sets of any size."""
+        if embedding != "independent labels":
+            return super().project(means, embedding)
+        d = len(self.labels_)
+        of_any: np.ndarray = dense(means)[:, :-1].reshape(-1, d, d).sum(axis=2)
+        return of_any
 
     def argmin(self, costs: np.ndarray) -> Decoded:
         costs = self._checked(costs)
@@ -123,6 +132,44 @@ class SizedSets(EmbeddingView):
         empty = np.where(low.any(axis=1), np.inf, empty)
         outputs[empty <= values] = 0
         return outputs, np.minimum(values, empty)
+
+
+@savable
+class IndependentLabels(EmbeddingView):
+    r"""Label sets for F measures of many labels, taken for independent: :math:`\psi(z) = z`.
+
+    Probabilities of all labels in sets of all sizes would be :math:`d^2` numbers. If labels are
+    independent given the input, those of the labels are enough: of all sets of k labels the k
+    most probable ones are best [1]_, and the sizes of sets are sums of independent numbers.
+
+    Parameters
+    ----------
+    space : LabelSets
+        Without exclusive groups.
+
+    References
+    ----------
+    .. [1] D. D. Lewis, "Evaluating and optimizing autonomous text classification systems", 1995.
+    """
+
+    embedding = "independent labels"
+
+    def embed(self, Z: np.ndarray) -> Any:
+        return np.asarray(Z, dtype=np.float64)
+
+    def argmin(self, costs: np.ndarray) -> Decoded:
+        """Of minus the probabilities and the square of beta, (n, d + 1)."""
+        from skstruct.spaces.indicator_sets._numba_f_measures import independent_sets
+
+        n, d = len(costs), len(self.labels_)
+        costs = self._checked_costs(costs, d + 1)
+        limits = self.space.constraints_
+        low, high = (np.broadcast_to(mask, (n, d)) for mask in (limits.low, limits.high))
+        outputs, values = np.zeros((n, d), np.int8), np.empty(n)
+        sizes = int(limits.smallest), int(min(limits.largest, d))
+        square = float(costs[0, -1]) if n else 1.0
+        independent_sets(-costs[:, :-1], square, low, high, *sizes, outputs, values)
+        return decoded_or_infeasible(outputs, values, values, self.space)
 
 
 TURNS = 12  # min-cuts of a row before an integer program

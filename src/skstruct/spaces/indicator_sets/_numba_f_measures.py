@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compiled decoders of F measures: label sets whose costs depend on their size, or by chances.
+
+Bool arrays ``low`` and ``high`` tell which labels are known to be in a set, and which may be.
+"""
+
+import numba as nb
+import numpy as np
+
+import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
+from skstruct.tolerances import BOUND_ROUNDING
+
+FAR = 40.0  # exp(-40) is less than the rounding of what is added up
+
+
+@nb.njit(cache=True, nogil=True)
+def sized_sets(costs, empty, low, high, smallest, largest, outputs, values):
+    """Fill in the minimum-cost subset of every row, where costs depend on the size.
+
+    costs[i, j, k - 1] is that of label j in a subset of k; low and high have shape (n, d, 1 or d).
+    """
+    n, d, _ = costs.shape
+    free = np.empty(d)
+    for i in range(n):
+        best, best_size = np.inf, -1
+        last = min(largest, d) if _agree(low[i], high[i]) else -1
+        for k in range(max(smallest, 0), last + 1):
+            if not _has_size(k, low[i], high[i]):
+                continue
+            total = empty[i] if k == 0 else _least_of_size(costs[i], k, low[i], high[i], free)
+            if total < best:
+                best, best_size = total, k
+        values[i] = best
+        outputs[i] = 0
+        if best_size > 0:
+            _take(costs[i, :, best_size - 1], best_size, low[i], high[i], outputs[i])
+
+
+@nb.njit(cache=True, nogil=True)
+def _column(k, width):
+    return min(max(k - 1, 0), width - 1)
+
+
+@nb.njit(cache=True, nogil=True)
+def _agree(low, high):
+    """Whether no label must and may not be in a subset."""
+    for j in range(low.shape[0]):
+        for c in range(low.shape[1]):
+            if low[j, c] and not high[j, c]:
+                return False
+    return True
+
+
+@nb.njit(cache=True, nogil=True)
+def _has_size(k, low, high):
+    """Whether a subset of k labels is allowed."""
+    d, width = low.shape
+    c = _column(k, width)
+    forced, possible = 0, 0
+    for j in range(d):
+        forced += low[j, c]
+        possible += high[j, c]
+    return forced <= k <= possible
+
+
+@nb.njit(cache=True, nogil=True)
+def _least_of_size(costs, k, low, high, free):
+    """The cost of the forced labels and of the least others, k in all."""
+    c = _column(k, low.shape[1])
+    m, wanted, total = 0, k, 0.0
+    for j in range(len(costs)):
+        if low[j, c]:
+            wanted -= 1
+            total += costs[j, k - 1]
+        elif high[j, c]:
+            free[m] = costs[j, k - 1]
+            m += 1
+    if wanted > 0:
+        least = np.partition(free[:m], wanted - 1)
+        for t in range(wanted):
+            total += least[t]
+    return total
+
+
+@nb.njit(cache=True, nogil=True)
+def _take(costs, k, low, high, output):
+    """Mark the forced labels and the least others, of equals the first."""
+    c = _column(k, low.shape[1])
+    key = np.empty(len(costs))
+    for j in range(len(costs)):
+        key[j] = -np.inf if low[j, c] else (costs[j] if high[j, c] else np.inf)
+    for j in np.argsort(key, kind="mergesort")[:k]:
+        output[j] = 1
+
+
+@nb.njit(cache=True, nogil=True)
+def independent_sets(chances, square, low, high, smallest, largest, outputs, values):
+    """Fill in the sets of largest expected F measure of independent labels, and minus that.
+
+    Of all sets of k labels the k most probable ones are best (Lewis, 1995). With A of them true,
+    and B of the others, the measure is (1 + square) E[A / (square (A + B) + k)]. low and high have
+    shape (n, d).
+    """
+    n, d = chances.shape
+    for i in range(n):
+        p = np.minimum(np.maximum(chances[i], 0.0), 1.0)
+        forced, possible, possibly = 0, 0, True
+        key = np.empty(d)
+        for j in range(d):
+            forced += low[i, j]
+            possible += high[i, j]
+            possibly &= high[i, j] or not low[i, j]
+            key[j] = -np.inf if low[i, j] else (-p[j] if high[i, j] else np.inf)
+        order = np.argsort(key, kind="mergesort")
+        first, last = max(smallest, forced), min(largest, possible)
+        size, best = -1, -np.inf
+        if possibly and first <= last:
+            size, best = _best_size(p[order], square, max(first, 0), last)
+        values[i] = -best
+        outputs[i] = 0
+        for j in order[: max(size, 0)]:
+            outputs[i, j] = 1
+
+
+@nb.njit(cache=True, nogil=True)
+def _best_size(p, square, first, last):
+    """How many of the first labels to take, from ``first`` to ``last``, and what it is worth.
+
+    With N true labels in all, N without one of them is at least N - 1, so that a set of k is worth
+    at most (1 + square) (p_1 + ... + p_k) E[1 / (square N + k)]: most sizes need no closer look.
+    """
+    d, most = len(p), _most_true(p)
+    rest = np.zeros((d + 1, most + 1))  # [k, b]: b of the labels after the first k are true
+    rest[d, 0] = 1.0
+    for k in range(d - 1, -1, -1):
+        _one_more(rest[k + 1], p[k], rest[k])
+    taken = np.zeros((last + 1, most + 1))  # [k, a]: a of the first k are true
+    taken[0, 0] = 1.0
+    bound, inverse, total = np.empty(last + 1), np.empty(most + 1), 0.0
+    bound[0] = rest[0, 0]
+    for k in range(1, last + 1):
+        _one_more(taken[k - 1], p[k - 1], taken[k])
+        total += p[k - 1]
+        bound[k] = (
+            (1.0 + square) * total * _mean_inverse(rest[0], square, k) * (1.0 + BOUND_ROUNDING)
+        )
+    likely = first + np.argmax(bound[first:])
+    size, best = likely, _worth(taken[likely], rest[likely], square, likely, inverse)
+    for k in range(first, last + 1):
+        if k != likely and bound[k] >= best:
+            worth = _worth(taken[k], rest[k], square, k, inverse)
+            if worth > best or (worth == best and k < size):
+                size, best = k, worth
+    return size, best
+
+
+@nb.njit(cache=True, nogil=True)
+def _most_true(p):
+    """The count that independent labels exceed with a probability below exp(-FAR): Bernstein."""
+    mean, variance = p.sum(), (p * (1.0 - p)).sum()
+    step = FAR / 3.0 + np.sqrt((FAR / 3.0) ** 2 + 2.0 * FAR * variance)
+    return min(len(p), int(mean + step) + 1)
+
+
+@nb.njit(cache=True, nogil=True)
+def _one_more(counts, p, longer):
+    """The distribution of a count with one label more."""
+    longer[0] = (1.0 - p) * counts[0]
+    for t in range(1, len(counts)):
+        longer[t] = (1.0 - p) * counts[t] + p * counts[t - 1]
+
+
+@nb.njit(cache=True, nogil=True)
+def _mean_inverse(counts, square, k):
+    total = 0.0
+    for t in range(len(counts)):
+        total += counts[t] / (square * t + k)
+    return total
+
+
+@nb.njit(cache=True, nogil=True)
+def _worth(taken, rest, square, k, inverse):
+    """The expected measure of the first k labels."""
+    if k == 0:
+        return rest[0]
+    most = len(taken)
+    for t in range(most):
+        inverse[t] = 1.0 / (square * t + k)
+    total = 0.0
+    for a in range(1, min(k + 1, most)):
+        inner = 0.0
+        for b in range(most - a):
+            inner += rest[b] * inverse[a + b]
+        total += a * taken[a] * inner
+    return (1.0 + square) * total

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""F measures: compiled decoders against all sets, and labels that are taken for independent."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skstruct import ConditionalRiskMinimizer
+from skstruct.losses import F1, FBeta
+from skstruct.spaces import Hierarchy, LabelSets
+from skstruct.spaces.indicator_sets.decoding import min_cost_per_size
+
+
+def all_sets(d):
+    return np.array(list(product([0, 1], repeat=d)), dtype=np.int8)
+
+
+def allowed(Z, low, high, smallest, largest):
+    size = Z.sum(axis=1)
+    return (low <= Z).all(1) & (high >= Z).all(1) & (size >= smallest) & (size <= largest)
+
+
+limits = st.tuples(st.integers(0, 3), st.integers(2, 6))
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5), limits, st.booleans())
+@settings(max_examples=80)
+def test_sets_of_every_size_against_enumeration(seed, d, sizes, by_size):
+    rng = np.random.default_rng(seed)
+    smallest, largest = min(sizes), max(sizes)
+    costs = rng.integers(-4, 4, (6, d, d)).astype(float)
+    empty = rng.integers(-4, 4, 6).astype(float)
+    shape = (6, d, d if by_size else 1)
+    low, high = rng.random(shape) < 0.1, rng.random(shape) < 0.9
+    outputs, values = min_cost_per_size(costs, empty, low, high, smallest, largest)
+    Z = all_sets(d)
+    size = Z.sum(axis=1)
+    column = np.maximum(size - 1, 0)
+    for i in range(6):
+        charged = np.where(size > 0, (Z.T * costs[i][:, column]).sum(0), empty[i])
+        of_size = np.minimum(column, shape[2] - 1)
+        good = ((low[i][:, of_size] <= Z.T) & (high[i][:, of_size] >= Z.T)).all(0)
+        good &= (size >= smallest) & (size <= largest) & ~(low[i] & ~high[i]).any()
+        best = np.where(good, charged, np.inf).min()
+        assert values[i] == best
+        if np.isfinite(best):
+            mine = (outputs[i] == Z).all(1)
+            assert good[mine].all()
+            assert charged[mine] == best
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 6), limits, st.sampled_from([0.5, 1.0, 2.0]))
+@settings(max_examples=80)
+def test_independent_labels_against_enumeration(seed, d, sizes, beta):
+    rng = np.random.default_rng(seed)
+    smallest, largest = min(sizes[0], d), max(sizes)
+    chances = rng.choice([0.0, 0.1, 0.3, 0.5, 1.0], (5, d)) * rng.choice([1.0, 0.97], (5, d))
+    low, high = rng.random(d) < 0.1, rng.random(d) < 0.9
+    high |= low
+    Z = all_sets(d)
+    good = allowed(Z, low, high, smallest, largest)
+    if not good.any():
+        return
+    names = [f"l{j}" for j in range(d)]
+    space = (
+        LabelSets(names)
+        .fit(Z)
+        .restrict(
+            min_size=smallest,
+            max_size=largest,
+            include=[names[j] for j in np.flatnonzero(low)],
+            exclude=[names[j] for j in np.flatnonzero(~high)],
+        )
+    )
+    view = space.with_embedding("independent labels")
+    loss = FBeta(beta, independent=True).bind(view)
+    found = view.argmin(loss.cost(chances, np.ones((5, 1))))
+    for p, output, value in zip(chances, found.outputs, found.values):
+        probability = np.where(Z, p, 1 - p).prod(axis=1)
+        risk = np.array([probability @ loss(np.tile(z, (len(Z), 1)), Z) for z in Z])
+        best = np.where(good, risk, np.inf).min()
+        assert value + 1.0 == pytest.approx(best, abs=1e-12)
+        assert risk[(output == Z).all(1)] == pytest.approx(best, abs=1e-12)
+        assert good[(output == Z).all(1)].all()
+
+
+def test_many_labels_truncate_what_cannot_be():
+    """Sums over counts stop early; they are those of all counts."""
+    rng = np.random.default_rng(0)
+    d = 400
+    chances = rng.beta(0.05, 2.0, (3, d))
+    view = (
+        LabelSets([f"l{j}" for j in range(d)])
+        .fit(np.zeros((1, d)))
+        .with_embedding("independent labels")
+    )
+    found = view.argmin(F1(independent=True).bind(view).cost(chances, np.ones((3, 1))))
+    for p, value in zip(chances, found.values):
+        p = np.sort(p)[::-1]
+        best = np.prod(1 - p)
+        for k in range(1, 60):
+            true, rest = counts(p[:k]), counts(p[k:])
+            a, b = np.arange(len(true))[:, None], np.arange(len(rest))
+            best = max(best, (true[:, None] * rest * 2 * a / (a + b + k)).sum())
+        assert -value == pytest.approx(best, rel=1e-10)
+
+
+def counts(p):
+    """The distribution of a sum of independent 0/1 numbers."""
+    found = np.ones(1)
+    for each in p:
+        found = np.convolve(found, [1 - each, each])
+    return found
+
+
+def test_which_labels_are_taken_for_independent():
+    wide = LabelSets([f"l{j}" for j in range(301)]).fit(np.zeros((1, 301)))
+    few = LabelSets(["a", "b"]).fit(np.zeros((1, 2)))
+    assert F1().embedding_on(wide) == "independent labels"
+    assert F1().embedding_on(few) == F1(independent=False).embedding_on(wide) == "sized indicators"
+    assert F1(independent=True).embedding_on(few) == "independent labels"
+    tree = Hierarchy([("root", f"l{j}") for j in range(301)])
+    tree = tree.fit(np.zeros((1, 302)))
+    assert F1().embedding_on(tree) == "sized indicators"
+    with pytest.raises(ValueError, match="independent is True, False"):
+        F1(independent="yes").embedding_on(few)
+    with pytest.raises(ValueError, match="independent labels"):
+        tree.with_embedding("independent labels")
+
+
+@pytest.mark.slow
+def test_a_wide_model_learns():
+    """Labels that follow from the inputs; what is decided by chances is far above a constant."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 10))
+    scores = X @ rng.normal(size=(10, 320)) - 3.5
+    Y = (scores + rng.normal(size=scores.shape) > 0).astype(int)
+    model = ConditionalRiskMinimizer(LabelSets(), "f1", smoother="kernel_ridge")
+    model.fit(X[:160], Y[:160])
+    alike = F1()(np.tile(Y[:160].mean(0) > 0.2, (80, 1)).astype(int), Y[160:]).mean()
+    assert F1()(model.predict(X[160:]), Y[160:]).mean() < 0.8 * alike
+    exact = model.predict(X[160:], loss=F1(independent=False))
+    assert F1()(exact, Y[160:]).mean() < alike
+
+
+def test_penalties_of_many_labels_are_compared_by_chances():
+    space = LabelSets([f"l{j}" for j in range(60)]).fit(np.zeros((1, 60)))
+    view = space.with_embedding("sized indicators")
+    stand_in = FBeta(2.0).bind(view).search_loss(view)
+    assert stand_in.independent is True
+    assert stand_in.beta == pytest.approx(2.0)
+    Y = np.random.default_rng(0).integers(0, 2, (4, 60))
+    assert np.array_equal(view.project(view.embed(Y), "independent labels"), Y)
+    assert F1(independent=False).bind(view).search_loss(view).independent is False
