@@ -38,7 +38,7 @@ from skstruct.kernels import SpectrumKernel
 from skstruct.learners import LabelRankingBoosting, PairwiseComparison
 from skstruct.persistence import load_model, save_model
 from skstruct.persistence.stored_predictions import predict_with_values
-from skstruct.smoothing import Forest, Neighbors
+from skstruct.smoothing import Forest, KernelRidge, Neighbors, Stacked
 from skstruct.spaces import Cycles, Hierarchy, LabelSets, Polytope, Rankings, Sequences
 
 SECONDS = 10  # of work that one file may take
@@ -63,7 +63,12 @@ def make_models() -> dict:
     limited = Rankings(range(3)).restrict(before=[(0, 1)])
     ordered = [[1, 2, 3] if row[0] else [2, 3, 1] for row in yes]
     cases = {
-        "hierarchy": (risk(space), X, closed),
+        "hierarchy": (risk(space, smoother="kernel_ridge"), X, closed),
+        "stack": (
+            risk(space, smoother=Stacked([KernelRidge(), Forest(2, random_state=0)])),
+            X,
+            closed,
+        ),
         "forest": (risk(LabelSets("abc"), smoother=Forest(3, random_state=0)), X, yes.astype(int)),
         "neighbors": (risk(Rankings(), smoother=Neighbors(2)), X, ranks),
         "sparse": (risk(LabelSets(), kernel=SpectrumKernel(2)), words, yes.astype(int)),

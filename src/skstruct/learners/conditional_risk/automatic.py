@@ -179,13 +179,14 @@ class StackedRegression:
         """The stack of linear parts, and that of all where there are others."""
         weight = np.ones(len(targets)) if self.weight is None else self.weight
         linear = [part for part in parts if is_linear(part.smoother)]
-        given = self.rows, targets, weight, self.groups, self.judged
+        given: dict[str, Any] = {"X": self.rows, "y": targets, "weight": weight}
+        given |= {"groups": self.groups, "rows": self.judged}
         found = []
         for name, among in ((STACK, linear), (WITH_CLASSIFIERS, parts)):
             if name != STACK and len(linear) == len(parts):
                 continue
             triples = [(part.name, part.smoother, part.left) for part in among]
-            stack = Stacked([]).combine(triples, *given)
+            stack = Stacked([]).combine(triples, **given)
             means = [part.left for part in among if part.name in stack.names_]
             left = stack.summed(means, self.groups, self.judged)
             for part, coef in zip(among, stack.all_coef_):
@@ -196,12 +197,14 @@ class StackedRegression:
                 found += self._stack_by_blocks(triples, given, seconds)
         return found
 
-    def _stack_by_blocks(self, triples: list[Any], given: Any, seconds: float) -> list[Candidate]:
+    def _stack_by_blocks(
+        self, triples: list[Any], given: dict[str, Any], seconds: float
+    ) -> list[Candidate]:
         """That of linear parts with weights for each block of targets, if these pay."""
         blocks = self.problem.target_blocks() if self.are_own else None
         if blocks is None:
             return []
-        stack = Stacked([]).combine(triples, *given, blocks)
+        stack = Stacked([]).combine(triples, **given, blocks=blocks)
         if stack.block_coef_ is None:
             return []
         means = [left for name, _, left in triples if name in stack.names_]

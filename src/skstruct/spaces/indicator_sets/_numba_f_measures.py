@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiled decoders of F measures: label sets whose costs depend on their size, or by chances.
+"""Compiled decoders of F measures: sets whose costs depend on their size, or by chances of labels.
 
 Bool arrays ``low`` and ``high`` tell which labels are known to be in a set, and which may be.
 """
@@ -14,31 +14,22 @@ FAR = 40.0  # exp(-40) is less than the rounding of what is added up
 
 
 @nb.njit(cache=True, nogil=True)
-def sized_sets(costs, empty, low, high, smallest, largest, outputs, values):
-    """Fill in the minimum-cost subset of every row, where costs depend on the size.
+def best_sizes(costs, empty, low, high, smallest, largest, sizes, values):
+    """Fill in how many labels the minimum-cost subset of every row has, and what it costs.
 
-    costs[i, j, k - 1] is that of label j in a subset of k; low and high have shape (n, d, 1 or d).
+    costs[i, j, k - 1] is that of label j in a subset of k. low and high have shape (1 or n, d,
+    1 or d). The size is -1 and the cost infinite where no subset is allowed.
     """
     n, d, _ = costs.shape
     free = np.empty(d)
     for i in range(n):
-        best, best_size = np.inf, -1
-        last = min(largest, d) if _agree(low[i], high[i]) else -1
+        must, may = low[min(i, len(low) - 1)], high[min(i, len(high) - 1)]
+        sizes[i], values[i] = -1, np.inf
+        last = min(largest, d) if _agree(must, may) else -1
         for k in range(max(smallest, 0), last + 1):
-            if not _has_size(k, low[i], high[i]):
-                continue
-            total = empty[i] if k == 0 else _least_of_size(costs[i], k, low[i], high[i], free)
-            if total < best:
-                best, best_size = total, k
-        values[i] = best
-        outputs[i] = 0
-        if best_size > 0:
-            _take(costs[i, :, best_size - 1], best_size, low[i], high[i], outputs[i])
-
-
-@nb.njit(cache=True, nogil=True)
-def _column(k, width):
-    return min(max(k - 1, 0), width - 1)
+            total = _least_of_size(costs[i], empty[i], k, must, may, free)
+            if total < values[i]:
+                sizes[i], values[i] = k, total
 
 
 @nb.njit(cache=True, nogil=True)
@@ -52,22 +43,10 @@ def _agree(low, high):
 
 
 @nb.njit(cache=True, nogil=True)
-def _has_size(k, low, high):
-    """Whether a subset of k labels is allowed."""
-    d, width = low.shape
-    c = _column(k, width)
-    forced, possible = 0, 0
-    for j in range(d):
-        forced += low[j, c]
-        possible += high[j, c]
-    return forced <= k <= possible
-
-
-@nb.njit(cache=True, nogil=True)
-def _least_of_size(costs, k, low, high, free):
-    """The cost of the forced labels and of the least others, k in all."""
-    c = _column(k, low.shape[1])
-    m, wanted, total = 0, k, 0.0
+def _least_of_size(costs, empty, k, low, high, free):
+    """The cost of the forced labels and of the least others, k in all; infinite for none."""
+    c = min(max(k - 1, 0), low.shape[1] - 1)
+    m, wanted, total = 0, k, empty if k == 0 else 0.0
     for j in range(len(costs)):
         if low[j, c]:
             wanted -= 1
@@ -75,51 +54,55 @@ def _least_of_size(costs, k, low, high, free):
         elif high[j, c]:
             free[m] = costs[j, k - 1]
             m += 1
-    if wanted > 0:
-        least = np.partition(free[:m], wanted - 1)
-        for t in range(wanted):
-            total += least[t]
+    if wanted < 0 or wanted > m:
+        return np.inf
+    if 0 < wanted < m:
+        _select(free, m, wanted)
+    for t in range(wanted):
+        total += free[t]
     return total
 
 
 @nb.njit(cache=True, nogil=True)
-def _take(costs, k, low, high, output):
-    """Mark the forced labels and the least others, of equals the first."""
-    c = _column(k, low.shape[1])
-    key = np.empty(len(costs))
-    for j in range(len(costs)):
-        key[j] = -np.inf if low[j, c] else (costs[j] if high[j, c] else np.inf)
-    for j in np.argsort(key, kind="mergesort")[:k]:
-        output[j] = 1
+def _select(values, n, k):
+    """Bring the k least of the first n values to the front: Hoare's selection."""
+    first, last = 0, n - 1
+    while first < last:
+        pivot = values[(first + last) // 2]
+        i, j = first, last
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while pivot < values[j]:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if k - 1 <= j:
+            last = j
+        elif k - 1 >= i:
+            first = i
+        else:
+            return
 
 
 @nb.njit(cache=True, nogil=True)
-def independent_sets(chances, square, low, high, smallest, largest, outputs, values):
-    """Fill in the sets of largest expected F measure of independent labels, and minus that.
+def independent_sizes(chances, square, first, last, sizes, values):
+    """Fill in how many of the first labels to take, of independent ones, and minus the measure.
 
     Of all sets of k labels the k most probable ones are best (Lewis, 1995). With A of them true,
-    and B of the others, the measure is (1 + square) E[A / (square (A + B) + k)]. low and high have
-    shape (n, d).
+    and B of the others, the measure is (1 + square) E[A / (square (A + B) + k)].
+
+    chances : array of shape (n, d), in the order that labels are taken in
+    first, last : int arrays of shape (n,)
+        How many labels there may be; none where first is above last.
     """
-    n, d = chances.shape
-    for i in range(n):
-        p = np.minimum(np.maximum(chances[i], 0.0), 1.0)
-        forced, possible, possibly = 0, 0, True
-        key = np.empty(d)
-        for j in range(d):
-            forced += low[i, j]
-            possible += high[i, j]
-            possibly &= high[i, j] or not low[i, j]
-            key[j] = -np.inf if low[i, j] else (-p[j] if high[i, j] else np.inf)
-        order = np.argsort(key, kind="mergesort")
-        first, last = max(smallest, forced), min(largest, possible)
-        size, best = -1, -np.inf
-        if possibly and first <= last:
-            size, best = _best_size(p[order], square, max(first, 0), last)
-        values[i] = -best
-        outputs[i] = 0
-        for j in order[: max(size, 0)]:
-            outputs[i, j] = 1
+    for i in range(len(chances)):
+        sizes[i], values[i] = -1, np.inf
+        if first[i] <= last[i]:
+            sizes[i], best = _best_size(chances[i], square, first[i], last[i])
+            values[i] = -best
 
 
 @nb.njit(cache=True, nogil=True)

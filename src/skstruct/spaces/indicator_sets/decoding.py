@@ -55,20 +55,15 @@ def min_cost_subsets(
     outputs : int8 array of shape (n, d)
     feasible : bool array of shape (n,)
     """
-    n, d = costs.shape
     low, high = np.broadcast_to(low, costs.shape), np.broadcast_to(high, costs.shape)
     forced, possible = low.sum(axis=1), high.sum(axis=1)
     feasible = (low <= high).all(axis=1) & (forced <= largest) & (possible >= smallest)
     feasible &= smallest <= largest
-    # Forced labels come first, forbidden ones last, the others by cost, then by index.
-    key = np.where(low, -np.inf, np.where(high, costs, np.inf))
-    order = np.argsort(key, axis=1, kind="stable")
+    order = label_order(costs, low, high)
     wanted = (low | (high & (costs < 0))).sum(axis=1)
     size = np.clip(wanted, max(smallest, 0), largest)
     size = np.clip(size, forced, possible)
-    outputs = np.zeros((n, d), np.int8)
-    np.put_along_axis(outputs, order, np.arange(d) < size[:, None], axis=1)
-    return outputs, feasible
+    return first_labels(order, size), feasible
 
 
 def min_cost_per_size(
@@ -86,20 +81,43 @@ def min_cost_per_size(
     costs : array of shape (n, d, d)
         ``costs[i, j, k - 1]``: label j in a subset of k labels.
     empty_cost : array of shape (n,)
-    low, high : bool arrays of shape (n, d, 1 or d)
+    low, high : bool arrays of shape (1 or n, d, 1 or d)
 
     Returns
     -------
     outputs, values : arrays of shape (n, d) and (n,)
         The value is infinite where no subset is allowed.
     """
-    from skstruct.spaces.indicator_sets._numba_f_measures import sized_sets
+    from skstruct.spaces.indicator_sets._numba_f_measures import best_sizes
 
     n, d, _ = costs.shape
-    outputs, values = np.zeros((n, d), np.int8), np.empty(n)
-    largest = int(min(largest, d))
-    sized_sets(costs, empty_cost, low, high, int(smallest), largest, outputs, values)
-    return outputs, values
+    sizes, values = np.empty(n, np.int64), np.empty(n)
+    arrays = [np.array(part, order="C") for part in (costs, empty_cost, low, high)]  # of one type
+    best_sizes(*arrays, int(smallest), int(min(largest, d)), sizes, values)
+    column = np.maximum(sizes - 1, 0)
+    own = costs[np.arange(n), :, column]
+    must, may = (of_size(mask, column) for mask in (low, high))
+    return first_labels(label_order(own, must, may), sizes), values
+
+
+def of_size(mask: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """Rows of a mask of shape (1 or n, d, 1 or d), for the size of each row."""
+    rows = np.minimum(np.arange(len(column)), len(mask) - 1)
+    found: np.ndarray = mask[rows, :, np.minimum(column, mask.shape[2] - 1)]
+    return found
+
+
+def label_order(costs: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Labels of every row: forced ones first, forbidden ones last, others by cost, then index."""
+    key = np.where(low, -np.inf, np.where(high, costs, np.inf))
+    return np.argsort(key, axis=1, kind="stable")
+
+
+def first_labels(order: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Sets of the first labels of every row."""
+    outputs = np.zeros(order.shape, np.int8)
+    np.put_along_axis(outputs, order, np.arange(order.shape[1]) < sizes[:, None], axis=1)
+    return outputs
 
 
 def closure_rows(dag: Dag) -> sparse.csr_array:

@@ -18,7 +18,9 @@ from skstruct.spaces.base import EmbeddingView, check_k, decoded_or_infeasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.indicator_sets.decoding import (
     decode_rows,
+    first_labels,
     keep_group_winners,
+    label_order,
     limit_constraints,
     min_cost_per_size,
 )
@@ -111,8 +113,6 @@ class SizedSets(EmbeddingView):
             )
             high = keep_group_winners(by_size, must, may, constraints.groups)
             high = np.swapaxes(high.reshape(n, d, d), 1, 2)
-        shape = (n, d, high.shape[2])
-        low, high = np.broadcast_to(low, shape), np.broadcast_to(high, shape)
         return min_cost_per_size(
             cube, costs[:, -1], low, high, constraints.smallest, constraints.largest
         )
@@ -159,16 +159,21 @@ class IndependentLabels(EmbeddingView):
 
     def argmin(self, costs: np.ndarray) -> Decoded:
         """Of minus the probabilities and the square of beta, (n, d + 1)."""
-        from skstruct.spaces.indicator_sets._numba_f_measures import independent_sets
+        from skstruct.spaces.indicator_sets._numba_f_measures import independent_sizes
 
         n, d = len(costs), len(self.labels_)
         costs = self._checked_costs(costs, d + 1)
         limits = self.space.constraints_
         low, high = (np.broadcast_to(mask, (n, d)) for mask in (limits.low, limits.high))
-        outputs, values = np.zeros((n, d), np.int8), np.empty(n)
-        sizes = int(limits.smallest), int(min(limits.largest, d))
+        order = label_order(costs[:, :-1], low, high)
+        chances = np.clip(-np.take_along_axis(costs, order, axis=1), 0.0, 1.0)
+        first = np.maximum(low.sum(axis=1), int(limits.smallest))
+        last = np.minimum(high.sum(axis=1), int(min(limits.largest, d)))
+        last[(low & ~high).any(axis=1)] = -1
+        sizes, values = np.empty(n, np.int64), np.empty(n)
         square = float(costs[0, -1]) if n else 1.0
-        independent_sets(-costs[:, :-1], square, low, high, *sizes, outputs, values)
+        independent_sizes(chances, square, first, last, sizes, values)
+        outputs = first_labels(order, sizes)
         return decoded_or_infeasible(outputs, values, values, self.space)
 
 
