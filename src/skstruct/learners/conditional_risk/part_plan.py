@@ -140,8 +140,9 @@ class PartPlan:
 
     def _with_landmarks(self, part: Part, n_landmarks: int) -> Part:
         ridge = part.smoother
-        scaled = hasattr(ridge, "smoother")
-        return ridge_part(part.name, ridge.kernel, self.size, scaled, n_landmarks)
+        return ridge_part(
+            part.name, ridge.kernel, self.size, getattr(ridge, "scale", None), n_landmarks
+        )
 
 
 def parse_seconds(budget: Any) -> float | None:

@@ -77,6 +77,8 @@ class Size:
         self.n_targets = targets.shape[1]
         self.is_sparse = sparse.issparse(X)
         self.width = X.nnz / max(1, self.n_held) if self.is_sparse else self.p
+        # Ranks of two values are these values again.
+        self.has_ranks = not self.is_sparse and any(len(np.unique(x)) > 2 for x in X.T)
 
 
 def all_parts(size: Size, targets: np.ndarray, seed: Any, classify: bool) -> list[Part]:
@@ -86,8 +88,10 @@ def all_parts(size: Size, targets: np.ndarray, seed: Any, classify: bool) -> lis
         _forest(size, seed, "random"),
         ridge_part("laplacian", "laplacian", size),
         _forest(size, seed, "extra"),
-        ridge_part("gaussian, as given", "rbf", size, scaled=False),
+        ridge_part("gaussian, as given", "rbf", size, scale=None),
     ]
+    if size.has_ranks:
+        parts.append(ridge_part("gaussian, ranked", "rbf", size, scale="rank"))
     if not (size.streamed and size.p > LINEAR_FEATURES):
         parts.append(ridge_part("linear", "linear", size))
     if size.n <= FEW_ROWS and not size.is_sparse:
@@ -102,12 +106,16 @@ def all_parts(size: Size, targets: np.ndarray, seed: Any, classify: bool) -> lis
 
 
 def ridge_part(
-    name: str, kernel: Any, size: Size, scaled: bool = True, n_landmarks: int | None = None
+    name: str,
+    kernel: Any,
+    size: Size,
+    scale: str | None = "standard",
+    n_landmarks: int | None = None,
 ) -> Part:
     """Exact where that is possible, with landmarks in its place if need be."""
 
     def made(ridge: Any, seconds: float, m: int | None = None, instead: Any = None) -> Part:
-        return Part(name, Scaled(ridge) if scaled else ridge, seconds, m, instead)
+        return Part(name, ridge if scale is None else Scaled(ridge, scale), seconds, m, instead)
 
     if kernel_name(kernel) == "linear" and size.n > SPECTRAL_ROWS:
         return made(*_primal(size))

@@ -92,8 +92,9 @@ def min_cost_per_size(
 
     n, d, _ = costs.shape
     sizes, values = np.empty(n, np.int64), np.empty(n)
-    arrays = [np.array(part, order="C") for part in (costs, empty_cost, low, high)]  # of one type
-    best_sizes(*arrays, int(smallest), int(min(largest, d)), sizes, values)
+    # Arrays of one type each: the compiler would make another version of every other.
+    cube, empty, must, may = (np.array(a, order="C") for a in (costs, empty_cost, low, high))
+    best_sizes(cube, empty, must, may, int(smallest), int(min(largest, d)), sizes, values)
     column = np.maximum(sizes - 1, 0)
     own = costs[np.arange(n), :, column]
     must, may = (of_size(mask, column) for mask in (low, high))
