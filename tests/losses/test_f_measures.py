@@ -122,13 +122,41 @@ def test_which_labels_are_taken_for_independent():
     assert F1().embedding_on(wide) == "independent labels"
     assert F1().embedding_on(few) == F1(independent=False).embedding_on(wide) == "sized indicators"
     assert F1(independent=True).embedding_on(few) == "independent labels"
-    tree = Hierarchy([("root", f"l{j}") for j in range(301)])
-    tree = tree.fit(np.zeros((1, 302)))
+    tree = Hierarchy([("root", f"l{j}") for j in range(301)]).fit(np.zeros((1, 302)))
     assert F1().embedding_on(tree) == "sized indicators"
+    assert F1().search_loss(tree).independent is True
     with pytest.raises(ValueError, match="independent is True, False"):
         F1(independent="yes").embedding_on(few)
+    grouped = few.restrict(exclusive=[["a", "b"]])
+    assert F1().search_loss(grouped).independent == "auto"
     with pytest.raises(ValueError, match="independent labels"):
-        tree.with_embedding("independent labels")
+        grouped.with_embedding("independent labels")
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans())
+@settings(max_examples=40)
+def test_sets_of_hierarchies_are_closed_and_best_of_the_most_probable(seed, limited):
+    rng = np.random.default_rng(seed)
+    d = 7
+    arcs = [(f"l{rng.integers(j)}", f"l{j}") for j in range(1, d)]
+    arcs += [("l0", "l6")] if ("l0", "l6") not in arcs else []
+    space = Hierarchy(arcs, labels=[f"l{j}" for j in rng.permutation(d)])
+    space = space.fit(np.zeros((1, d)))
+    if limited:
+        space = space.restrict(include=["l2"], max_size=5)
+    view = space.with_embedding("independent labels")
+    loss = F1(independent=True).bind(view)
+    chances = rng.choice([0.0, 0.2, 0.5, 0.9, 1.0], (4, d))
+    found = view.argmin(loss.cost(chances, np.ones((4, 1))))
+    assert space.contains(found.outputs).all()
+    Z = all_sets(d)
+    Z = Z[space.contains(Z)]
+    for p, output, value in zip(view._falling(chances.copy()), found.outputs, found.values):
+        truths = all_sets(d)
+        probability = np.where(truths, p, 1 - p).prod(axis=1)
+        risk = np.array([probability @ loss(np.tile(z, (len(truths), 1)), truths) for z in Z])
+        assert risk[(output == Z).all(1)] == pytest.approx(risk.min(), abs=1e-12)
+        assert value + 1.0 == pytest.approx(risk.min(), abs=1e-12)
 
 
 @pytest.mark.slow

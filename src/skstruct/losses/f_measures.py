@@ -31,9 +31,10 @@ class FBeta(BaseLoss):
         Above one, missing a true label weighs more than adding a wrong one.
     independent : bool or "auto", default="auto"
         Whether labels are taken for independent given the input. Then d numbers are learned in
-        place of :math:`d^2`, and decisions take O(d) for sets of a bounded size. Automatically so
-        for more than 300 labels without arcs and exclusive groups; and where more than 50 labels
-        are learned as they are, penalties and smoothers are compared by the faster decisions.
+        place of :math:`d^2`, and decisions take O(d) for sets of a bounded size; in hierarchies
+        they are closed sets, and the best only nearly. Automatically so for more than 300 labels
+        without arcs and exclusive groups; and where more than 50 labels are learned as they are,
+        penalties and smoothers are compared by the faster decisions.
 
     Examples
     --------
@@ -62,7 +63,8 @@ class FBeta(BaseLoss):
             )
         wanted = self.independent
         if wanted == "auto":
-            wanted = _labels_alone(space) > WIDE
+            alone = _by_chances(space) and not len(space.dag_.parents)
+            wanted = alone and len(space.labels_) > WIDE
         return "independent labels" if wanted else self.embedding
 
     def bind(self, space: Any) -> Self:
@@ -72,7 +74,9 @@ class FBeta(BaseLoss):
 
     def search_loss(self, space: Any) -> Any:
         """Itself, or of more than some labels that of independent ones."""
-        if self.by_chances_ or self.independent is False or _labels_alone(space) <= MANY:
+        if self.by_chances_ or self.independent is False:
+            return self
+        if not _by_chances(space) or len(space.labels_) <= MANY:
             return self
         return FBeta(math.sqrt(self._square()), independent=True)
 
@@ -137,7 +141,7 @@ class F1(FBeta):
         self.independent = independent
 
 
-def _labels_alone(space: Any) -> int:
-    """How many labels may be independent; 0 where some depend on others."""
-    may = getattr(space.whole, "may_be_independent", None)
-    return len(space.whole.labels_) if may is not None and may() else 0
+def _by_chances(space: Any) -> bool:
+    """Whether labels may be taken for independent."""
+    enough = getattr(space.whole, "chances_are_enough", None)
+    return enough is not None and enough()

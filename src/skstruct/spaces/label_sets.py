@@ -168,9 +168,9 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         """All sets of the same labels."""
         return LabelSets(self.labels_) if self.embedding == "indicators" else None
 
-    def may_be_independent(self) -> bool:
-        """Whether no label says anything about another."""
-        return not (len(self.dag_.parents) or self.constraints_.groups)
+    def chances_are_enough(self) -> bool:
+        """Whether the most probable labels are a set of this space, however many."""
+        return not (self.constraints_.groups or self.constraints_.one_path)
 
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
@@ -179,7 +179,7 @@ class IndicatorSpace(MarkedLabels, UniformSets):
 
         if name == "sized indicators":
             return SizedSets(self)
-        if name == "independent labels" and self.may_be_independent():
+        if name == "independent labels" and self.chances_are_enough():
             return IndependentLabels(self)
         return super().with_embedding(name, outputs, candidates)
 

@@ -142,10 +142,14 @@ class IndependentLabels(EmbeddingView):
     independent given the input, those of the labels are enough: of all sets of k labels the k
     most probable ones are best [1]_, and the sizes of sets are sums of independent numbers.
 
+    In a hierarchy no label is taken for more probable than its parents; the most probable ones
+    are then a closed set. Labels below each other are not independent: what such a set is said to
+    be worth is an estimate, and no bound.
+
     Parameters
     ----------
-    space : LabelSets
-        Without exclusive groups.
+    space : LabelSets or Hierarchy
+        Without exclusive groups, and not of single paths.
 
     References
     ----------
@@ -164,9 +168,13 @@ class IndependentLabels(EmbeddingView):
         n, d = len(costs), len(self.labels_)
         costs = self._checked_costs(costs, d + 1)
         limits = self.space.constraints_
-        low, high = (np.broadcast_to(mask, (n, d)) for mask in (limits.low, limits.high))
-        order = label_order(costs[:, :-1], low, high)
-        chances = np.clip(-np.take_along_axis(costs, order, axis=1), 0.0, 1.0)
+        low, high = self.space._close_masks(limits)
+        low, high = np.broadcast_to(low, (n, d)), np.broadcast_to(high, (n, d))
+        chances = self._falling(np.clip(-costs[:, :-1], 0.0, 1.0))
+        # Of equals the first; of parents and children these come in that order.
+        down = self.dag_.order
+        order = down[label_order(-chances[:, down], low[:, down], high[:, down])]
+        chances = np.take_along_axis(chances, order, axis=1)
         first = np.maximum(low.sum(axis=1), int(limits.smallest))
         last = np.minimum(high.sum(axis=1), int(min(limits.largest, d)))
         last[(low & ~high).any(axis=1)] = -1
@@ -175,6 +183,14 @@ class IndependentLabels(EmbeddingView):
         independent_sizes(chances, square, first, last, sizes, values)
         outputs = first_labels(order, sizes)
         return decoded_or_infeasible(outputs, values, values, self.space)
+
+    def _falling(self, chances: np.ndarray) -> np.ndarray:
+        """No label more probable than its parents."""
+        dag = self.dag_
+        by_depth = np.argsort(dag.depth[dag.children], kind="stable")
+        for parent, child in zip(dag.parents[by_depth], dag.children[by_depth]):
+            np.minimum(chances[:, child], chances[:, parent], out=chances[:, child])
+        return chances
 
 
 TURNS = 12  # min-cuts of a row before an integer program
