@@ -307,6 +307,9 @@ class Hierarchy(IndicatorSpace):
         allowed = (length >= constraints.smallest) & (length <= constraints.largest)
         return paths, (broken == 0) & allowed
 
+    def chances_are_enough(self) -> bool:
+        return not (self.constraints_.groups or self.constraints_.one_path)
+
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
     ) -> Any:

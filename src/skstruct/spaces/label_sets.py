@@ -170,7 +170,7 @@ class IndicatorSpace(MarkedLabels, UniformSets):
 
     def chances_are_enough(self) -> bool:
         """Whether the most probable labels are a set of this space, however many."""
-        return not (self.constraints_.groups or self.constraints_.one_path)
+        return False
 
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
@@ -382,6 +382,9 @@ class LabelSets(IndicatorSpace):
         )
         values = np.where(feasible, (costs * outputs).sum(axis=1), np.inf)
         return outputs, values, values
+
+    def chances_are_enough(self) -> bool:
+        return not self.constraints_.groups
 
     def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
         constraints = self.constraints_
