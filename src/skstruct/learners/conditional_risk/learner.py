@@ -95,9 +95,9 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         With it the weights of every prediction sum to one.
     smoother : "auto", "kernel_ridge" or regressor, default="auto"
         ``"auto"`` weighs several: ridge regressions of three kernels, on inputs as given, scaled
-        and ranked, forests, and logistic regressions where targets have two values, by their left-out
-        means (:class:`~skstruct.smoothing.Stacked`). One of them alone is kept where its left-out
-        *decisions* are clearly better. ``search_`` tells what was tried, and what it took.
+        and ranked, forests, and logistic regressions where targets have two values, by their
+        left-out means (:class:`~skstruct.smoothing.Stacked`). One of them alone is kept where its
+        left-out *decisions* are clearly better. ``search_`` tells what was tried, and what it took.
         ``"kernel_ridge"`` is ridge regression with one kernel, and so is ``"auto"`` as soon as
         ``kernel``, ``alpha``, ``fit_intercept``, ``solver`` or ``n_landmarks`` is given, and where
         blocks of rows can be read only once or a device is asked for.
