@@ -8,17 +8,15 @@ of precision and recall over all pairs of row and label, AU(PRC), with the stand
 jackknife groups of test rows. Beside them are the figures of C-HMCNN (Giunchiglia and Lukasiewicz,
 "Coherent hierarchical multi-label classification networks", 2020, Table 2), which was tuned on
 validation rows and is the mean of ten runs. CPU seconds are those of fitting and predicting, in as
-many threads as there are.
+many threads as the environment allows; the kept figures are of one.
 """
 
 import argparse
 
 import numpy as np
-from defaults_data import ONE_SCALE, all_cases
+from defaults_data import all_cases
 from defaults_measures import average_precision, jackknife
 from defaults_ours import cpu_seconds
-from scipy import sparse
-from sklearn.preprocessing import StandardScaler
 
 from skstruct import ConditionalRiskMinimizer
 
@@ -36,18 +34,11 @@ def main():
     print(f"{'':12}{'smoother':14}AU(PRC)   error  C-HMCNN   CPU s  chosen")
     for name in given.sets:
         case = all_cases()[name]()
-        first = np.arange(len(case)) < case.n_given
-        X, X_test = scaled(case, case.X[first], case.X[~first])
+        rows = np.arange(len(case))
+        train, test = rows[: case.n_given], rows[case.n_given :]
+        X, X_test = case.scaled(train, test)
         for smoother in given.smoothers:
-            print(line(case, smoother, X, case.Y[first], X_test, case.Y[~first]), flush=True)
-
-
-def scaled(case, X, X_test):
-    """As the peers of papers/defaults.py get them."""
-    if case.name in ONE_SCALE or sparse.issparse(X):
-        return X, X_test
-    scaler = StandardScaler().fit(X)
-    return scaler.transform(X), scaler.transform(X_test)
+            print(line(case, smoother, X, case.Y[train], X_test, case.Y[test]), flush=True)
 
 
 def line(case, smoother, X, Y, X_test, Y_test):

@@ -64,12 +64,16 @@ class Case:
     def parts(self, number):
         """Inputs and outputs of both parts; inputs are scaled by what the first part shows."""
         train, test = self.split(number)
-        X, X_test = take(self.X, train), take(self.X, test)
-        plain = self.name in ONE_SCALE or self.task == "sequence" or sparse.issparse(self.X)
-        if not plain:
-            scaler = StandardScaler().fit(X)
-            X, X_test = scaler.transform(X), scaler.transform(X_test)
+        X, X_test = self.scaled(train, test)
         return X, take(self.Y, train), X_test, take(self.Y, test)
+
+    def scaled(self, train, test):
+        """Inputs of both parts, scaled by what the first one shows."""
+        X, X_test = take(self.X, train), take(self.X, test)
+        if self.name in ONE_SCALE or self.task == "sequence" or sparse.issparse(self.X):
+            return X, X_test
+        scaler = StandardScaler().fit(X)
+        return scaler.transform(X), scaler.transform(X_test)
 
 
 def take(values, rows):

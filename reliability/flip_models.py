@@ -38,7 +38,7 @@ from skstruct.kernels import SpectrumKernel
 from skstruct.learners import LabelRankingBoosting, PairwiseComparison
 from skstruct.persistence import load_model, save_model
 from skstruct.persistence.stored_predictions import predict_with_values
-from skstruct.smoothing import Forest, KernelRidge, Neighbors, Stacked
+from skstruct.smoothing import Forest, KernelRidge, Neighbors, Scaled, Stacked
 from skstruct.spaces import Cycles, Hierarchy, LabelSets, Polytope, Rankings, Sequences
 
 SECONDS = 10  # of work that one file may take
@@ -65,7 +65,7 @@ def make_models() -> dict:
     cases = {
         "hierarchy": (risk(space, smoother="kernel_ridge"), X, closed),
         "stack": (
-            risk(space, smoother=Stacked([KernelRidge(), Forest(2, random_state=0)])),
+            risk(space, smoother=Stacked([Scaled(KernelRidge()), Forest(2, random_state=0)])),
             X,
             closed,
         ),

@@ -202,7 +202,7 @@ class Stacked(SparseRegressor):
         parts = getattr(self, "parts_", None)
         if parts is None:
             parts = [given[1] if isinstance(given, tuple) else given for given in self.smoothers]
-        return getattr(self, "block_coef_", None) is None and all(map(is_linear, parts))
+        return self.block_coef_ is None and all(map(is_linear, parts))
 
     def predict(self, X: Any) -> np.ndarray:
         """Means of the targets, of shape (n, n_targets), or (n,) when fitted to (n,)."""

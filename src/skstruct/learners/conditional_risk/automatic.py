@@ -187,29 +187,22 @@ class StackedRegression:
                 continue
             triples = [(part.name, part.smoother, part.left) for part in among]
             stack = Stacked([]).combine(triples, **given)
-            means = [part.left for part in among if part.name in stack.names_]
-            left = stack.summed(means, self.groups, self.judged)
             for part, coef in zip(among, stack.all_coef_):
                 part.weight = float(coef)
-            seconds = sum(part.seconds for part in among)
-            found.append(Candidate(name, stack, left, seconds, float(stack.errors_[-1])))
-            if name == STACK:
-                found += self._stack_by_blocks(triples, given, seconds)
+            found.append(self._stack_of(name, stack, among))
+            blocks = self.problem.target_blocks() if name == STACK and self.are_own else None
+            if blocks is not None:
+                stack = Stacked([]).combine(triples, **given, blocks=blocks)
+                if stack.block_coef_ is not None:  # which is so where they pay
+                    found.append(self._stack_of(BY_BLOCKS, stack, among))
         return found
 
-    def _stack_by_blocks(
-        self, triples: list[Any], given: dict[str, Any], seconds: float
-    ) -> list[Candidate]:
-        """That of linear parts with weights for each block of targets, if these pay."""
-        blocks = self.problem.target_blocks() if self.are_own else None
-        if blocks is None:
-            return []
-        stack = Stacked([]).combine(triples, **given, blocks=blocks)
-        if stack.block_coef_ is None:
-            return []
-        means = [left for name, _, left in triples if name in stack.names_]
+    def _stack_of(self, name: str, stack: Stacked, among: list[Candidate]) -> Candidate:
+        """A stack of parts that are fitted, with its left-out means."""
+        means = [part.left for part in among if part.name in stack.names_]
         left = stack.summed(means, self.groups, self.judged)
-        return [Candidate(BY_BLOCKS, stack, left, seconds, float(stack.errors_[-1]))]
+        seconds = sum(part.seconds for part in among)
+        return Candidate(name, stack, left, seconds, float(stack.errors_[-1]))
 
     # ------------------------------------------------------------------ the guard
     def _decided(self, found: list[Candidate]) -> Regressed:

@@ -93,7 +93,8 @@ def min_cost_per_size(
     n, d, _ = costs.shape
     sizes, values = np.empty(n, np.int64), np.empty(n)
     # Arrays of one type each: the compiler would make another version of every other.
-    cube, empty, must, may = (np.array(a, order="C") for a in (costs, empty_cost, low, high))
+    given = (np.require(a, requirements=["C", "W"]) for a in (costs, empty_cost, low, high))
+    cube, empty, must, may = given
     best_sizes(cube, empty, must, may, int(smallest), int(min(largest, d)), sizes, values)
     column = np.maximum(sizes - 1, 0)
     own = costs[np.arange(n), :, column]
