@@ -35,6 +35,9 @@ CONSTANT_RANGE = 1e-13
 DIFFERENCE_ROUNDING = 1e-12
 """Of the numbers that are subtracted: lengths, areas, kernel values that are left count as zero."""
 
+COHERENT = 1e-12
+"""Of one: probabilities that arcs of a graph move by no more have settled (Dykstra's algorithm)."""
+
 CORRELATION_ROUNDING = 1e-12
 """Of the variance: correlations up to it are rounding of the Fourier transform."""
 
