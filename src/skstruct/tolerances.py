@@ -36,7 +36,10 @@ DIFFERENCE_ROUNDING = 1e-12
 """Of the numbers that are subtracted: lengths, areas, kernel values that are left count as zero."""
 
 COHERENT = 1e-12
-"""Of one: probabilities that arcs of a graph move by no more have settled (Dykstra's algorithm)."""
+"""Of one: probabilities that a step towards coherent ones moves by no more have settled."""
+
+SURE = 1e-12
+"""Of one: probabilities are kept that far from 0 and 1 where logarithms of them are taken."""
 
 CORRELATION_ROUNDING = 1e-12
 """Of the variance: correlations up to it are rounding of the Fourier transform."""

@@ -32,6 +32,7 @@ from skstruct.learners.inputs import (
     row_weights,
     rows_of,
 )
+from skstruct.learners.marginals import MarginalPredictor
 from skstruct.learners.token_problem import check_positions
 from skstruct.losses import resolve_loss
 from skstruct.spaces.base import check_k
@@ -147,7 +148,7 @@ def _padded(part: Decoded, width: int) -> Decoded:
     )
 
 
-class BlockPredictor(InputReader, Configured, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class BlockPredictor(MarginalPredictor, InputReader, Configured, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Predictions from a fitted ``space_``, in blocks of rows.
 
     A child has the parameters ``kernel``, ``n_jobs`` and ``verbose``, and asks with a
@@ -160,6 +161,7 @@ class BlockPredictor(InputReader, Configured, BaseEstimator):  # type: ignore[mi
         tags.input_tags.pairwise = self._precomputed
         tags.input_tags.allow_nan = not self._precomputed  # filled and flagged
         tags.target_tags.required = True
+        self._tag(tags)
         return tags
 
     @property

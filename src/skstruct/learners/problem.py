@@ -146,6 +146,14 @@ class RiskProblem:
             g = full
         return g, total
 
+    def marginals(
+        self, means: Any, rows: Any, parts: str | None, within: Any = None, raw: bool = False
+    ) -> Any:
+        """Probabilities of the parts of outputs; arguments as of the space's ``marginals``."""
+        space = self.space.rows(rows)
+        narrowed = None if within is None else within.space.rows(rows)
+        return space.marginals(self.mean_embedding(means)[0], parts, narrowed, raw)
+
     def decode(self, means: Any, rows: Any = slice(None)) -> Decoded:
         """Outputs of least estimated risk, with that risk and its bound."""
         costs, offset = self.row_costs(means, rows)
@@ -340,6 +348,11 @@ class WeightProblem(RiskProblem):
     def targets(self) -> np.ndarray:
         """The outputs: what a smoother that looks at its targets should look at."""
         return np.asarray(self.outputs, dtype=np.float64).reshape(len(self.outputs), -1)
+
+    def mean_embedding(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean outputs (n, d), and total weights (n, 1)."""
+        mean = means @ np.asarray(self.outputs, dtype=np.float64).reshape(len(self.outputs), -1)
+        return mean, means.sum(axis=1, keepdims=True)
 
     def decode(self, means: Any, rows: Any = slice(None)) -> Any:
         return self.loss.minimize(means, self.outputs, self.space.rows(rows))

@@ -12,7 +12,9 @@ from skstruct._arrays.memory import row_blocks
 from skstruct.learners.problem import RiskProblem
 from skstruct.learners.tokens import TokenBatch
 from skstruct.saving import savable
+from skstruct.solvers.marginals import nearest_on_simplex
 from skstruct.spaces.contracts import Decoded
+from skstruct.tolerances import SURE
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +172,20 @@ class TokenProblem(WithPositions, RiskProblem):
         transitions = np.zeros((len(total), q * q))
         transitions[:, self.used] = snap(-weight * values[:, q:-1], scale)
         return unary, transitions.reshape(-1, q, q), offset
+
+    def marginals(
+        self, means: TokenMeans, rows: Any, parts: str | None, within: Any = None, raw: bool = False
+    ) -> list[np.ndarray]:
+        """Probabilities of the symbols at every position; a list of arrays (T, q)."""
+        values = means.values[:, : self.q]
+        if not raw:
+            values = nearest_on_simplex(values)
+            narrowed = self.space if within is None else within.space
+            if narrowed.constraints is not None:
+                scores = np.log(np.maximum(values, SURE))
+                values = narrowed.rows(rows).distribution_of_chains(scores, means.starts)
+                values = values.token_marginals()
+        return np.split(values, means.starts[1:-1])
 
     def realized_losses(
         self, means: np.ndarray, memory: str | int, numbers: Any = None

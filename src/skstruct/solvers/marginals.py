@@ -80,6 +80,44 @@ def _with_sum(v: np.ndarray, low: np.ndarray, high: np.ndarray, wanted: np.ndarr
     return found
 
 
+def nearest_doubly_stochastic(values: np.ndarray) -> np.ndarray:
+    """The nearest square matrices of numbers of at least zero whose rows and columns sum to one.
+
+    By turns between matrices with such sums, which have a closed form, and those of at least zero
+    (Dykstra's algorithm), to the tolerance ``COHERENT``.
+
+    Parameters
+    ----------
+    values : array of shape (n, d, d)
+
+    Examples
+    --------
+    >>> nearest_doubly_stochastic(np.array([[[0.9, 0.3], [0.5, 0.4]]])).round(3).tolist()
+    [[[0.525, 0.475], [0.475, 0.525]]]
+    """
+    found, negative = _with_sums(values), np.zeros_like(values)
+    left = np.arange(len(values))
+    for _ in range(ROUNDS):
+        here = found[left] + negative
+        above = np.maximum(here, 0.0)
+        negative = here - above
+        summed = _with_sums(above)
+        found[left] = summed
+        open_ = -summed.min(axis=(1, 2), initial=0.0) > COHERENT
+        left, negative = left[open_], negative[open_]
+        if not len(left):
+            break
+    return np.maximum(found, 0.0)
+
+
+def _with_sums(values: np.ndarray) -> np.ndarray:
+    """The nearest matrices of any numbers whose rows and columns sum to one."""
+    d = values.shape[-1]
+    rows, columns = values.sum(axis=2, keepdims=True), values.sum(axis=1, keepdims=True)
+    shift: np.ndarray = (rows + columns - values.sum(axis=(1, 2), keepdims=True) / d - 1.0) / d
+    return values - shift
+
+
 def nearest_falling(values: np.ndarray, dag: Dag) -> np.ndarray:
     """The nearest rows of numbers from 0 to 1 in which no node is above a parent.
 

@@ -15,19 +15,22 @@ from sklearn.exceptions import NotFittedError
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.methods import keep_in_step
+from skstruct._arrays.rows import dense
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_min_cost, min_cost
+from skstruct.solvers.marginals import nearest_on_simplex
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common import listing
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance
 from skstruct.spaces.common.description import DescribedOutputs
+from skstruct.spaces.common.marginals import PartMarginals, renormalized
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows, keeps_value
 from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
 
 
-class BaseSpace(DescribedOutputs, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What all spaces share: the same in every row, one embedding, learned from nothing."""
 
     embedding = "indicators"
@@ -466,6 +469,20 @@ class EmbeddingView(BaseSpace):
     def parts_of(self, z: Any) -> Any:
         return self.space.parts_of(z)
 
+    def marginal_parts(self) -> tuple[str, ...]:
+        parts: tuple[str, ...] = self.space.marginal_parts()
+        return parts
+
+    def marginal_axes(self, width: int, parts: str | None = None) -> Any:
+        return self.space.marginal_axes(width, parts)
+
+    def marginals(
+        self, means: Any, parts: str | None = None, within: Any = None, raw: bool = False
+    ) -> Any:
+        """Those of the whole space, whose means are read off those of the view."""
+        means = self.project(means, self.space.embedding)
+        return self.space.marginals(means, parts, None if within is None else within.whole, raw)
+
     def _over(self, space: Any) -> Self:
         """The same view of another space."""
         return type(self)(space)
@@ -596,6 +613,19 @@ class ListedOutputs(ListView):
         allowed = super().allowed()
         allowed[:, self.n_candidates_ :] = False
         return allowed[:, part]
+
+    def marginal_parts(self) -> tuple[str, ...]:
+        return tuple(self.space.marginal_losses)
+
+    def marginals(
+        self, means: Any, parts: str | None = None, within: Any = None, raw: bool = False
+    ) -> Any:
+        """From the probabilities of all that is listed, known or allowed."""
+        if not raw:
+            means = nearest_on_simplex(means)
+            means = means if within is None else renormalized(means, within.allowed())
+        space = self.space.telling(parts)
+        return space.readable(means @ dense(space.embed(self.listed_)), parts)
 
 
 def _keys(rows: np.ndarray) -> np.ndarray:

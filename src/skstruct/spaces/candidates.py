@@ -86,6 +86,10 @@ class Candidates(Classes):
     part_words = ("label", "labels")
     parts_of = BaseSpace.parts_of
 
+    def readable(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:
+        """Of the candidates alone."""
+        return means[:, : self.n_candidates_]
+
     def canonical_range(self) -> tuple[Any, Any, int | None]:
         return 0, self.n_known_, None
 

@@ -15,6 +15,7 @@ from skstruct._arrays.rows import unit_vectors
 from skstruct.saving import savable
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_min_cost, min_cost
+from skstruct.solvers.marginals import nearest_on_simplex
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import GivenWhole, check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable
@@ -78,6 +79,19 @@ class Classes(GivenWhole):
 
     output_kind = "classes"
     part_words = ("class", "classes")
+
+    marginal_losses: ClassVar[dict[str, str]] = {"classes": "zero_one"}
+    estimator_type = "classifier"
+
+    def sklearn_classes(self) -> Any:
+        return self.labels_
+
+    def coherent(self, means: np.ndarray) -> np.ndarray:
+        """Nearest on the simplex of those that may be predicted."""
+        predicted = self._predicted()
+        found = np.zeros(means.shape)
+        found[:, predicted] = nearest_on_simplex(means[:, predicted])
+        return found
 
     def part_names(self) -> Any:
         return self.labels_

@@ -16,11 +16,12 @@ from skstruct.solvers.dags import (
     forest_sized_sets,
 )
 from skstruct.solvers.k_best import min_cost
+from skstruct.solvers.marginals import nearest_falling
 from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.indicator_sets.decoding import decode_rows, limit_constraints
-from skstruct.spaces.label_sets import IndicatorSpace
+from skstruct.spaces.label_sets import IndicatorSpace, given_marginals
 
 
 class ForestShares:
@@ -155,6 +156,25 @@ class Hierarchy(IndicatorSpace):
     @property
     def dag_(self) -> Dag:
         return self.edges.dag
+
+    estimator_type = "classifier"
+
+    def sklearn_classes(self) -> Any:
+        return [np.arange(2) for _ in self.labels_]
+
+    def coherent(self, means: np.ndarray) -> np.ndarray:
+        """From 0 to 1, no label above its parents: nearest by blocks on forests, else by turns."""
+        limits = self.constraints_
+        if limits.is_sized or limits.groups or limits.one_path:
+            return super().coherent(means)
+        low, high = self._close_masks(limits)
+        if limits.is_masked:  # what is known stands above, or below, all that is not
+            far = 1.0 + np.abs(means).max(initial=0.0)
+            means = np.where(low, far, np.where(high, means, -far))
+        return nearest_falling(means, self.dag_)
+
+    def condition(self, means: np.ndarray) -> np.ndarray:
+        return given_marginals(self, means)
 
     def target_blocks(self) -> np.ndarray | None:
         """The depth of each label: those further down are rarer, and smoothed otherwise."""

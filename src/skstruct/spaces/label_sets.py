@@ -15,11 +15,13 @@ from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_best
+from skstruct.solvers.marginals import nearest_sized
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, Scalar
 from skstruct.spaces.common.description import MarkedLabels
 from skstruct.spaces.common.formats import LabelSetFormat, check_distinct, read_label_sets
+from skstruct.spaces.common.marginals import given_odds
 from skstruct.spaces.constraints import (
     Constraints,
     check_feasible,
@@ -51,6 +53,7 @@ class IndicatorSpace(MarkedLabels, UniformSets):
     format_: Any  # how outputs are written
     usual_losses: ClassVar[tuple[str, ...]] = ("f1", "zero_one")
     _constraints_kind: ClassVar[type] = Constraints
+    marginal_losses: ClassVar[dict[str, str]] = {"labels": "hamming"}
 
     @abstractmethod
     def _decode(
@@ -182,6 +185,14 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         if name == "independent labels" and self.chances_are_enough():
             return IndependentLabels(self)
         return super().with_embedding(name, outputs, candidates)
+
+
+def given_marginals(space: Any, means: np.ndarray) -> np.ndarray:
+    """Probabilities of labels given that sets are in the space: exact for the distribution of
+    largest entropy, where it is known.
+    """
+    known = space.distribution(given_odds(means, space.dag_)) if space.dag_.is_forest else None
+    return IndicatorSpace.condition(space, means) if known is None else known.marginals()
 
 
 class FreeSubsets:
@@ -385,6 +396,22 @@ class LabelSets(IndicatorSpace):
 
     def chances_are_enough(self) -> bool:
         return not self.constraints_.groups
+
+    estimator_type = "classifier"
+
+    def sklearn_classes(self) -> Any:
+        return [np.arange(2) for _ in self.labels_]
+
+    def coherent(self, means: np.ndarray) -> np.ndarray:
+        """Between 0 and 1, or what is known of a label, with sums within the sizes."""
+        limits = self.constraints_
+        if limits.groups:
+            return super().coherent(means)
+        low, high = limits.low.astype(np.float64), limits.high.astype(np.float64)
+        return nearest_sized(means, low, high, limits.smallest, limits.largest)
+
+    def condition(self, means: np.ndarray) -> np.ndarray:
+        return given_marginals(self, means)
 
     def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
         constraints = self.constraints_

@@ -3,11 +3,12 @@
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from skstruct.saving import savable
+from skstruct.solvers.marginals import nearest_falling
 from skstruct.spaces.common.counting import StateConstraints
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import check_distinct, plain_name, unknown_label
@@ -60,6 +61,24 @@ class Ordinal(Poset):
 
     output_kind = "ordinal"
     part_words = ("level", "levels")
+
+    marginal_losses: ClassVar[dict[str, str]] = {"levels": "hamming"}
+    estimator_type = "classifier"
+
+    def sklearn_classes(self) -> Any:
+        return np.asarray(self.labels_)
+
+    def coherent(self, means: np.ndarray) -> np.ndarray:
+        """Falling from one to zero; jumps where levels may be."""
+        if not self.constraints_.allowed.all():
+            return super().coherent(means)
+        found = nearest_falling(means, self.dag_)
+        found[:, 0] = 1.0
+        return found
+
+    def readable(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:
+        """Probabilities of the levels."""
+        return 0.0 - np.diff(means, axis=1, append=0.0)  # no minus zeros
 
     def parts_of(self, z: Any) -> Parts:
         level = int(np.sum(z)) - 1

@@ -30,6 +30,7 @@ from skstruct.spaces.common.formats import (
     sorted_names,
 )
 from skstruct.spaces.common.label_graph import LabelGraph
+from skstruct.spaces.common.marginals import renormalized
 from skstruct.spaces.constraints import check_feasible, label_mask
 from skstruct.spaces.contracts import Decoded
 
@@ -40,6 +41,7 @@ class UniformElements(MarkedLabels, CountedSpace):
     _above: tuple[Dag, np.ndarray]  # made when first asked for
     _constraints_kind = StateConstraints
     _pairs_of = ("levels", "labels", "learned_", "_given_graph")
+    marginal_losses: ClassVar[dict[str, str]] = {"labels": "hamming"}
 
     def _constraints_sizes(self) -> tuple[Any, ...]:
         return (self.dag_.n_nodes,)
@@ -92,6 +94,13 @@ class UniformElements(MarkedLabels, CountedSpace):
         allowed = np.broadcast_to(self.constraints_.allowed, (len(Z), d))
         inside: np.ndarray = self._are_elements(Z) & allowed[np.arange(len(Z)), self.numbers(Z)]
         return inside
+
+    def condition(self, means: np.ndarray) -> np.ndarray:
+        """Elements are as probable as means say that they are marked, and nothing below them."""
+        chosen = np.linalg.solve(self.above_.T.astype(np.float64), means.T).T
+        given = renormalized(np.maximum(chosen, 0.0), self.constraints_.allowed)
+        marginals: np.ndarray = self._marginals(given)
+        return marginals
 
     def _allowed(self) -> np.ndarray:
         """Numbers of the elements that may be predicted."""

@@ -3,7 +3,7 @@
 
 import copy
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -16,6 +16,7 @@ from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.solvers.chains.forward_backward import ChainDistribution
 from skstruct.solvers.chains.viterbi import best_chains, k_best_chains
 from skstruct.solvers.distributions import Distribution
+from skstruct.solvers.marginals import nearest_on_simplex
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible
@@ -28,6 +29,7 @@ from skstruct.spaces.sequence_sets.distribution import (
     sequence_proposals,
 )
 from skstruct.spaces.sequence_sets.formats import sequence_lengths
+from skstruct.tolerances import SURE
 
 
 def unstacked(symbols: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -237,6 +239,32 @@ class Sequences(SequenceSet):
         T, q = self.length_, len(self.symbols_)
         costs = check_costs(costs, T * q, used_by="Sequences")
         return np.hstack([costs, np.zeros((len(costs), self._width() - T * q))])
+
+    # ------------------------------------------------------------- probabilities
+    marginal_losses: ClassVar[dict[str, str]] = {"symbols": "hamming"}
+
+    def coherent(self, means: np.ndarray) -> np.ndarray:
+        """Symbols of a position on the simplex; bigrams and lengths as sequences have them."""
+        (low, high), limits = self.lengths_, self.constraints
+        if self._has_bigrams or low != high or limits is not None:
+            return super().coherent(means)
+        q = len(self.symbols_)
+        return nearest_on_simplex(means.reshape(-1, q)).reshape(means.shape)
+
+    def condition(self, means: np.ndarray) -> np.ndarray:
+        """Symbols independent of each other, given what is known; nearest with bigrams."""
+        if self._has_bigrams or self.lengths_[0] != self.lengths_[1]:
+            return super().condition(means)
+        known = self.distribution(np.log(np.maximum(means, SURE)))
+        return super().condition(means) if known is None else known.marginals()
+
+    def readable(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:
+        """Probabilities of symbols; shape (n, T, q)."""
+        T, q = self.length_, len(self.symbols_)
+        return means[:, : T * q].reshape(-1, T, q)
+
+    def marginal_axes(self, width: int, parts: str | None = None) -> list[Any]:
+        return [range(self.length_), self.symbols_]
 
     # ------------------------------------------------------------- decoding
     def _chains(self, costs: np.ndarray) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from skstruct.learners.inputs import (
     takes_raw_inputs,
 )
 from skstruct.learners.leave_out import check_groups
+from skstruct.learners.marginals import told_parts
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import (
     ONE_PASS,
@@ -375,6 +376,13 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
             kept = self.__dict__.setdefault("_retargeting", Retargeting())
             smoother = kept(smoother, problem)
         return problem.restricted(restrict), smoother
+
+    def _telling(self, parts: str | None) -> tuple[Any, Any]:
+        """A problem whose means tell of parts: the fitted one, or that of a loss that asks for
+        them.
+        """
+        parts, told = told_parts(self, parts)
+        return self._prepared(None if told else self.space_.marginal_losses[parts])
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()

@@ -15,6 +15,7 @@ from skstruct._arrays.checks import is_count
 from skstruct._arrays.memory import row_blocks
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners.base import ScoreLearner
+from skstruct.learners.marginals import named_marginals
 from skstruct.losses import resolve_loss
 from skstruct.sampling.partition import LogPartition
 from skstruct.saving import check_floats, savable
@@ -132,17 +133,46 @@ class ExponentialPredictor(ScoreLearner):
                 raise error.shifted(rows.start) from None
         return answers
 
-    def predict_marginals(self, X: Any, *, restrict: dict[str, Any] | None = None) -> Any:
-        """Means of psi under the model, E[psi(Y) | x]; shape (n, d).
+    def predict_marginals(
+        self,
+        X: Any,
+        *,
+        restrict: dict[str, Any] | None = None,
+        parts: str | None = None,
+        raw: bool = False,
+    ) -> Any:
+        """Probabilities of the parts of outputs under the model, exact where its distributions are.
 
-        Of indicators, these are the probabilities of the labels, symbols, edges. For sequences
-        with features for every position, a list with an array (T, q) for each.
+        Parameters
+        ----------
+        restrict : dict, default=None
+            What is known of the outputs, as in ``predict``: probabilities given that.
+        parts : str, default=None
+            What the model's embedding tells of: of rankings ``"pairs"`` or ``"positions"``.
+        raw : bool, default=False
+            Means of psi, E[psi(Y) | x], of shape (n, d), however parts are read off them.
+
+        Returns
+        -------
+        marginals : array, DataFrame or list
+            Label sets, hierarchies (n, d); classes, levels (n, k); rankings (n, d, d), of item i
+            before j or at position j; sequences (n, T, q), or a list of (T, q) where inputs have
+            a row per position. A DataFrame with the user's names when X is one, or ``set_output``
+            says so.
         """
-        X, _ = self._checked(X)
-        parts = self._answers(X, restrict, lambda problem, *block: problem.marginals(*block))
-        if isinstance(parts[0], list):
-            return [probabilities for part in parts for probabilities in part]
-        return np.concatenate(parts)
+        X, index = self._checked(X)
+        blocks = self._answers(X, restrict, lambda problem, *block: problem.marginals(*block))
+        space = self.problem_.scored
+        if isinstance(blocks[0], list) or not raw:
+            if parts is not None and parts not in space.marginal_parts():
+                raise ValueError(
+                    f"predict_marginals: this model tells of {space.marginal_parts()}; got "
+                    f"parts={parts!r}."
+                )
+            if not isinstance(blocks[0], list):
+                blocks = [space.readable(block, parts) for block in blocks]
+            return named_marginals(self, blocks, space, parts, index)
+        return np.concatenate(blocks)
 
     def partition(self, X: Any, *, restrict: dict[str, Any] | None = None) -> LogPartition:
         """ln Z of every row, with the interval that it lies in and how sure that is."""

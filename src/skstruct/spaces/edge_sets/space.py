@@ -48,6 +48,7 @@ class EdgeSetSpace(IndicatorSpace):
     _from_constraints: ClassVar[tuple[str, ...]] = ("_listed",)
 
     directed: bool = False
+    marginal_losses: ClassVar[dict[str, str]] = {"edges": "hamming"}
     _named_by: ClassVar = {"nodes": "nodes_"}
     _pairs_of = ("nodes", "other", "learned_nodes_")
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ("directed",)

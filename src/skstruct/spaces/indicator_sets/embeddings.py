@@ -64,7 +64,7 @@ class SizedSets(EmbeddingView):
 
     def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
         """Means of labels in sets of any size."""
-        if embedding != "independent labels":
+        if embedding not in ("indicators", "independent labels"):
             return super().project(means, embedding)
         d = len(self.labels_)
         of_any: np.ndarray = dense(means)[:, :-1].reshape(-1, d, d).sum(axis=2)
@@ -183,6 +183,9 @@ class IndependentLabels(EmbeddingView):
         independent_sizes(chances, square, first, last, sizes, values)
         outputs = first_labels(order, sizes)
         return decoded_or_infeasible(outputs, values, values, self.space)
+
+    def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
+        return means if embedding == "indicators" else super().project(means, embedding)
 
     def _falling(self, chances: np.ndarray) -> np.ndarray:
         """No label more probable than its parents."""

@@ -214,6 +214,10 @@ class PairwiseLabels(LabelsAndEdges):
         costs = check_costs(costs, len(self.labels_), used_by="PairwiseLabels")
         return np.hstack([costs, np.zeros((len(costs), len(self.edges_)))])
 
+    def readable(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:
+        """Probabilities of the labels, without those of pairs."""
+        return means[:, : len(self.labels_)]
+
     # ------------------------------------------------------------- decoding
     def argmin(self, costs: np.ndarray) -> Decoded:
         """For every row the labels of least cost; costs of shape (n, d)."""

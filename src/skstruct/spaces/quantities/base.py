@@ -280,6 +280,22 @@ class QuantitySpace(GivenWhole):
     def n_deciding(self) -> int | None:
         return len(self.labels_) if self.embedding == "squares" else None
 
+    # ------------------------------------------------------------- means
+    marginal_losses: ClassVar[dict[str, str]] = {"means": "squared"}
+    estimator_type = "regressor"
+
+    def marginal_parts(self) -> tuple[str, ...]:
+        told = self.embedding in ("coordinates", "squares")
+        return tuple(self.marginal_losses) if told else ()
+
+    def coherent(self, means: np.ndarray) -> np.ndarray:
+        """The nearest quantities of the set."""
+        d = len(self.labels_)
+        centre = 0.0 if self.embedding == "coordinates" else self.mean_
+        m = means[:, :d] + centre
+        found: np.ndarray = self._quadratic(np.ones_like(m), -2.0 * m).outputs
+        return found
+
     # ------------------------------------------------------------- decoding
     def argmin(self, costs: Any) -> Decoded:
         self._ready()

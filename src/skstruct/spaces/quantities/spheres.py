@@ -2,7 +2,7 @@
 """Directions: unit vectors, and diagonal quadratic costs over them."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -135,6 +135,8 @@ class Sphere(QuantitySpace):
     """
 
     separable = False  # no sum over coordinates but a quadratic one is minimized over it
+
+    marginal_losses: ClassVar[dict[str, str]] = {}  # means are inside, where no output is
 
     def __init__(
         self, dimension: int | None = None, *, labels: Iterable[Any] | None = None

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How sure a learner is of each part of an output: probabilities, by name, and for scikit-learn."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn import get_config
+from sklearn.utils import ClassifierTags, RegressorTags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from skstruct._arrays.memory import row_blocks
+from skstruct.exceptions import InfeasibleError
+from skstruct.learners.inputs import rows_of
+from skstruct.losses import resolve_loss
+
+NUMBERS = ("squares", "weights")  # embeddings of losses of quantities
+
+
+def estimator_type(learner: Any) -> str | None:
+    """What a learner is to scikit-learn, by its space: "classifier", "regressor" or None.
+
+    Where the space will be learned from outputs, a loss of quantities says that these are
+    quantities; without one, they are taken for labels, whose folds are stratified.
+    """
+    space = getattr(learner, "space_", None)
+    space = learner.space if space is None else space
+    if space is not None:
+        kind: str | None = space.estimator_type
+        return kind
+    numbers = learner.loss is not None and resolve_loss(learner.loss).embedding in NUMBERS
+    return "regressor" if numbers else "classifier"
+
+
+def _classifies(learner: Any) -> bool:
+    return estimator_type(learner) == "classifier"
+
+
+class MarginalPredictor:
+    """Probabilities of the parts of outputs.
+
+    A child brings ``_telling(parts)``: a problem whose means tell of such parts, and a smoother
+    of them.
+    """
+
+    space_: Any
+
+    def _tag(self, tags: Any) -> None:
+        """What scikit-learn wants to know of outputs."""
+        tags.estimator_type = estimator_type(self)
+        tags.target_tags.multi_output = True
+        if tags.estimator_type == "classifier":
+            tags.classifier_tags = ClassifierTags(multi_label=True)
+        elif tags.estimator_type == "regressor":
+            tags.regressor_tags = RegressorTags()
+
+    @property
+    def classes_(self) -> Any:
+        """Names of the classes; of label sets and hierarchies [0, 1] for every label."""
+        check_is_fitted(self)
+        classes = self.space_.sklearn_classes()
+        if classes is None:
+            raise AttributeError(f"classes_: outputs of {type(self.space_).__name__} have none.")
+        return classes
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """``"pandas"`` for marginals as a DataFrame, whatever inputs are; ``"default"``."""
+        if transform not in (None, "default", "pandas"):
+            raise ValueError(f'transform is "default" or "pandas"; got {transform!r}.')
+        if transform is not None:
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    def predict_marginals(
+        self: Any,
+        X: Any,
+        *,
+        restrict: dict[str, Any] | None = None,
+        parts: str | None = None,
+        raw: bool = False,
+    ) -> Any:
+        """How probable the parts of outputs are, as estimated: E[psi(Y) | x], made coherent.
+
+        Numbers are those that some distribution over outputs of the space has: from 0 to 1, a
+        label no more than its parents, classes and symbols of a position summing to one,
+        positions of a ranking doubly stochastic, P(a before b) + P(b before a) = 1. They are the
+        nearest such numbers to the means that were estimated.
+
+        Parameters
+        ----------
+        restrict : dict, default=None
+            What is known of the outputs, as in ``predict``: probabilities given that.
+        parts : str, default=None
+            Of rankings ``"pairs"`` or ``"positions"``; others have one kind of parts.
+        raw : bool, default=False
+            The means as they were estimated, below 0 and above 1 too.
+
+        Returns
+        -------
+        marginals : array, DataFrame or list
+            Label sets, hierarchies (n, d); classes, levels (n, k); rankings (n, d, d), of item i
+            before j or at position j; sequences (n, T, q), or a list of (T, q) where inputs have
+            a row per position; quantities (n, d), their means. A DataFrame with the user's
+            names, and two levels of columns where there are two axes, when X is one or
+            ``set_output`` says so.
+        """
+        problem, smoother = self._telling(parts)
+        X, index = self._checked(X)
+        self._check_constraints(problem, X.shape[0])
+        within = problem.restricted(restrict) if restrict else None
+        if within is not None:
+            self._check_constraints(within, X.shape[0])
+        blocks = []
+        for rows in row_blocks(X.shape[0], problem.bytes_per_row(), self.memory):
+            means = problem.smooth(smoother, rows_of(X, rows))
+            try:
+                blocks.append(problem.marginals(means, rows, parts, within, raw))
+            except InfeasibleError as error:
+                raise error.shifted(rows.start) from None
+        return named_marginals(self, blocks, problem.space, parts, index)
+
+    @available_if(_classifies)
+    def predict_proba(self: Any, X: Any) -> np.ndarray:
+        """Probabilities of the classes (n, k), or of every label (n, d), as scikit-learn has them:
+        ``predict_marginals`` as an array.
+        """
+        probabilities: np.ndarray = np.asarray(self.predict_marginals(X))
+        return probabilities
+
+    @available_if(_classifies)
+    def predict_log_proba(self: Any, X: Any) -> np.ndarray:
+        """Logarithms of ``predict_proba``."""
+        with np.errstate(divide="ignore"):
+            logarithms: np.ndarray = np.log(self.predict_proba(X))
+        return logarithms
+
+
+def named_marginals(
+    learner: Any, blocks: list[Any], space: Any, parts: str | None, index: Any
+) -> Any:
+    """Blocks of marginals as one, with names where the user works with names."""
+    config = getattr(learner, "_sklearn_output_config", {}).get("transform")
+    frames = index is not None or (config or get_config()["transform_output"]) == "pandas"
+    if isinstance(blocks[0], list):  # sequences of tokens
+        symbols = space.symbols_
+        arrays = [array for block in blocks for array in block]
+        return [_frame(array, [symbols], None) for array in arrays] if frames else arrays
+    marginals = np.concatenate(blocks)
+    if not frames:
+        return marginals
+    axes = space.marginal_axes(marginals.shape[-1], parts)
+    return _frame(marginals, axes, index)
+
+
+def _frame(marginals: np.ndarray, axes: list[Any], index: Any) -> Any:
+    import pandas
+
+    if len(axes) == 1:
+        columns = pandas.Index(list(axes[0]), tupleize_cols=False)
+    else:
+        columns = pandas.MultiIndex.from_product([list(axis) for axis in axes])
+    return pandas.DataFrame(marginals.reshape(len(marginals), -1), index=index, columns=columns)
+
+
+def told_parts(learner: Any, parts: str | None) -> tuple[str, bool]:
+    """Which parts are asked for, and whether means that were fitted tell of them."""
+    check_is_fitted(learner)
+    known, told = learner.space_.marginal_losses, learner.problem_.space.marginal_parts()
+    if not known:
+        raise ValueError(
+            f"predict_marginals: outputs of {type(learner.space_).__name__} have no parts with "
+            "probabilities."
+        )
+    if parts is None:
+        parts = next(iter(told or known))
+    if parts not in known:
+        raise ValueError(
+            f"predict_marginals: parts is one of {', '.join(map(repr, known))}; got {parts!r}."
+        )
+    return parts, parts in told

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Probabilities of the parts of outputs, read off means of psi."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skstruct.solvers.dags import Dag
+from skstruct.solvers.nearest_means import nearest_means
+from skstruct.tolerances import SURE
+
+
+class PartMarginals:
+    """What a space says of the parts of its outputs, given means of psi; a child says more.
+
+    Estimated means are numbers of any size. They are moved to the nearest ones that a
+    distribution over the outputs can have, are conditioned on what is known of a row, and put
+    into the form in which people read them.
+    """
+
+    # Which parts have probabilities, each with a loss whose embedding has their means; the usual
+    # ones first.
+    marginal_losses: ClassVar[dict[str, str]] = {}
+    # Of outputs as scikit-learn knows them: "classifier", "regressor" or None.
+    estimator_type: ClassVar[str | None] = None
+
+    def marginal_parts(self) -> tuple[str, ...]:
+        """Parts whose probabilities can be read off means of this embedding."""
+        return tuple(self.marginal_losses)
+
+    def marginals(
+        self, means: Any, parts: str | None = None, within: Any = None, raw: bool = False
+    ) -> Any:
+        """Probabilities of the parts of outputs; shape (n, ...), by ``marginal_axes``.
+
+        Parameters
+        ----------
+        means : array of shape (n, d)
+            Of psi, estimated.
+        parts : one of ``marginal_parts``
+        within : the same space, narrowed, default=None
+            What is known of the rows: probabilities are those given that.
+        raw : bool, default=False
+            Leave means as they are.
+        """
+        if not raw:
+            means = self.coherent(means)
+            means = means if within is None else within.condition(means)
+        return self.readable(means, parts)
+
+    def telling(self: Any, parts: str | None = None) -> Any:
+        """This set of outputs with an embedding whose means tell of such parts."""
+        return self
+
+    def coherent(self: Any, means: np.ndarray) -> np.ndarray:
+        """The nearest means of psi that a distribution over the outputs has; shape (n, d)."""
+        return nearest_means(
+            lambda costs, rows: self.rows(rows).argmin(costs).outputs, self.embed, means
+        )
+
+    def condition(self, means: np.ndarray) -> np.ndarray:
+        """Coherent means of psi over a larger space, given that outputs are in this one.
+
+        Of all distributions with such means, that of the largest entropy is conditioned where it
+        is known; elsewhere the nearest means within this space are taken.
+        """
+        return self.coherent(means)
+
+    def readable(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:
+        """Means of psi in the form of ``marginals``."""
+        return means
+
+    def marginal_axes(self: Any, width: int, parts: str | None = None) -> list[Sequence[Any]]:
+        """Names along each axis of ``marginals`` but the first, for psi of ``width`` numbers."""
+        names = self.part_names()
+        return [names if names is not None and len(names) == width else range(width)]
+
+    def sklearn_classes(self) -> Any:
+        """``classes_`` of a classifier over this space; None where there is none."""
+        return None
+
+
+def given_odds(means: np.ndarray, dag: Dag) -> np.ndarray:
+    r"""Scores of the distribution of largest entropy over closed sets with such means; (n, d).
+
+    With :math:`q_j = p_j / p_{\mathrm{pa}(j)}` the probability of a label given its parent,
+
+    .. math:: u_j = \ln \frac{q_j}{1 - q_j} + \sum_{c\,\text{child of}\,j} \ln (1 - q_c).
+
+    Parameters
+    ----------
+    means : coherent array of shape (n, d)
+    dag : Dag, a forest
+    """
+    # Of a label whose parent is never there, nothing is known: one half.
+    above = np.where(dag.parent_of >= 0, means[:, dag.parent_of], 1.0)
+    share = np.clip((means + SURE) / (above + 2.0 * SURE), SURE, 1.0 - SURE)
+    scores: np.ndarray = np.log(share) - np.log1p(-share)
+    inner = np.flatnonzero(dag.parent_of >= 0)
+    np.add.at(scores, (slice(None), dag.parent_of[inner]), np.log1p(-share[:, inner]))
+    return scores
+
+
+def renormalized(probabilities: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """Probabilities given that one of those allowed is chosen, which may have probability zero.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n, k), rows sum to one
+    allowed : bool array of shape (1 or n, k)
+    """
+    kept: np.ndarray = np.where(allowed, probabilities + SURE, 0.0)
+    return kept / kept.sum(axis=1, keepdims=True)
