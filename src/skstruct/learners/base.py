@@ -369,6 +369,12 @@ class ScoreLearner(BlockPredictor):
         """Minus the mean loss of the predictions for ``X``."""
         return self._score(X, y, sample_weight, *self._prepared(restrict=restrict))
 
+    def decision_function(self, X: Any) -> Any:
+        """Scores u of the coordinates of psi; shape (n, d), and (n,) of two classes."""
+        X, _ = self._checked(X)
+        scores = self.problem_.smooth(self.scores_, X)
+        return scores if hasattr(scores, "starts") else self.space_.decision_scores(scores)
+
     @property
     def coef_(self) -> Any:
         """Weights of the features for every coordinate of psi; shape (q, p)."""

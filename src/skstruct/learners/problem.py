@@ -146,6 +146,13 @@ class RiskProblem:
             g = full
         return g, total
 
+    def from_weights(self) -> RiskProblem:
+        """The same problem where a smoother gives the weights of training rows."""
+        weighing = copy.copy(self)
+        weighing.by_weights, weighing.used = True, None
+        weighing._psi = _thin(self.space.targets(self.outputs))
+        return weighing
+
     def marginals(
         self, means: Any, rows: Any, parts: str | None, within: Any = None, raw: bool = False
     ) -> Any:

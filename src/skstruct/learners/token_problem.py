@@ -78,6 +78,14 @@ class WithChainScores(WithPositions):
         values = smoother.predict(X.tokens) if X.tokens.shape[0] else np.zeros((0, q))
         return ChainScores(values, X.starts, smoother.constants_.reshape(1, q, q))
 
+    def scores_of(self, means: ChainScores, outputs: np.ndarray) -> np.ndarray:
+        """What each sequence scores; shape (n,)."""
+        symbols = outputs[outputs >= 0]
+        each = means.values[np.arange(len(symbols)), symbols]
+        at = inner_positions(means.starts)
+        each[at] += means.transitions[0, symbols[at - 1], symbols[at]]
+        return sums_of_sequences(each, means.starts)
+
     def chain_costs(
         self, means: ChainScores, rows: Any = slice(None)
     ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:

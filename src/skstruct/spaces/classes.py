@@ -86,6 +86,10 @@ class Classes(GivenWhole):
     def sklearn_classes(self) -> Any:
         return self.labels_
 
+    def decision_scores(self, scores: np.ndarray) -> np.ndarray:
+        """Of two classes, by how much the second one scores more; shape (n,)."""
+        return scores[:, 1] - scores[:, 0] if len(self.labels_) == 2 else scores
+
     def coherent(self, means: np.ndarray) -> np.ndarray:
         """Nearest on the simplex of those that may be predicted."""
         predicted = self._predicted()

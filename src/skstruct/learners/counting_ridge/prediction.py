@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.rows import dense, equal_rows
 from skstruct.learners.base import BlockPredictor, Explanation
+from skstruct.learners.marginals import told_parts
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import pair, resolve_loss
 from skstruct.saving import savable
@@ -103,6 +104,12 @@ class CountingProblem(RiskProblem):
         total = scores[:, -1:].clip(min=0.0)  # no weight at all: the scores alone decide
         return self.covariance.apply(scores[:, :-1]) + total * self.mean, total
 
+    def mean_embedding(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Estimated E[psi(Y) | x] (n, d), and ones; the uniform mean where there is no weight."""
+        g, total = self.means(means)
+        found = np.where(total > 0, g / np.where(total > 0, total, 1.0), self.mean)
+        return found, np.ones((len(found), 1))
+
     def costs(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if not self.by_loss:
             return np.ascontiguousarray(-means), np.zeros(len(means))
@@ -169,13 +176,25 @@ class CountingPredictor(BlockPredictor):
         """
         return self._kbest(X, k, *self._prepared(loss, restrict))
 
+    def _telling(self, parts: str | None) -> tuple[CountingProblem, Any]:
+        parts, told = told_parts(self, parts)
+        if not told:
+            told_of = self.problem_.scored.marginal_parts()
+            raise ValueError(
+                f"predict_marginals: this model tells of {told_of}, by the loss that it scores "
+                f"by; got parts={parts!r}."
+            )
+        problem = copy.copy(self.problem_)
+        problem.space, problem.by_loss = problem.scored, True
+        return problem, self.function_
+
     def decision_function(self, X: Any) -> Any:
-        r"""Scores of the coordinates of :math:`\psi`; shape (n, d).
+        r"""Scores of the coordinates of :math:`\psi`; shape (n, d), and (n,) of two classes.
 
         The score of an output is their inner product with its embedding.
         """
         X, _ = self._checked(X)
-        return self.function_.predict(X)
+        return self.space_.decision_scores(self.function_.predict(X))
 
     def mean_embedding(self, X: Any) -> Any:
         r"""Estimated :math:`E[\psi(Y) \mid x]`; shape (n, d).

@@ -114,11 +114,6 @@ class ExponentialPredictor(ScoreLearner):
         return self._score(X, y, sample_weight, *self._prepared(loss, restrict))
 
     # ------------------------------------------------------------------ probabilities
-    def decision_function(self, X: Any) -> Any:
-        """Scores u of the coordinates of psi; shape (n, d)."""
-        X, _ = self._checked(X)
-        return self.problem_.smooth(self.scores_, X)
-
     def _answers(
         self, X: Any, restrict: dict[str, Any] | None, answer: Callable[..., Any]
     ) -> list[Any]:

@@ -14,7 +14,6 @@ from skstruct.learners.problem import RiskProblem
 from skstruct.learners.token_problem import (
     WithChainScores,
     check_token_loss,
-    inner_positions,
     sums_of_sequences,
 )
 from skstruct.losses import pair
@@ -210,13 +209,9 @@ class ChainExponentialProblem(WithChainScores, RiskProblem):
 
     def values(self, scores: Any, outputs: np.ndarray, rows: slice = slice(None)) -> np.ndarray:
         """Scores of sequences; minus infinity where they are not within constraints."""
-        symbols = outputs[outputs >= 0]
-        each = scores.values[np.arange(len(symbols)), symbols]
-        at = inner_positions(scores.starts)
-        each[at] += scores.transitions[0, symbols[at - 1], symbols[at]]
         free = self.space.rows(rows)
         allowed = free.contains(outputs) if self.space.constraints is not None else True
-        return np.where(allowed, sums_of_sequences(each, scores.starts), -np.inf)
+        return np.where(allowed, self.scores_of(scores, outputs), -np.inf)
 
     def draws(
         self, scores: Any, n: int, rng: np.random.Generator, rows: slice = slice(None)

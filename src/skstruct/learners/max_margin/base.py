@@ -34,6 +34,7 @@ from skstruct.learners.penalty_path import (
     is_given,
     split_rows,
 )
+from skstruct.learners.scored_marginals import ScoredMarginals
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses.base import same_width
 from skstruct.spaces.constraints import differs_by_row
@@ -42,7 +43,7 @@ MOST_PASSES = 50  # of one training along a path of penalties
 LOOSEST = 0.1  # gap of such a training, as a share of the objective
 
 
-class MarginLearner(ScoreLearner):
+class MarginLearner(ScoredMarginals, ScoreLearner):
     """A learner of scores that put the truth ahead of all others by a margin."""
 
     def _problem(self, X: Any) -> MarginProblem:

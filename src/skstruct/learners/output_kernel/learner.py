@@ -42,8 +42,10 @@ from skstruct.learners.leave_out import (
     kernel_grid,
     twins,
 )
+from skstruct.learners.marginals import told_parts
 from skstruct.learners.output_kernel.problem import KernelProblem, output_space
 from skstruct.learners.output_kernel.radius_search import choose_radius
+from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import (
     ONE_PASS,
     check_settings,
@@ -361,6 +363,12 @@ class OutputKernelRegressor(BlockPredictor):
         check_is_fitted(self, "smoother_")
         problem = self.problem_ if loss is None else self.problem_.judged_by(loss)
         return problem.restricted(restrict), self.smoother_
+
+    def _telling(self, parts: str | None) -> tuple[Any, Any]:
+        """psi of the training outputs, weighed as answers in feature space weigh them."""
+        parts, _ = told_parts(self, parts)
+        loss = resolve_loss(self.space_.marginal_losses[parts])
+        return risk_problem(self.space_, loss, self.outputs_).from_weights(), self.smoother_
 
     def decode(self, X: Any, *, restrict: dict[str, Any] | None = None) -> Decoded:
         """Predictions, with k(y, y) - 2 sum_i b_i k(y, y_i) as values and bounds on these.

@@ -76,6 +76,10 @@ class PartMarginals:
         names = self.part_names()
         return [names if names is not None and len(names) == width else range(width)]
 
+    def decision_scores(self, scores: np.ndarray) -> np.ndarray:
+        """Scores of the coordinates of psi as scikit-learn has them; shape (n, d)."""
+        return scores
+
     def sklearn_classes(self) -> Any:
         """``classes_`` of a classifier over this space; None where there is none."""
         return None
