@@ -78,6 +78,7 @@ class MarginalPredictor:
         restrict: dict[str, Any] | None = None,
         parts: str | None = None,
         raw: bool = False,
+        calibrated: str | None = "auto",
     ) -> Any:
         """How probable the parts of outputs are, as estimated: E[psi(Y) | x], made coherent.
 
@@ -94,6 +95,10 @@ class MarginalPredictor:
             Of rankings ``"pairs"`` or ``"positions"``; others have one kind of parts.
         raw : bool, default=False
             The means as they were estimated, below 0 and above 1 too.
+        calibrated : "auto", "logistic", "isotonic" or None, default="auto"
+            Move probabilities to what happened on rows that were left out in ``fit``, or kept
+            apart for ``calibrate``, by a rising map, which is the same for all parts; where
+            neither is known, they stay. ``"auto"`` is isotonic from 1,000 rows.
 
         Returns
         -------
@@ -110,11 +115,12 @@ class MarginalPredictor:
         within = problem.restricted(restrict) if restrict else None
         if within is not None:
             self._check_constraints(within, X.shape[0])
-        blocks = []
+        maps, blocks = getattr(self, "calibration_", None), []
+        recalibrate = None if maps is None or raw else maps.of_marginals(calibrated)
         for rows in row_blocks(X.shape[0], problem.bytes_per_row(), self.memory):
             means = problem.smooth(smoother, rows_of(X, rows))
             try:
-                blocks.append(problem.marginals(means, rows, parts, within, raw))
+                blocks.append(problem.marginals(means, rows, parts, within, raw, recalibrate))
             except InfeasibleError as error:
                 raise error.shifted(rows.start) from None
         return named_marginals(self, blocks, problem.space, parts, index)

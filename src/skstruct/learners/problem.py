@@ -146,6 +146,10 @@ class RiskProblem:
             g = full
         return g, total
 
+    def left_out(self, left: np.ndarray, rows: np.ndarray | None) -> Any:
+        """Left-out means in the form of ``smooth``; None where some rows are no whole outputs."""
+        return left
+
     def from_weights(self) -> RiskProblem:
         """The same problem where a smoother gives the weights of training rows."""
         weighing = copy.copy(self)
@@ -154,12 +158,22 @@ class RiskProblem:
         return weighing
 
     def marginals(
-        self, means: Any, rows: Any, parts: str | None, within: Any = None, raw: bool = False
+        self,
+        means: Any,
+        rows: Any,
+        parts: str | None,
+        within: Any = None,
+        raw: bool = False,
+        recalibrate: Any = None,
     ) -> Any:
         """Probabilities of the parts of outputs; arguments as of the space's ``marginals``."""
-        space = self.space.rows(rows)
+        space, g = self.space.rows(rows), self.mean_embedding(means)[0]
         narrowed = None if within is None else within.space.rows(rows)
-        return space.marginals(self.mean_embedding(means)[0], parts, narrowed, raw)
+        return space.marginals(g, parts, narrowed, raw, recalibrate)
+
+    def true_marginals(self, outputs: np.ndarray, means: Any, parts: str | None) -> Any:
+        """What ``marginals`` would be of outputs that are known."""
+        return self.space.marginals(dense(self.space.targets(outputs)), parts, raw=True)
 
     def decode(self, means: Any, rows: Any = slice(None)) -> Decoded:
         """Outputs of least estimated risk, with that risk and its bound."""
@@ -355,6 +369,9 @@ class WeightProblem(RiskProblem):
     def targets(self) -> np.ndarray:
         """The outputs: what a smoother that looks at its targets should look at."""
         return np.asarray(self.outputs, dtype=np.float64).reshape(len(self.outputs), -1)
+
+    def true_marginals(self, outputs: np.ndarray, means: Any, parts: str | None) -> Any:
+        return np.asarray(outputs, dtype=np.float64).reshape(len(outputs), -1)
 
     def mean_embedding(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean outputs (n, d), and total weights (n, 1)."""

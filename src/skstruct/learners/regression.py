@@ -2,7 +2,7 @@
 """Regression of the targets of a problem: a smoother, with what is left open of it chosen."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from skstruct.smoothing.penalties import N_ALPHAS
 from skstruct.smoothing.planning import (
     EXACT_ROWS,
     LINEAR_FEATURES,
+    SPECTRAL_ROWS,
     check_fits,
     check_n_landmarks,
     check_solver,
@@ -51,6 +52,8 @@ class Regressed:
     gamma: Any = None
     solver: str | None = None
     search: LeaveOutSearch | None = None
+    left: Any = None  # left-out means of the problem's targets, where they are known
+    left_rows: np.ndarray | None = None  # of which rows, by number; None for all
 
 
 class Retargeting:
@@ -107,7 +110,8 @@ class RidgeRegression:
             best = search.best
             smoother = self.ridge(best["kernel"], best["gamma"], best["alpha"], solver)
             smoother.fit(X, self.problem.targets(), weight)
-        return self.settled(smoother, solver, None, search, weight)
+        found = self.settled(smoother, solver, None, search, weight)
+        return replace(found, left=self._left_of(smoother, groups))
 
     def _fit_single(self, X: Any) -> Regressed:
         """One row: nothing can be left out, and any penalty predicts that row's output."""
@@ -149,6 +153,16 @@ class RidgeRegression:
         solver = self._solver_of(kernel, solver)
         gamma = getattr(smoother.kernel_, "gamma_", None)  # a ridge in the primal has no kernel
         return Regressed(smoother, kernel, smoother.alpha, gamma, solver, search)
+
+    def _left_of(self, smoother: Any, groups: Any) -> Any:
+        """Left-out means, where an eigendecomposition has them at once."""
+        if not hasattr(smoother, "loo_path") or len(self.problem.outputs) > SPECTRAL_ROWS:
+            return None
+        if getattr(smoother, "left_out_rows_", None) is not None:
+            return None
+        if self.problem.by_weights:
+            smoother = smoother.with_targets(self.problem.search_targets())
+        return smoother.loo(groups)
 
     # ------------------------------------------------------------------ what is tried
     def kernels(self, n_rows: int | None, n_features: int) -> Any:

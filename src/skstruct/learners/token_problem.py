@@ -182,18 +182,35 @@ class TokenProblem(WithPositions, RiskProblem):
         return unary, transitions.reshape(-1, q, q), offset
 
     def marginals(
-        self, means: TokenMeans, rows: Any, parts: str | None, within: Any = None, raw: bool = False
+        self,
+        means: TokenMeans,
+        rows: Any,
+        parts: str | None,
+        within: Any = None,
+        raw: bool = False,
+        recalibrate: Any = None,
     ) -> list[np.ndarray]:
         """Probabilities of the symbols at every position; a list of arrays (T, q)."""
         values = means.values[:, : self.q]
         if not raw:
             values = nearest_on_simplex(values)
+            if recalibrate is not None:
+                values = nearest_on_simplex(recalibrate(values))
             narrowed = self.space if within is None else within.space
             if narrowed.constraints is not None:
                 scores = np.log(np.maximum(values, SURE))
                 values = narrowed.rows(rows).distribution_of_chains(scores, means.starts)
                 values = values.token_marginals()
         return np.split(values, means.starts[1:-1])
+
+    def left_out(self, left: np.ndarray, rows: np.ndarray | None) -> TokenMeans | None:
+        return TokenMeans(left, self.starts) if rows is None else None
+
+    def true_marginals(
+        self, outputs: np.ndarray, means: TokenMeans, parts: str | None
+    ) -> list[np.ndarray]:
+        symbols = outputs[outputs >= 0]
+        return np.split(np.eye(self.q)[symbols], means.starts[1:-1])
 
     def realized_losses(
         self, means: np.ndarray, memory: str | int, numbers: Any = None

@@ -477,11 +477,17 @@ class EmbeddingView(BaseSpace):
         return self.space.marginal_axes(width, parts)
 
     def marginals(
-        self, means: Any, parts: str | None = None, within: Any = None, raw: bool = False
+        self,
+        means: Any,
+        parts: str | None = None,
+        within: Any = None,
+        raw: bool = False,
+        recalibrate: Any = None,
     ) -> Any:
         """Those of the whole space, whose means are read off those of the view."""
         means = self.project(means, self.space.embedding)
-        return self.space.marginals(means, parts, None if within is None else within.whole, raw)
+        narrowed = None if within is None else within.whole
+        return self.space.marginals(means, parts, narrowed, raw, recalibrate)
 
     def _over(self, space: Any) -> Self:
         """The same view of another space."""
@@ -618,14 +624,22 @@ class ListedOutputs(ListView):
         return tuple(self.space.marginal_losses)
 
     def marginals(
-        self, means: Any, parts: str | None = None, within: Any = None, raw: bool = False
+        self,
+        means: Any,
+        parts: str | None = None,
+        within: Any = None,
+        raw: bool = False,
+        recalibrate: Any = None,
     ) -> Any:
         """From the probabilities of all that is listed, known or allowed."""
         if not raw:
             means = nearest_on_simplex(means)
             means = means if within is None else renormalized(means, within.allowed())
         space = self.space.telling(parts)
-        return space.readable(means @ dense(space.embed(self.listed_)), parts)
+        means = means @ dense(space.embed(self.listed_))
+        if raw or recalibrate is None:
+            return space.readable(means, parts)
+        return space.marginals(means, parts, None, False, recalibrate)
 
 
 def _keys(rows: np.ndarray) -> np.ndarray:

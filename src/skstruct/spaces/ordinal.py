@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from skstruct.saving import savable
-from skstruct.solvers.marginals import nearest_falling
+from skstruct.solvers.marginals import nearest_falling, nearest_on_simplex
 from skstruct.spaces.common.counting import StateConstraints
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import check_distinct, plain_name, unknown_label
@@ -79,6 +79,9 @@ class Ordinal(Poset):
     def readable(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:
         """Probabilities of the levels."""
         return 0.0 - np.diff(means, axis=1, append=0.0)  # no minus zeros
+
+    def unread(self, marginals: np.ndarray, parts: str | None = None) -> np.ndarray:
+        return self._marginals(nearest_on_simplex(marginals))
 
     def parts_of(self, z: Any) -> Parts:
         level = int(np.sum(z)) - 1

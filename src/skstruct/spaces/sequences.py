@@ -263,6 +263,13 @@ class Sequences(SequenceSet):
         T, q = self.length_, len(self.symbols_)
         return means[:, : T * q].reshape(-1, T, q)
 
+    @property
+    def recalibrates(self) -> bool:  # type: ignore[override]  # of other sequences, by embedding
+        return not self._has_bigrams
+
+    def unread(self, marginals: np.ndarray, parts: str | None = None) -> np.ndarray:
+        return marginals.reshape(len(marginals), -1)
+
     def marginal_axes(self, width: int, parts: str | None = None) -> list[Any]:
         return [range(self.length_), self.symbols_]
 

@@ -222,7 +222,18 @@ class StackedRegression:
         else:
             smoother = self._of_problem(chosen)
         warn_of_loss(smoother, self.problem, search, self.weight)
-        return Regressed(light(smoother), search=search)
+        left = self._left_of(chosen, smoother)
+        return Regressed(light(smoother), search=search, left=left, left_rows=self.judged)
+
+    def _left_of(self, chosen: Candidate, smoother: Any) -> Any:
+        """Left-out means of what was chosen; None where they would take another fit."""
+        if smoother is chosen.smoother:
+            return chosen.left
+        if self.judged is not None:
+            return None
+        if self.problem.by_weights:
+            smoother = smoother.with_targets(self.problem.search_targets())
+        return left_out_means(smoother, self.groups)
 
     def _chosen(self, losses: list[np.ndarray], n_stacks: int = 1) -> int:
         """The better stack, or the best part that is better by more than a standard error."""

@@ -17,6 +17,7 @@ from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported
 from skstruct.config import config_context
 from skstruct.learners.base import BlockPredictor, Explanation
+from skstruct.learners.calibration import Calibration, fit_calibration
 from skstruct.learners.checkpoints.saving import Checkpoint, resuming
 from skstruct.learners.conditional_risk.automatic import StackedRegression
 from skstruct.learners.conditional_risk.part_plan import parse_seconds
@@ -253,7 +254,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         self.seed_ = repeatable(self.random_state)
         read = {"X": data.rows, "y": y, "sample_weight": data.row_weight, "groups": groups}
         with resuming(self, checkpoint, **read) as level, config_context(device=self.device_):
-            return self._keep(self._regress(data, level, seconds))
+            return self._keep(self._regress(data, level, seconds), data.row_weight)
 
     def _read(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, encode: bool = True
@@ -288,13 +289,42 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         self._check_linear(self.problem_, self.smoother)
         return GivenSmoother(self, self.problem_).fit(data, level)
 
-    def _keep(self, found: Regressed) -> Self:
+    def _keep(self, found: Regressed, weight: Any = None) -> Self:
         """The model, with what was fitted and chosen."""
         self.smoother_, self.search_ = found.smoother, found.search
         self.kernel_, self.alpha_, self.gamma_ = found.kernel, found.alpha, found.gamma
         self.solver_, self._retargeting = found.solver, Retargeting()
+        self.calibration_ = self._calibrated(found, weight)
         if found.solver in ONE_PASS:
             self.problem_.n_kept = getattr(found.smoother, "n_landmarks_", 0)
+        return self
+
+    def _calibrated(self, found: Regressed, weight: Any) -> Calibration | None:
+        """What left-out means say of marginals and risks; None where none are known."""
+        if found.left is None:
+            return None
+        rows = slice(None) if found.left_rows is None else found.left_rows
+        problem = self.problem_
+        means = problem.left_out(found.left, found.left_rows)
+        if means is None:
+            return None
+        weight = problem.output_weights(weight, found.left_rows)
+        return fit_calibration(problem, means, self.outputs_[rows], rows, weight)
+
+    def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows that the model was not fitted to how sure marginals and risks are.
+
+        In place of the rows that were left out in ``fit``; sets ``calibration_``.
+        """
+        problem, smoother = self._prepared()
+        X, _ = self._checked(X)
+        check_consistent_length(X, y)
+        outputs = self.space_.validate(y)
+        problem.check_truth(X, outputs)
+        weight = None if sample_weight is None else row_weights(sample_weight, X.shape[0])
+        means = problem.smooth(smoother, X)
+        rows = slice(None)
+        self.calibration_ = fit_calibration(problem, means, outputs, rows, weight)
         return self
 
     def _inferred(self, y: Any) -> Any:

@@ -22,6 +22,8 @@ class PartMarginals:
     # Which parts have probabilities, each with a loss whose embedding has their means; the usual
     # ones first.
     marginal_losses: ClassVar[dict[str, str]] = {}
+    # Whether these are probabilities, all of psi can be read off them, and back.
+    recalibrates: ClassVar[bool] = True
     # Of outputs as scikit-learn knows them: "classifier", "regressor" or None.
     estimator_type: ClassVar[str | None] = None
 
@@ -30,7 +32,12 @@ class PartMarginals:
         return tuple(self.marginal_losses)
 
     def marginals(
-        self, means: Any, parts: str | None = None, within: Any = None, raw: bool = False
+        self,
+        means: Any,
+        parts: str | None = None,
+        within: Any = None,
+        raw: bool = False,
+        recalibrate: Any = None,
     ) -> Any:
         """Probabilities of the parts of outputs; shape (n, ...), by ``marginal_axes``.
 
@@ -43,9 +50,14 @@ class PartMarginals:
             What is known of the rows: probabilities are those given that.
         raw : bool, default=False
             Leave means as they are.
+        recalibrate : callable, default=None
+            A rising map of probabilities, after which they are made coherent again.
         """
         if not raw:
             means = self.coherent(means)
+            if recalibrate is not None:
+                told = recalibrate(self.readable(means, parts))
+                means = self.coherent(self.unread(told, parts))
             means = means if within is None else within.condition(means)
         return self.readable(means, parts)
 
@@ -70,6 +82,10 @@ class PartMarginals:
     def readable(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:
         """Means of psi in the form of ``marginals``."""
         return means
+
+    def unread(self, marginals: np.ndarray, parts: str | None = None) -> np.ndarray:
+        """Means of psi that read as such: the other way round from ``readable``."""
+        return marginals
 
     def marginal_axes(self: Any, width: int, parts: str | None = None) -> list[Sequence[Any]]:
         """Names along each axis of ``marginals`` but the first, for psi of ``width`` numbers."""

@@ -258,6 +258,13 @@ class Rankings(RandomRankings):
         found[:, second, first] = (1.0 - means) / 2.0
         return found
 
+    def unread(self, marginals: np.ndarray, parts: str | None = None) -> np.ndarray:
+        if self.embedding == "positions":
+            return marginals.reshape(len(marginals), -1)
+        signs = marginals - marginals.swapaxes(1, 2)
+        first, second = np.triu_indices(len(self.items_), 1)
+        return signs[:, first, second]
+
     def marginal_axes(self, width: int, parts: str | None = None) -> list[Any]:
         d = len(self.items_)
         return [self.items_, range(1, d + 1) if parts == "positions" else self.items_]

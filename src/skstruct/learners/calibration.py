@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Maps that bring probabilities and risks to what happened on rows that were left out."""
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit, logit
+from sklearn.isotonic import IsotonicRegression
+
+from skstruct.saving import check_floats, savable
+from skstruct.tolerances import SURE
+
+KNOTS = 200  # of a map: more would be noise, and take room in model files
+LEAST = 1e-3  # probabilities closer to 0 and 1 than that are taken for as close
+METHODS = ("auto", "logistic", "isotonic")
+MANY = 1000  # rows from which an isotonic map beats a logistic one
+
+
+@savable
+class MonotoneMap:
+    """A piecewise linear map that does not fall.
+
+    Parameters
+    ----------
+    at, value : arrays of shape (k,)
+        Rising; below the first and above the last it is constant.
+    """
+
+    _saved_arguments = ("at", "value")
+
+    def __init__(self, at: np.ndarray, value: np.ndarray) -> None:
+        self.at, self.value = at, value
+
+    def _check_saved(self) -> None:
+        check_floats(self, ["at", "value"], 1)
+
+    def __call__(self, numbers: np.ndarray) -> np.ndarray:
+        return np.interp(numbers, self.at, self.value)
+
+
+@savable
+class LogisticMap:
+    r"""Probabilities :math:`\sigma(a + b \, \mathrm{logit}\, p)`, :math:`b \ge 0`.
+
+    Parameters
+    ----------
+    shift, slope : float
+        a and b.
+    """
+
+    _saved_arguments = ("shift", "slope")
+
+    def __init__(self, shift: float, slope: float) -> None:
+        self.shift, self.slope = shift, slope
+
+    def __call__(self, probabilities: np.ndarray) -> np.ndarray:
+        found: np.ndarray = expit(self.shift + self.slope * _log_odds(probabilities))
+        return found
+
+
+def _log_odds(probabilities: np.ndarray) -> Any:
+    return logit(np.clip(probabilities, LEAST, 1.0 - LEAST))
+
+
+def logistic_map(p: np.ndarray, happened: np.ndarray, weight: np.ndarray) -> LogisticMap:
+    """The logistic map under which what happened is most likely, with targets of Platt: one
+    more of either kind, so that few rows do not make it too sure.
+
+    Parameters
+    ----------
+    p, happened, weight : arrays of shape (m,)
+        Happened is from 0 to 1: of pairs that were left open, one half.
+    """
+    odds, total = _log_odds(p), max(float(weight.sum()), SURE)
+    n_happened = float(weight @ happened)
+    least, most = 1.0 / (total - n_happened + 2.0), (n_happened + 1.0) / (n_happened + 2.0)
+    happened = least + (most - least) * happened
+
+    def loss(ab: np.ndarray) -> tuple[float, np.ndarray]:
+        u = ab[0] + ab[1] * odds
+        likely = happened * log_expit(u) + (1.0 - happened) * log_expit(-u)
+        miss = weight * (expit(u) - happened) / total
+        return -float(weight @ likely) / total, np.array([miss.sum(), miss @ odds])
+
+    found = minimize(
+        loss, [0.0, 1.0], jac=True, method="L-BFGS-B", bounds=[(None, None), (0, None)]
+    )
+    return LogisticMap(float(found.x[0]), float(found.x[1]))
+
+
+def isotonic_map(given: np.ndarray, happened: np.ndarray, weight: np.ndarray) -> MonotoneMap:
+    """The rising map of least squared error, at ``KNOTS`` places at most.
+
+    Parameters
+    ----------
+    given, happened, weight : arrays of shape (m,)
+    """
+    rising = IsotonicRegression(out_of_bounds="clip").fit(given, happened, sample_weight=weight)
+    at, value = rising.X_thresholds_, rising.y_thresholds_
+    if len(at) > KNOTS:
+        kept = np.unique(np.linspace(0, len(at) - 1, KNOTS).round().astype(np.int64))
+        at, value = at[kept], value[kept]
+    return MonotoneMap(np.asarray(at, np.float64), np.asarray(value, np.float64))
+
+
+@savable
+class Calibration:
+    """What left-out rows say of marginals and risks: maps that were fitted to both.
+
+    Parameters
+    ----------
+    logistic, isotonic : maps of marginals, or None
+    risks : map of estimated risks, or None
+    n_rows : int
+        How many rows they were fitted to.
+    """
+
+    _saved_arguments = ("logistic", "isotonic", "risks", "n_rows")
+
+    def __init__(self, logistic: Any, isotonic: Any, risks: Any, n_rows: int) -> None:
+        self.logistic, self.isotonic, self.risks, self.n_rows = logistic, isotonic, risks, n_rows
+
+    def of_marginals(self, method: str | None) -> Any:
+        """The map of a method, or None."""
+        if method is None:
+            return None
+        if method not in METHODS:
+            raise ValueError(
+                f"calibrated is one of {', '.join(map(repr, METHODS))} or None; got {method!r}."
+            )
+        if method == "auto":
+            method = "isotonic" if self.n_rows >= MANY else "logistic"
+        return getattr(self, method)
+
+
+def fit_calibration(
+    problem: Any, means: Any, outputs: np.ndarray, rows: Any, weight: Any
+) -> Calibration:
+    """Maps from means of rows that were left out, or kept apart, and their true outputs.
+
+    Parameters
+    ----------
+    problem : RiskProblem
+    means : what a smoother gives of the rows, these left out
+    outputs : array of their true outputs in canonical form
+    rows : numbers of the rows, or slice(None)
+        By which constraints that differ from row to row are found.
+    weight : array of shape (n,) or None
+    """
+    weight = np.ones(len(outputs)) if weight is None else np.asarray(weight, dtype=np.float64)
+    logistic = isotonic = risks = None
+    parts = problem.space.marginal_parts()
+    if parts and problem.space.whole.recalibrates:
+        told, happened = _pooled(problem, means, outputs, rows, parts[0])
+        each = np.repeat(weight, [len(part) for part in told])
+        p, y = np.concatenate(told), np.concatenate(happened)
+        logistic, isotonic = logistic_map(p, y, each), isotonic_map(p, y, each)
+    decoded = problem.decode(means, rows)
+    losses = problem.loss(decoded.outputs, outputs)
+    if np.isfinite(decoded.values).all() and weight.sum() > 0:
+        risks = isotonic_map(decoded.values, losses, weight)
+    return Calibration(logistic, isotonic, risks, len(outputs))
+
+
+def _pooled(
+    problem: Any, means: Any, outputs: np.ndarray, rows: Any, parts: str
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Probabilities of all parts of every row, and which of them happened; flat arrays."""
+    told = problem.marginals(means, rows, parts)
+    truth = problem.true_marginals(outputs, means, parts)
+    return [np.ravel(p) for p in told], [np.ravel(y) for y in truth]
