@@ -156,10 +156,11 @@ def fit_calibration(
         each = np.repeat(weight, [len(part) for part in told])
         p, y = np.concatenate(told), np.concatenate(happened)
         logistic, isotonic = logistic_map(p, y, each), isotonic_map(p, y, each)
-    decoded = problem.decode(means, rows)
-    losses = problem.loss(decoded.outputs, outputs)
-    if np.isfinite(decoded.values).all() and weight.sum() > 0:
-        risks = isotonic_map(decoded.values, losses, weight)
+    if problem.for_search() is problem:  # else decisions take long
+        decoded = problem.decode(means, rows)
+        losses = problem.loss(decoded.outputs, outputs)
+        if np.isfinite(decoded.values).all() and weight.sum() > 0:
+            risks = isotonic_map(decoded.values, losses, weight)
     return Calibration(logistic, isotonic, risks, len(outputs))
 
 

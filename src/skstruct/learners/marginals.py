@@ -25,9 +25,11 @@ def estimator_type(learner: Any) -> str | None:
     """
     space = getattr(learner, "space_", None)
     space = learner.space if space is None else space
-    if space is not None:
-        kind: str | None = space.estimator_type
+    if space is not None:  # which may be anything as long as it is not checked
+        kind: str | None = getattr(space, "estimator_type", None)
         return kind
+    if not learner.infers_labels:
+        return None
     numbers = learner.loss is not None and resolve_loss(learner.loss).embedding in NUMBERS
     return "regressor" if numbers else "classifier"
 
@@ -44,6 +46,7 @@ class MarginalPredictor:
     """
 
     space_: Any
+    infers_labels = True  # outputs are taken for labels, where no space is given
 
     def _tag(self, tags: Any) -> None:
         """What scikit-learn wants to know of outputs."""

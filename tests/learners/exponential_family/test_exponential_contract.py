@@ -76,7 +76,7 @@ def test_partial_rankings_stand_for_all_that_agree():
     space = Rankings(["a", "b", "c"], "pairs", unlisted="unknown")
     model = ExponentialFamily(space, alpha=0.1, fit_intercept=False).fit(np.ones((15, 1)), Y)
     psi = space.fit(Y).targets(space.validate(Y))
-    means = model.predict_marginals([[1.0]])[0]
+    means = model.predict_marginals([[1.0]], raw=True)[0]
     assert_allclose(means + 2 * 0.1 * model.coef_[:, 0], psi.mean(axis=0), atol=1e-4)
     probabilities = np.exp(model.log_proba(np.ones((6, 1)), space.restore(space.enumerate())))
     assert probabilities.sum() == pytest.approx(1)

@@ -157,7 +157,7 @@ class ExponentialPredictor(ScoreLearner):
         """
         X, index = self._checked(X)
         blocks = self._answers(X, restrict, lambda problem, *block: problem.marginals(*block))
-        space = self.problem_.scored
+        space = getattr(self.problem_, "scored", self.space_)  # chains score as they are
         if isinstance(blocks[0], list) or not raw:
             if parts is not None and parts not in space.marginal_parts():
                 raise ValueError(

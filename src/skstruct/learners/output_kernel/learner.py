@@ -364,6 +364,8 @@ class OutputKernelRegressor(BlockPredictor):
         problem = self.problem_ if loss is None else self.problem_.judged_by(loss)
         return problem.restricted(restrict), self.smoother_
 
+    infers_labels = False  # of any kind, often all different
+
     def _telling(self, parts: str | None) -> tuple[Any, Any]:
         """psi of the training outputs, weighed as answers in feature space weigh them."""
         parts, _ = told_parts(self, parts)
