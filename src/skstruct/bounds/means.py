@@ -89,7 +89,8 @@ def betting_limit(x: np.ndarray, delta: float) -> float:
 
     if excess(1.0) <= 0:
         return 1.0
-    root = brentq(excess, float(x.min()), 1.0, xtol=ROOT_ACCURACY)  # nothing is won at the least
+    least = float(x.min())  # a mean against which nothing can be won
+    root = float(brentq(excess, least, 1.0, xtol=ROOT_ACCURACY))
     return max(min(root + 2 * ROOT_ACCURACY, 1.0), float(x.mean()))
 
 
