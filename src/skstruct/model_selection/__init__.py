@@ -16,6 +16,7 @@ from skstruct.model_selection.set_measures import (
     hierarchical_precision,
     hierarchical_recall,
 )
+from skstruct.model_selection.thresholds import best_thresholds
 from skstruct.model_selection.top_measures import (
     label_propensities,
     precision_at,
@@ -27,6 +28,7 @@ __all__ = [
     "Comparison",
     "LossEstimate",
     "area_under_prc",
+    "best_thresholds",
     "compare",
     "evaluate",
     "hierarchical_f",
