@@ -62,7 +62,9 @@ def average_precisions(scores: np.ndarray, truth: np.ndarray) -> np.ndarray:
     gained = np.diff(at_cuts, axis=0, prepend=0.0)
     sums = (gained * found.right / found.kept).sum(axis=0)
     totals = found.right[-1]
-    return np.divide(sums, totals, out=np.full(len(totals), np.nan), where=totals > 0)
+    averages: np.ndarray = np.full(len(totals), np.nan)
+    np.divide(sums, totals, out=averages, where=totals > 0)
+    return averages
 
 
 def micro_average_precision(scores: ArrayLike, truth: Any) -> float:
@@ -206,7 +208,8 @@ def zeros_and_ones(values: Any, name: str) -> np.ndarray:
     odd = values[(values != 0) & (values != 1)]
     if len(odd):
         raise ValueError(f"{name} is 0 or 1 in every entry; got {odd[0]!r}.")
-    return values.astype(bool)
+    whether: np.ndarray = values.astype(bool)
+    return whether
 
 
 def _blocks(shape: tuple[int, int]) -> Iterator[slice]:

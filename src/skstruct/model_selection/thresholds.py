@@ -207,7 +207,9 @@ def _half_way(scores: np.ndarray, chosen: np.ndarray) -> np.ndarray:
 def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     """0 where nothing is divided by nothing."""
     below = np.broadcast_to(below, above.shape)
-    return np.divide(above, below, out=np.zeros(above.shape), where=below > 0)
+    shares: np.ndarray = np.zeros(above.shape)
+    np.divide(above, below, out=shares, where=below > 0)
+    return shares
 
 
 def _check_options(measure: str, by: str, target: float | None) -> None:
@@ -227,9 +229,10 @@ def _checked_weight(weight: Any, n: int) -> np.ndarray | None:
     if weight is None:
         return None
     weight = np.asarray(weight, dtype=np.float64)
+    column: np.ndarray = weight.reshape(-1, 1)
     if weight.shape != (n,) or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
         raise ValueError(
             f"sample_weight has one finite number from 0 for each of {n} rows, some above 0; got "
             f"shape {weight.shape}."
         )
-    return weight[:, None]
+    return column
