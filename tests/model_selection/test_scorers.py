@@ -75,6 +75,19 @@ def test_scores_are_those_of_the_measure(name):
     assert repr(scorer).startswith("marginal_scorer(")
 
 
+def test_scores_of_another_method():
+    class Margins(Shares):
+        def decision_function(self, X):
+            return 5 * np.log(self.predict_marginals(X))
+
+    model = Margins().fit(X, LEAVES)
+    plain, by_margin = (
+        marginal_scorer("macro_average_precision", response_method=method)(model, X, LEAVES)
+        for method in ("predict_marginals", "decision_function")
+    )
+    assert plain == pytest.approx(by_margin)
+
+
 def test_propensities_are_those_of_training():
     model = Shares().fit(X[:40], LEAVES[:40])
     found = marginal_scorer("propensity_scored_precision_at_1")(model, X[40:], LEAVES[40:])

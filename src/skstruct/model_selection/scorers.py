@@ -40,7 +40,12 @@ OF_SETS: dict[str, Callable[..., float]] = {
 AT_K = re.compile(r"(precision_at|propensity_scored_precision_at)_([1-9][0-9]*)")
 
 
-def marginal_scorer(measure: str | Callable[..., float], **options: Any) -> "MarginalScorer":
+def marginal_scorer(
+    measure: str | Callable[..., float],
+    *,
+    response_method: str = "predict_marginals",
+    **options: Any,
+) -> "MarginalScorer":
     """A scorer that judges a model's probabilities, or its sets, by one number: higher is better.
 
     Pass the result as ``scoring`` to ``cross_val_score``, ``GridSearchCV`` and their like, or
@@ -55,6 +60,9 @@ def marginal_scorer(measure: str | Callable[..., float], **options: Any) -> "Mar
         ``"propensity_scored_precision_at_5"`` (any number from 1), or a function of both that
         returns a number. Of ``predict(X)`` and y: ``"hierarchical_precision"``,
         ``"hierarchical_recall"``, ``"hierarchical_f1"``.
+    response_method : str, default="predict_marginals"
+        The model's method of which scores of shape (n, d) are; ``"decision_function"`` does where
+        only their order counts.
     **options
         Of the measure, such as ``interpolation`` or ``beta``. ``propensities`` are those of the
         model's training outputs where none are given; ``root`` of the hierarchical measures is the
@@ -76,16 +84,17 @@ def marginal_scorer(measure: str | Callable[..., float], **options: Any) -> "Mar
     array([1., 1., 1.])
     """
     if callable(measure):
-        return MarginalScorer(measure, options)
+        return MarginalScorer(measure, options, response_method)
     found = AT_K.fullmatch(measure)
     if found is not None:
-        return MarginalScorer(OF_MARGINALS[found[1]], {**options, "k": int(found[2])})
+        options["k"] = int(found[2])
+        return MarginalScorer(OF_MARGINALS[found[1]], options, response_method)
     if measure not in OF_MARGINALS | OF_SETS:
         raise ValueError(
             f"measure is one of {', '.join([*OF_MARGINALS, *OF_SETS])}, or a function; "
             f"got {measure!r}."
         )
-    return MarginalScorer((OF_MARGINALS | OF_SETS)[measure], options)
+    return MarginalScorer((OF_MARGINALS | OF_SETS)[measure], options, response_method)
 
 
 class MarginalScorer:
@@ -95,11 +104,15 @@ class MarginalScorer:
     ----------
     measure : callable
     options : dict
+    response_method : str
     """
 
-    def __init__(self, measure: Callable[..., float], options: dict[str, Any]) -> None:
+    def __init__(
+        self, measure: Callable[..., float], options: dict[str, Any], response_method: str
+    ) -> None:
         self.measure = measure
         self.options = options
+        self.response_method = response_method
 
     def __repr__(self) -> str:
         name = getattr(self.measure, "__name__", repr(self.measure))
@@ -117,7 +130,8 @@ class MarginalScorer:
             return float(self.measure(predicted, truth, **options))
         if self.measure is propensity_scored_precision_at:
             options.setdefault("propensities", _training_propensities(learner))
-        return float(self.measure(_marginals(learner, inputs), truth, **options))
+        scores = _responses(learner, inputs, self.response_method)
+        return float(self.measure(scores, truth, **options))
 
 
 def _last_step(model: Any, X: Any) -> tuple[Any, Any]:
@@ -127,16 +141,16 @@ def _last_step(model: Any, X: Any) -> tuple[Any, Any]:
     return model[-1], model[:-1].transform(X) if len(model.steps) > 1 else X
 
 
-def _marginals(learner: Any, X: Any) -> np.ndarray:
-    if not hasattr(learner, "predict_marginals"):
-        raise ValueError(f"{type(learner).__name__} has no predict_marginals to judge.")
-    marginals = learner.predict_marginals(X)
-    if isinstance(marginals, list):
+def _responses(learner: Any, X: Any, method: str) -> np.ndarray:
+    if not hasattr(learner, method):
+        raise ValueError(f"{type(learner).__name__} has no {method} to judge.")
+    scores = getattr(learner, method)(X)
+    if isinstance(scores, list):
         raise ValueError(
             "Marginals of sequences with features for every position are a list; a measure of "
             "labels needs one array (n, d)."
         )
-    return np.asarray(marginals)
+    return np.asarray(scores)
 
 
 def _training_propensities(learner: Any) -> np.ndarray:
