@@ -78,7 +78,8 @@ def held_out_bound(
     method : "auto", "betting", "hoeffding_bentkus" or "empirical_bernstein", default="auto"
         "auto" is the exact bound where ``binary``, and betting elsewhere. Betting takes the
         losses one by one, in an order that is drawn once and for all and depends on n alone, so
-        that rows that were sorted do no harm; other methods do not depend on the order.
+        that rows that were sorted do no harm. Had the rows come in another order, its slack would
+        be another one, by a fifth or so; other methods do not depend on the order.
 
     Returns
     -------
