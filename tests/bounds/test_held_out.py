@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV
 
 from skstruct import ConditionalRiskMinimizer, StructuredSVM
 from skstruct.bounds import held_out_bound
+from skstruct.bounds.held_out import METHODS
 from skstruct.kernels import RBF
 from skstruct.learners import LabelRankingSVM, OutputKernelRegressor
 from skstruct.losses import F1, Hamming
@@ -49,8 +50,20 @@ def test_bounds_hold_for_all_but_delta_of_all_draws(n, distribution):
         "rare": ((rng.random((2000, n)) < 0.02).astype(float), 0.02),
         "constant": (np.full((2000, n), 0.6), 0.6),
     }[distribution]
-    values = [held_out_bound(largest * row, largest, delta=DELTA).value for row in draws]
+    method = {"delta": DELTA, "method": "hoeffding_bentkus"}  # test_means.py has the others
+    values = [held_out_bound(largest * row, largest, **method).value for row in draws]
     assert np.count_nonzero(np.array(values) < largest * mean) <= MOST
+
+
+def test_the_method_does_not_depend_on_the_losses():
+    """Losses that happen to be 0 or 1 are bounded exactly only where they cannot be else."""
+    coins = [0.0, 1.0, 0.0] * 10
+    assert held_out_bound(coins, 1.0) == held_out_bound(coins, 1.0, method="betting")
+    assert "Clopper" in held_out_bound(coins, 1.0, binary=True).inequality
+    assert held_out_bound(coins, 1.0, binary=True, method="betting") == held_out_bound(coins, 1.0)
+    named = {held_out_bound(coins, 1.0, method=method).inequality for method in METHODS}
+    assert len(named) == 3
+    assert "By betting against large means" in str(held_out_bound(coins, 1.0))
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=50), st.floats(0.001, 0.5))
@@ -61,7 +74,7 @@ def test_both_inequalities_from_their_definition(losses, delta):
     hoeffding = np.where(rates > mean, np.exp(-n * kl), 1.0)
     bentkus = np.e * binom.cdf(np.ceil(n * mean - 1e-9), n, rates)
     possible = rates[np.minimum(hoeffding, bentkus) > delta]
-    value = held_out_bound(losses, 1.0, delta=delta).value
+    value = held_out_bound(losses, 1.0, delta=delta, method="hoeffding_bentkus").value
     assert value >= mean - 1e-12
     assert_allclose(value, possible.max(initial=0.0), atol=2e-4)
 
@@ -72,7 +85,8 @@ def test_more_rows_and_larger_losses():
     scaled = held_out_bound(np.tile([0.0, 7.0], 50), 7.0)
     assert_allclose(scaled.value, 7 * few.value)
     exact = held_out_bound(np.tile([0.0, 1.0], 50), 1.0, binary=True)
-    assert exact.value < few.value
+    tails = held_out_bound(np.tile([0.0, 1.0], 50), 1.0, method="hoeffding_bentkus")
+    assert exact.value < tails.value
     assert few.kind == "held_out"
     assert "over the draw of the held-out rows" in " ".join(str(few).split())
     assert held_out_bound([1.0, 1.0], 1.0).vacuous
@@ -88,6 +102,8 @@ def test_more_rows_and_larger_losses():
         ([-0.1], {}, "the loss of row 0 is -0.1"),
         ([0.5], {"binary": True}, "between 0 and the largest"),
         ([0.5], {"delta": 0.0}, "delta is a probability"),
+        ([0.5], {"method": "hope"}, "method is one of auto, hoeffding_bentkus, betting, empirical"),
+        ([0.5], {"method": "empirical_bernstein"}, "needs two rows"),
         ([0.5], {"largest": 0.0}, "positive number"),
     ],
 )

@@ -49,6 +49,12 @@ def test_areas():
     np.testing.assert_allclose(display.risk, [0, 3, 3])
     np.testing.assert_allclose(display.oracle, [0, 1.5, 3])
     assert (display.area, display.area_random, display.area_oracle) == (2.0, 3.0, 1.5)
+    assert display.excess_area == 0.5
+    confidence = np.array([-7.0, 20.0, 0.5])  # the same order
+    again = RiskCoverageDisplay.from_predictions(-confidence, [3.0, 0.0, 6.0])
+    np.testing.assert_array_equal(again.risk, display.risk)
+    ideal = RiskCoverageDisplay.from_predictions([3.0, 0.0, 6.0], [3.0, 0.0, 6.0])
+    assert ideal.excess_area == 0.0
     first = display.ax_.get_legend().get_texts()[0]
     assert first.get_text().startswith("a $b$")
     assert not first.get_parse_math()

@@ -39,6 +39,8 @@ class Certificate:
     kind : str
         Where the bound is from: ``"stability"``, ``"pac_bayes"`` or ``"compression"`` speak of
         the draw of the training rows, ``"held_out"`` of the draw of other ones.
+    inequality : str
+        What the bound follows from, in words, where one kind has several ways.
 
     Examples
     --------
@@ -56,6 +58,7 @@ class Certificate:
     delta: float
     assumptions: tuple[str, ...] = field(default=())
     kind: str = "training"
+    inequality: str = ""
 
     def __float__(self) -> float:
         return float(self.value)
@@ -64,6 +67,8 @@ class Certificate:
         lines = [fill(self._promise(), 92)]
         width = max((len(name) for name in self.terms), default=0)
         lines += [f"  {name:<{width}}  {term:.4g}" for name, term in self.terms.items()]
+        if self.inequality:
+            lines.append(fill(f"By {self.inequality}.", 92))
         if self.assumptions:
             lines.append("Provided that")
             lines += [

@@ -1,16 +1,46 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Judging models: losses with intervals, comparisons, left-out risks, scorers."""
+"""Judging models: losses with intervals, comparisons, left-out risks, measures and scorers."""
 
 from skstruct.model_selection.comparison import ComparedLearner, Comparison, compare
 from skstruct.model_selection.evaluation import LossEstimate, evaluate, loss_scorer
 from skstruct.model_selection.left_out import left_out_risk
+from skstruct.model_selection.ranking_measures import (
+    area_under_prc,
+    label_ranking_average_precision,
+    macro_average_precision,
+    micro_average_precision,
+)
+from skstruct.model_selection.scorers import marginal_scorer
+from skstruct.model_selection.set_measures import (
+    hierarchical_f,
+    hierarchical_precision,
+    hierarchical_recall,
+)
+from skstruct.model_selection.thresholds import best_thresholds
+from skstruct.model_selection.top_measures import (
+    label_propensities,
+    precision_at,
+    propensity_scored_precision_at,
+)
 
 __all__ = [
     "ComparedLearner",
     "Comparison",
     "LossEstimate",
+    "area_under_prc",
+    "best_thresholds",
     "compare",
     "evaluate",
+    "hierarchical_f",
+    "hierarchical_precision",
+    "hierarchical_recall",
+    "label_propensities",
+    "label_ranking_average_precision",
     "left_out_risk",
     "loss_scorer",
+    "macro_average_precision",
+    "marginal_scorer",
+    "micro_average_precision",
+    "precision_at",
+    "propensity_scored_precision_at",
 ]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several learners on the same folds."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -60,12 +60,15 @@ class Comparison:
         Of the learners, in the order of columns.
     failed : dict of str
         Why a learner could not take part, by its name.
+    scores : dict of arrays of shape (n_folds, n_learners)
+        Of every fold, by the name of the scorer; higher is better.
     """
 
     rows: list[ComparedLearner]
     losses: dict[str, np.ndarray] = field(repr=False)
     names: tuple[str, ...] = ()
     failed: dict[str, str] = field(default_factory=dict)
+    scores: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
 
 
 def compare(
@@ -74,6 +77,7 @@ def compare(
     y: Any,
     *,
     losses: Sequence[Any] | None = None,
+    scoring: Mapping[str, Any] | None = None,
     cv: Any = 5,
     n_bootstrap: int = 1000,
     level: float = 0.95,
@@ -91,6 +95,10 @@ def compare(
     learners : dict of learners by name
     losses : list, default=None
         As in :func:`evaluate`.
+    scoring : dict of scorers by name, default=None
+        What is no mean of losses of rows, such as :func:`marginal_scorer` and
+        :func:`loss_scorer` return: callables of a fitted model, X and y. Each left-out fold has
+        its score, in ``scores``.
     cv : int or splitter, default=5
         Shuffled folds when a number; a splitter leaves out every row once.
     level, n_bootstrap, random_state
@@ -123,12 +131,15 @@ def compare(
     if not np.array_equal(np.sort(left_out), np.arange(n)):
         raise ValueError(f"cv should leave out every row once, as KFold does; {cv!r} does not.")
     tables: dict[str, dict[Any, Any]] = {}
+    by_fold: dict[str, list[list[float]]] = {}
     seconds, failed = {}, {}
+    judges = {} if scoring is None else dict(scoring)
     with ticker(len(learners) * len(parts), "comparing", verbose) as tick:
         announce(f"Comparing {', '.join(learners)} on {n:,} rows in {len(parts)} folds.")
         for name, learner in learners.items():
             try:
-                tables[name], seconds[name] = _left_out(learner, X, y, parts, losses, tick)
+                found = _left_out(learner, X, y, parts, (losses, judges), tick)
+                tables[name], by_fold[name], seconds[name] = found
             except ValueError as error:
                 failed[name] = str(error)
     if not tables:
@@ -143,7 +154,11 @@ def compare(
     for loss in shared:
         kept[loss] = np.column_stack([tables[name][loss] for name in names])
         rows += _ordered(names, loss, kept[loss], seconds, (n_bootstrap, level), rng)
-    return Comparison(rows, kept, names, failed)
+    scores = {
+        judge: np.array([[fold[k] for fold in by_fold[name]] for name in names]).T
+        for k, judge in enumerate(judges)
+    }
+    return Comparison(rows, kept, names, failed, scores)
 
 
 def _check_positions(X: Any, y: Any) -> None:
@@ -162,10 +177,12 @@ def _left_out(
     X: Any,
     y: Any,
     parts: list[tuple[np.ndarray, np.ndarray]],
-    losses: Sequence[Any] | None,
+    judged: tuple[Sequence[Any] | None, dict[str, Any]],
     tick: Callable[..., Any],
-) -> tuple[dict[str, Any], tuple[float, float]]:
-    """Losses of every row by its name when it was left out, and the seconds that it took."""
+) -> tuple[dict[str, Any], list[list[float]], tuple[float, float]]:
+    """Losses of every row when it was left out, by name; scores by fold; the seconds it took."""
+    losses, judges = judged
+    scores = []
     n = sum(len(test) for _, test in parts)
     table: dict[str, np.ndarray] = {}
     fitting = predicting = 0.0
@@ -176,10 +193,11 @@ def _left_out(
         held_out = _safe_indexing(X, test), _safe_indexing(y, test)
         for estimate in evaluate(model, *held_out, losses=losses, n_bootstrap=1):
             table.setdefault(estimate.loss, np.full(n, np.nan))[test] = estimate.losses
+        scores.append([float(judge(model, *held_out)) for judge in judges.values()])
         fitting += fitted - start
         predicting += perf_counter() - fitted
         tick()
-    return table, (fitting, predicting)
+    return table, scores, (fitting, predicting)
 
 
 def _ordered(
