@@ -36,7 +36,8 @@ class MonotoneMap:
         check_floats(self, ["at", "value"], 1)
 
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
-        return np.interp(numbers, self.at, self.value)
+        found: np.ndarray = np.interp(numbers, self.at, self.value)
+        return found
 
 
 @savable

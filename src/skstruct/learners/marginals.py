@@ -128,7 +128,7 @@ class MarginalPredictor:
                 raise error.shifted(rows.start) from None
         return named_marginals(self, blocks, problem.space, parts, index)
 
-    @available_if(_classifies)
+    @available_if(_classifies)  # type: ignore[untyped-decorator]
     def predict_proba(self: Any, X: Any) -> np.ndarray:
         """Probabilities of the classes (n, k), or of every label (n, d), as scikit-learn has them:
         ``predict_marginals`` as an array.
@@ -136,7 +136,7 @@ class MarginalPredictor:
         probabilities: np.ndarray = np.asarray(self.predict_marginals(X))
         return probabilities
 
-    @available_if(_classifies)
+    @available_if(_classifies)  # type: ignore[untyped-decorator]
     def predict_log_proba(self: Any, X: Any) -> np.ndarray:
         """Logarithms of ``predict_proba``."""
         with np.errstate(divide="ignore"):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Probabilities from scores, by a temperature that is learned on rows kept apart."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -36,7 +36,7 @@ class ScoredMarginals(MarginalPredictor):
 
     temperature_: float
 
-    def calibrate(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def calibrate(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn how sure scores are, from rows that the learner was not fitted to.
 
         Sets ``temperature_``, after which there are ``predict_marginals`` and ``predict_proba``.
@@ -55,9 +55,9 @@ class ScoredMarginals(MarginalPredictor):
 
         found = minimize_scalar(loss, bounds=(-LOG_RANGE, LOG_RANGE), method="bounded")
         self.temperature_ = float(np.exp(-found.x))
-        return self  # type: ignore[no-any-return]
+        return self
 
-    def predict_marginals(
+    def predict_marginals(  # type: ignore[override]  # nothing more to calibrate
         self: Any,
         X: Any,
         *,
@@ -91,12 +91,12 @@ class ScoredMarginals(MarginalPredictor):
         blocks = [problem.space.marginals(block, parts) for block in blocks]
         return named_marginals(self, blocks, problem.space, parts, index)
 
-    @available_if(_is_calibrated_classifier)
+    @available_if(_is_calibrated_classifier)  # type: ignore[untyped-decorator]
     def predict_proba(self: Any, X: Any) -> np.ndarray:
         """``predict_marginals`` as an array, after ``calibrate``."""
         return np.asarray(self.predict_marginals(X))
 
-    @available_if(_is_calibrated_classifier)
+    @available_if(_is_calibrated_classifier)  # type: ignore[untyped-decorator]
     def predict_log_proba(self: Any, X: Any) -> np.ndarray:
         """Logarithms of ``predict_proba``."""
         with np.errstate(divide="ignore"):

@@ -84,7 +84,8 @@ class WithChainScores(WithPositions):
         each = means.values[np.arange(len(symbols)), symbols]
         at = inner_positions(means.starts)
         each[at] += means.transitions[0, symbols[at - 1], symbols[at]]
-        return sums_of_sequences(each, means.starts)
+        totals: np.ndarray = sums_of_sequences(each, means.starts)
+        return totals
 
     def chain_costs(
         self, means: ChainScores, rows: Any = slice(None)

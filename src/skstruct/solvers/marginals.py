@@ -35,7 +35,8 @@ def nearest_on_simplex(values: np.ndarray) -> np.ndarray:
     count = np.arange(1, values.shape[1] + 1)
     n_used = (ordered * count > above).sum(axis=1, keepdims=True)
     shift = np.take_along_axis(above, n_used - 1, axis=1) / n_used
-    return np.maximum(values - shift, 0.0)
+    nearest: np.ndarray = np.maximum(values - shift, 0.0)
+    return nearest
 
 
 def nearest_sized(
@@ -107,15 +108,17 @@ def nearest_doubly_stochastic(values: np.ndarray) -> np.ndarray:
         left, negative = left[open_], negative[open_]
         if not len(left):
             break
-    return np.maximum(found, 0.0)
+    nearest: np.ndarray = np.maximum(found, 0.0)
+    return nearest
 
 
 def _with_sums(values: np.ndarray) -> np.ndarray:
     """The nearest matrices of any numbers whose rows and columns sum to one."""
     d = values.shape[-1]
     rows, columns = values.sum(axis=2, keepdims=True), values.sum(axis=1, keepdims=True)
-    shift: np.ndarray = (rows + columns - values.sum(axis=(1, 2), keepdims=True) / d - 1.0) / d
-    return values - shift
+    shift = (rows + columns - values.sum(axis=(1, 2), keepdims=True) / d - 1.0) / d
+    summed: np.ndarray = values - shift
+    return summed
 
 
 def nearest_falling(values: np.ndarray, dag: Dag) -> np.ndarray:

@@ -128,7 +128,7 @@ class ExponentialPredictor(ScoreLearner):
                 raise error.shifted(rows.start) from None
         return answers
 
-    def predict_marginals(
+    def predict_marginals(  # type: ignore[override]  # nothing to calibrate
         self,
         X: Any,
         *,
@@ -156,7 +156,7 @@ class ExponentialPredictor(ScoreLearner):
             says so.
         """
         X, index = self._checked(X)
-        blocks = self._answers(X, restrict, lambda problem, *block: problem.marginals(*block))
+        blocks = self._answers(X, restrict, lambda problem, *block: problem.means_of(*block))
         space = getattr(self.problem_, "scored", self.space_)  # chains score as they are
         if isinstance(blocks[0], list) or not raw:
             if parts is not None and parts not in space.marginal_parts():

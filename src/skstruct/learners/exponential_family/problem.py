@@ -113,7 +113,7 @@ class ExponentialProblem(RiskProblem):
         return 8 * (8 * self.width + 3 * self.n_features + drawn)
 
     # ------------------------------------------------------------------ probabilities
-    def marginals(self, scores: np.ndarray, rows: slice = slice(None)) -> Any:
+    def means_of(self, scores: np.ndarray, rows: slice = slice(None)) -> Any:
         return self.distributions.means(self.scored.rows(rows), scores)
 
     def log_partition(self, scores: np.ndarray, rows: slice = slice(None)) -> Any:
@@ -199,7 +199,7 @@ class ChainExponentialProblem(WithChainScores, RiskProblem):
         return unary, -weight * distribution.pair_marginals() if weight else None, offset
 
     # ------------------------------------------------------------------ probabilities
-    def marginals(self, scores: Any, rows: slice = slice(None)) -> list[np.ndarray]:
+    def means_of(self, scores: Any, rows: slice = slice(None)) -> list[np.ndarray]:
         """Probability of each symbol at each position, one array (T, q) for every sequence."""
         probabilities = self._distribution(scores, rows).token_marginals()
         return np.split(probabilities, scores.starts[1:-1])

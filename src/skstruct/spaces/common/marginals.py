@@ -117,8 +117,8 @@ def given_odds(means: np.ndarray, dag: Dag) -> np.ndarray:
     above = np.where(dag.parent_of >= 0, means[:, dag.parent_of], 1.0)
     share = np.clip((means + SURE) / (above + 2.0 * SURE), SURE, 1.0 - SURE)
     scores: np.ndarray = np.log(share) - np.log1p(-share)
-    inner = np.flatnonzero(dag.parent_of >= 0)
-    np.add.at(scores, (slice(None), dag.parent_of[inner]), np.log1p(-share[:, inner]))
+    for child in np.flatnonzero(dag.parent_of >= 0):
+        scores[:, dag.parent_of[child]] += np.log1p(-share[:, child])
     return scores
 
 
@@ -130,5 +130,6 @@ def renormalized(probabilities: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     probabilities : array of shape (n, k), rows sum to one
     allowed : bool array of shape (1 or n, k)
     """
-    kept: np.ndarray = np.where(allowed, probabilities + SURE, 0.0)
-    return kept / kept.sum(axis=1, keepdims=True)
+    kept = np.where(allowed, probabilities + SURE, 0.0)
+    shares: np.ndarray = kept / kept.sum(axis=1, keepdims=True)
+    return shares

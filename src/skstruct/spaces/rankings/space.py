@@ -244,7 +244,8 @@ class Rankings(RandomRankings):
         if not self.constraints_.is_free:
             return super().coherent(means)
         if self.embedding == "pairs":
-            return np.clip(means, -1.0, 1.0)
+            signs: np.ndarray = np.clip(means, -1.0, 1.0)
+            return signs
         return nearest_doubly_stochastic(means.reshape(-1, d, d)).reshape(means.shape)
 
     def readable(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:
@@ -261,9 +262,9 @@ class Rankings(RandomRankings):
     def unread(self, marginals: np.ndarray, parts: str | None = None) -> np.ndarray:
         if self.embedding == "positions":
             return marginals.reshape(len(marginals), -1)
-        signs = marginals - marginals.swapaxes(1, 2)
         first, second = np.triu_indices(len(self.items_), 1)
-        return signs[:, first, second]
+        signs: np.ndarray = (marginals - marginals.swapaxes(1, 2))[:, first, second]
+        return signs
 
     def marginal_axes(self, width: int, parts: str | None = None) -> list[Any]:
         d = len(self.items_)
