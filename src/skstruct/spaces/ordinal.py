@@ -72,9 +72,8 @@ class Ordinal(Poset):
         """Falling from one to zero; jumps where levels may be."""
         if not self.constraints_.allowed.all():
             return super().coherent(means)
-        found = nearest_falling(means, self.dag_)
-        found[:, 0] = 1.0
-        return found
+        first = 1.0 + np.abs(means).max(axis=1, keepdims=True)  # above all others: clipped to one
+        return nearest_falling(np.hstack([first, means[:, 1:]]), self.dag_)
 
     def readable(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:
         """Probabilities of the levels."""

@@ -448,16 +448,39 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         return decoded.outputs
 
     def predict_risk(
-        self, X: Any, *, loss: Any = None, restrict: dict[str, Any] | None = None
+        self,
+        X: Any,
+        *,
+        loss: Any = None,
+        restrict: dict[str, Any] | None = None,
+        calibrated: bool = False,
     ) -> np.ndarray:
         """Estimated conditional risk of each prediction; shape (n,).
 
         Within what the loss can be: weights of either sign give estimates below zero, too. The
         estimates as they are, which bounds belong to, are ``decode(X).values``.
+
+        Parameters
+        ----------
+        calibrated : bool, default=False
+            Move estimates to the losses that rows left out in ``fit`` had, or those kept apart for
+            ``calibrate``, by a rising map. For the model's own loss.
         """
         problem, smoother = self._prepared(loss, restrict)
-        risks: np.ndarray = problem.possible(self._decode(X, problem, smoother).values)
+        values = self._decode(X, problem, smoother).values
+        if calibrated:
+            values = self._risk_map(loss)(values)
+        risks: np.ndarray = problem.possible(values)
         return risks
+
+    def _risk_map(self, loss: Any) -> Any:
+        known = None if self.calibration_ is None else self.calibration_.risks
+        if known is None or loss is not None:
+            raise ValueError(
+                "predict_risk: calibrated=True is for the model's own loss, from rows that were "
+                "left out in fit; here give rows that it was not fitted to: calibrate(X, y)."
+            )
+        return known
 
     def possible_risks(self, values: ArrayLike, *, loss: Any = None) -> np.ndarray:
         """Values of ``decode`` or ``kbest``, moved into the range of the loss; infinite ones stay.

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Marginals of learners: coherent, by name, conditional, calibrated by rows that were left out."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit
+
+from skstruct import (
+    ConditionalRiskMinimizer,
+    CountingRidge,
+    ExponentialFamily,
+    OutputKernelRegressor,
+    StructuredSVM,
+)
+from skstruct.learners.calibration import isotonic_map, logistic_map
+from skstruct.spaces import Hierarchy, Interval, LabelSets, Ordinal, Rankings, Sequences, Sphere
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(80, 3))
+SETS = (X + 0.5 * rng.normal(size=X.shape) > 0).astype(int)
+CLOSED = SETS.copy()
+CLOSED[:, 0] = CLOSED.max(axis=1)
+TREE = Hierarchy([("top", "left"), ("top", "right")])
+RANKS = np.argsort(np.argsort(X + 0.3 * rng.normal(size=X.shape), axis=1), axis=1) + 1
+WORDS = ["".join("ab"[v] for v in row) for row in SETS]
+
+
+def risk(space, loss=None, **settings):
+    return ConditionalRiskMinimizer(space, loss, kernel="rbf", **settings)
+
+
+@pytest.mark.parametrize("loss", ["hamming", "f1", "zero_one"])
+@pytest.mark.parametrize("space", [LabelSets(), TREE])
+def test_labels_under_every_loss(space, loss):
+    Y = SETS if isinstance(space, LabelSets) else CLOSED
+    P = risk(space, loss).fit(X, Y).predict_marginals(X)
+    assert P.shape == (80, 3)
+    assert P.min() >= 0
+    assert P.max() <= 1
+    if space is TREE:
+        assert (P[:, 1:] <= P[:, :1]).all()
+    assert ((P - Y) ** 2).mean() < ((Y.mean(axis=0) - Y) ** 2).mean()
+
+
+@pytest.mark.parametrize(
+    "learner", [ConditionalRiskMinimizer, CountingRidge, OutputKernelRegressor]
+)
+def test_every_learner_that_smooths(learner):
+    P = learner(TREE).fit(X, CLOSED).predict_marginals(X, restrict={"exclude": ["right"]})
+    assert (P[:, 2] == 0).all()
+    assert (P[:, 1] <= P[:, 0]).all()
+
+
+@pytest.mark.parametrize("loss", ["kendall", "spearman", "footrule", "zero_one"])
+@pytest.mark.parametrize("parts", ["pairs", "positions"])
+def test_rankings_have_pairs_and_positions(loss, parts):
+    P = risk(Rankings(), loss).fit(X, RANKS).predict_marginals(X, parts=parts)
+    assert P.shape == (80, 3, 3)
+    assert P.min() >= 0
+    if parts == "pairs":
+        assert_allclose(P + P.swapaxes(1, 2), 1.0)
+    else:
+        assert_allclose(P.sum(axis=1), 1.0, atol=1e-9)
+        assert_allclose(P.sum(axis=2), 1.0, atol=1e-9)
+
+
+def test_sequences_levels_and_quantities():
+    words = risk(Sequences()).fit(X, WORDS)
+    assert words.predict_marginals(X).shape == (80, 3, 2)
+    known = words.predict_marginals(X, restrict={"known": {1: "a"}})
+    assert_allclose(known[:, 1], np.tile([1.0, 0.0], (80, 1)), atol=1e-9)
+    levels = risk(Ordinal()).fit(X, SETS.sum(axis=1))
+    assert_allclose(levels.predict_proba(X).sum(axis=1), 1.0)
+    numbers = risk(Interval(-1, 1)).fit(X, np.clip(X[:, 0], -1, 1))
+    assert_allclose(numbers.predict_marginals(X)[:, 0], numbers.predict(X))
+    assert not hasattr(numbers, "predict_proba")
+
+
+def test_positions_of_tokens():
+    rows = [rng.normal(size=(length, 2)) for length in (3, 1, 4, 2, 5, 3)]
+    tags = [list(np.where(row[:, 0] > 0, "p", "n")) for row in rows]
+    model = ConditionalRiskMinimizer(Sequences(), alpha=0.1).fit(rows, tags)
+    found = model.predict_marginals(rows)
+    assert [array.shape for array in found] == [(len(row), 2) for row in rows]
+    assert_allclose(np.concatenate(found).sum(axis=1), 1.0)
+    known = model.predict_marginals(rows[:1], restrict={"known": {0: "p"}})
+    assert_allclose(known[0][0], [0.0, 1.0], atol=1e-9)
+
+
+def test_names_and_index_come_along():
+    table = pd.DataFrame(X, columns=list("uvw"), index=[f"r{i}" for i in range(80)])
+    outputs = pd.DataFrame(SETS, columns=["sun", "rain", "wind"], index=table.index)
+    model = risk(LabelSets()).fit(table, outputs)
+    marginals = model.predict_marginals(table)
+    assert list(marginals.columns) == ["sun", "rain", "wind"]
+    assert_array_equal(marginals.index, table.index)
+    assert isinstance(model.predict_proba(table), np.ndarray)
+    plain = risk(Rankings()).fit(X, RANKS)
+    assert isinstance(plain.predict_marginals(X), np.ndarray)
+    named = plain.set_output(transform="pandas").predict_marginals(X)
+    assert named.columns.nlevels == 2
+    assert named.shape == (80, 9)
+    with pytest.raises(ValueError, match='"default" or "pandas"'):
+        plain.set_output(transform="polars")
+
+
+def test_what_has_no_parts_says_so():
+    directions = X / np.linalg.norm(X, axis=1, keepdims=True)
+    model = risk(Sphere()).fit(X, directions)
+    with pytest.raises(ValueError, match="have no parts with probabilities"):
+        model.predict_marginals(X)
+    with pytest.raises(ValueError, match="parts is one of 'pairs', 'positions'"):
+        risk(Rankings()).fit(X, RANKS).predict_marginals(X, parts="labels")
+
+
+def test_rows_one_by_one_give_the_same():
+    model = risk(TREE).fit(X, CLOSED)
+    alone = np.vstack([model.predict_marginals(X[[i]]) for i in range(80)])
+    assert_allclose(alone, model.predict_marginals(X), atol=1e-12)
+
+
+# ------------------------------------------------------------------ calibration
+
+
+def test_calibration_is_that_of_refits_without_each_row():
+    model = ConditionalRiskMinimizer(
+        LabelSets(), kernel="rbf", alpha=[0.3, 0.3000001], cv=None
+    ).fit(X, SETS)
+    from skstruct.kernels import RBF
+
+    left = np.empty(SETS.shape)
+    for i in range(80):
+        rest = np.arange(80) != i
+        settings = {"kernel": RBF(model.gamma_), "alpha": model.alpha_}
+        other = ConditionalRiskMinimizer(LabelSets(), **settings).fit(X[rest], SETS[rest])
+        left[i] = other.predict_marginals(X[[i]], calibrated=None)[0]
+    ones = np.ones(left.size)
+    expected = logistic_map(left.ravel(), SETS.ravel().astype(float), ones)
+    found = model.calibration_.logistic
+    assert_allclose([found.shift, found.slope], [expected.shift, expected.slope], rtol=1e-3)
+    rising = isotonic_map(left.ravel(), SETS.ravel().astype(float), ones)
+    grid = np.linspace(0.05, 0.95, 19)
+    assert_allclose(model.calibration_.isotonic(grid), rising(grid), atol=1e-3)
+
+
+def test_rows_kept_apart_calibrate_too():
+    """Outputs that are noisier than those of training pull probabilities towards one half."""
+    model = risk(LabelSets()).fit(X, SETS)
+    before = model.predict_marginals(X)
+    noise = rng.normal(size=(400, 3))
+    coins = rng.integers(2, size=(400, 3))
+    after = model.calibrate(noise, coins).predict_marginals(X)
+    assert np.abs(after - 0.5).mean() < np.abs(before - 0.5).mean() / 2
+    assert model.calibration_.n_rows == 400
+
+
+def test_maps():
+    p, weight = rng.random(4000), np.ones(4000)
+    happened = (rng.random(4000) < expit(-1.0 + 2.0 * np.log(p / (1 - p)))).astype(float)
+    found = logistic_map(p, happened, weight)
+    # Standard errors of both are about .05 with so many rows.
+    assert_allclose([found.shift, found.slope], [-1.0, 2.0], atol=0.3)
+    rising = isotonic_map(p, happened, weight)
+    grid = np.linspace(0, 1, 50)
+    assert (np.diff(rising(grid)) >= 0).all()
+    assert np.abs(rising(grid) - found(grid)).mean() < 0.05
+    twice = isotonic_map(np.tile(p, 2), np.tile(happened, 2), np.ones(8000))
+    assert_allclose(twice(grid), rising(grid), atol=1e-9)
+
+
+def test_risks_are_calibrated_by_left_out_losses():
+    model = risk(LabelSets()).fit(X, SETS)
+    told = model.predict_risk(X, calibrated=True)
+    assert told.shape == (80,)
+    assert (told >= 0).all()
+    order = np.argsort(model.predict_risk(X))
+    assert (np.diff(told[order]) >= -1e-12).all()
+
+
+def test_methods_are_named():
+    model = risk(LabelSets()).fit(X, SETS)
+    with pytest.raises(ValueError, match="calibrated is one of 'auto', 'logistic', 'isotonic'"):
+        model.predict_marginals(X, calibrated="platt")
+
+
+# ------------------------------------------------------------------ learners by scores
+
+
+def test_a_family_gives_its_exact_marginals():
+    model = ExponentialFamily(TREE).fit(X, CLOSED)
+    outputs = TREE.enumerate()
+    p = np.exp([model.log_proba(X, np.tile(z, (80, 1))) for z in outputs])
+    assert_allclose(model.predict_marginals(X), p.T @ outputs, atol=1e-9)
+
+
+def test_temperature_gives_the_truth_the_largest_likelihood():
+    model = StructuredSVM(TREE, max_iter=30).fit(X[:50], CLOSED[:50])
+    model.calibrate(X[50:], CLOSED[50:])
+    scores = model.decision_function(X[50:])
+    outputs = TREE.enumerate()
+
+    def likelihood(temperature):
+        each = scores @ outputs.T / temperature
+        own = (scores * CLOSED[50:]).sum(axis=1) / temperature
+        return (own - np.log(np.exp(each).sum(axis=1))).sum()
+
+    best = likelihood(model.temperature_)
+    assert all(likelihood(model.temperature_ * factor) <= best for factor in (0.9, 1.1))
+    p = np.exp(scores @ outputs.T / model.temperature_)
+    expected = p @ outputs / p.sum(axis=1, keepdims=True)
+    assert_allclose(model.predict_marginals(X[50:]), expected, atol=1e-9)
