@@ -16,12 +16,12 @@ from skstruct.model_selection.set_measures import (
     hierarchical_precision,
     hierarchical_recall,
 )
-from skstruct.model_selection.thresholds import best_thresholds
 from skstruct.model_selection.top_measures import (
     label_propensities,
     precision_at,
     propensity_scored_precision_at,
 )
+from skstruct.solvers.thresholds import best_thresholds
 
 __all__ = [
     "ComparedLearner",

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.model_selection.ranking_measures import zeros_and_ones
+from skstruct.solvers.score_cuts import zeros_and_ones
 
 
 def hierarchical_precision(predicted: Any, truth: Any, *, root: Any = None) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skstruct._arrays.checks import is_count
-from skstruct.model_selection.ranking_measures import checked_scores
+from skstruct.solvers.score_cuts import checked_scores
 
 
 def precision_at(scores: ArrayLike, truth: Any, k: int = 1) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skstruct._arrays.checks import is_number
-from skstruct.model_selection.ranking_measures import checked_scores, cuts
+from skstruct.solvers.score_cuts import checked_scores, cuts
 
 MEASURES = ("micro_f1", "macro_f1", "precision_at_recall", "recall_at_precision")
 

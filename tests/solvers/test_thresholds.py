@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.metrics import f1_score
 
 from skstruct.model_selection import best_thresholds
-from skstruct.model_selection.thresholds import MEASURES
+from skstruct.solvers.thresholds import MEASURES
 
 TARGETS = {"precision_at_recall": 0.55, "recall_at_precision": 0.6}
 

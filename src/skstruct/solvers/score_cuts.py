@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scores against what is true: checked, and cut below each of them."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+
+class Cuts(NamedTuple):
+    """What is kept of each column when it is cut below one of its scores, from the top.
+
+    Attributes
+    ----------
+    scores : array of shape (n, d)
+        Of each column, falling.
+    right, kept : arrays of shape (n, d)
+        Weight of the true ones, and of all, among the scores down to this one.
+    ends : bool array of shape (n, d)
+        Whether the next score is another one, so that a cut is possible here.
+    """
+
+    scores: np.ndarray
+    right: np.ndarray
+    kept: np.ndarray
+    ends: np.ndarray
+
+
+def cuts(scores: np.ndarray, truth: np.ndarray, weight: np.ndarray | None = None) -> Cuts:
+    """All cuts of the columns of scores (n, d); ``weight``, of the rows, is an array (n, 1).
+
+    >>> found = cuts(np.array([[0.2], [0.9], [0.2]]), np.array([[True], [False], [False]]))
+    >>> found.right.ravel(), found.ends.ravel()
+    (array([0., 1., 1.]), array([ True, False,  True]))
+    """
+    order = np.argsort(-scores, axis=0, kind="stable")
+    sorted_scores = np.take_along_axis(scores, order, axis=0)
+    weights = np.ones(scores.shape) if weight is None else weight[:, 0][order]
+    hits = np.take_along_axis(truth, order, axis=0) * weights
+    ends = np.ones(scores.shape, dtype=bool)
+    ends[:-1] = sorted_scores[:-1] != sorted_scores[1:]
+    return Cuts(sorted_scores, np.cumsum(hits, axis=0), np.cumsum(weights, axis=0), ends)
+
+
+def checked_scores(scores: Any, truth: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Finite scores (n, d), and truth as a bool array of that shape."""
+    scores = np.asarray(scores, dtype=np.float64)
+    truth = truth.toarray() if sparse.issparse(truth) else np.asarray(truth)
+    if scores.ndim != 2 or scores.shape != truth.shape or scores.size == 0:
+        raise ValueError(
+            "scores and truth have the same shape (n, d), with something in it; got "
+            f"{scores.shape} and {truth.shape}."
+        )
+    if not np.isfinite(scores).all():
+        row, column = np.argwhere(~np.isfinite(scores))[0]
+        raise ValueError(f"scores are finite; scores[{row}, {column}] is {scores[row, column]}.")
+    return scores, zeros_and_ones(truth, "truth")
+
+
+def zeros_and_ones(values: Any, name: str) -> np.ndarray:
+    """As a bool array, or an error that shows a number which is neither."""
+    values = values.toarray() if sparse.issparse(values) else np.asarray(values)
+    odd = values[(values != 0) & (values != 1)]
+    if len(odd):
+        raise ValueError(f"{name} is 0 or 1 in every entry; got {odd[0]!r}.")
+    whether: np.ndarray = values.astype(bool)
+    return whether
