@@ -211,3 +211,48 @@ def test_temperature_gives_the_truth_the_largest_likelihood():
     p = np.exp(scores @ outputs.T / model.temperature_)
     expected = p @ outputs / p.sum(axis=1, keepdims=True)
     assert_allclose(model.predict_marginals(X[50:]), expected, atol=1e-9)
+
+
+# ------------------------------------------------------------------ thresholds
+
+
+def test_thresholds_are_kept_within_the_space():
+    model = risk(TREE).fit(X, CLOSED)
+    P = model.predict_marginals(X)
+    assert_array_equal(model.predict(X, threshold=0.3), (P >= 0.3).astype(int))
+    by_label = model.predict(X, threshold={"top": 0.9, "left": 0.1})
+    assert (by_label[:, 1:] <= by_label[:, :1]).all()
+    outputs = TREE.enumerate()
+    gains = (P - [0.9, 0.1, 0.5]) @ outputs.T
+    assert_allclose(((P - [0.9, 0.1, 0.5]) * by_label).sum(axis=1), gains.max(axis=1))
+    one = model.predict(X, threshold=0.01, restrict={"max_size": 1})
+    assert one.sum(axis=1).max() == 1
+
+
+def test_thresholds_are_chosen_on_left_out_rows():
+    model = risk(LabelSets()).fit(X, SETS)
+    known = model.calibration_
+    left, truth = known.of_marginals("auto")(known.left), known.truth
+
+    def micro(t):
+        picked = left >= t
+        return 2 * (picked * truth).sum() / (picked.sum() + truth.sum())
+
+    P = model.predict_marginals(X)
+    best = max(micro(t) for t in np.unique(left))
+    predicted = model.predict(X, threshold="micro_f1")
+    cut = (P[predicted == 1].min(), P[predicted == 0].max())
+    assert cut[0] >= cut[1]
+    assert_allclose(max(micro(t) for t in cut), best, atol=0.02)
+    many = model.predict(X, threshold="recall=0.95").sum()
+    few = model.predict(X, threshold="precision=0.95").sum()
+    assert many > few
+
+
+@pytest.mark.parametrize("threshold", ["recall", "recall=2", "f1", [0.1, 0.2], {"no": 0.5}])
+def test_bad_thresholds_are_named(threshold):
+    model = risk(TREE).fit(X, CLOSED)
+    with pytest.raises(ValueError, match="threshold"):
+        model.predict(X, threshold=threshold)
+    with pytest.raises(ValueError, match="not both"):
+        model.predict(X, threshold=0.5, loss="f1")

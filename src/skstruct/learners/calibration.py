@@ -14,6 +14,7 @@ from skstruct.tolerances import SURE
 KNOTS = 200  # of a map: more would be noise, and take room in model files
 LEAST = 1e-3  # probabilities closer to 0 and 1 than that are taken for as close
 METHODS = ("auto", "logistic", "isotonic")
+KEPT = 10**6  # numbers of left-out marginals that a model keeps
 MANY = 1000  # rows from which an isotonic map beats a logistic one
 
 
@@ -115,12 +116,24 @@ class Calibration:
     risks : map of estimated risks, or None
     n_rows : int
         How many rows they were fitted to.
+    left, truth : float32 arrays of shape (m, k), or None
+        Marginals of these rows before they were calibrated, and what happened; of some of them,
+        where there are many.
     """
 
-    _saved_arguments = ("logistic", "isotonic", "risks", "n_rows")
+    _saved_arguments = ("logistic", "isotonic", "risks", "n_rows", "left", "truth")
 
-    def __init__(self, logistic: Any, isotonic: Any, risks: Any, n_rows: int) -> None:
+    def __init__(
+        self,
+        logistic: Any,
+        isotonic: Any,
+        risks: Any,
+        n_rows: int,
+        left: np.ndarray | None = None,
+        truth: np.ndarray | None = None,
+    ) -> None:
         self.logistic, self.isotonic, self.risks, self.n_rows = logistic, isotonic, risks, n_rows
+        self.left, self.truth = left, truth
 
     def of_marginals(self, method: str | None) -> Any:
         """The map of a method, or None."""
@@ -150,25 +163,26 @@ def fit_calibration(
     weight : array of shape (n,) or None
     """
     weight = np.ones(len(outputs)) if weight is None else np.asarray(weight, dtype=np.float64)
-    logistic = isotonic = risks = None
+    logistic = isotonic = risks = left = happened = None
     parts = problem.space.marginal_parts()
     if parts and problem.space.whole.recalibrates:
-        told, happened = _pooled(problem, means, outputs, rows, parts[0])
-        each = np.repeat(weight, [len(part) for part in told])
-        p, y = np.concatenate(told), np.concatenate(happened)
+        told = problem.marginals(means, rows, parts[0])
+        truth = problem.true_marginals(outputs, means, parts[0])
+        each = np.repeat(weight, [np.size(part) for part in told])
+        p, y = (np.concatenate([np.ravel(part) for part in found]) for found in (told, truth))
         logistic, isotonic = logistic_map(p, y, each), isotonic_map(p, y, each)
+        left, happened = _some_rows(told), _some_rows(truth)
     if problem.for_search() is problem:  # else decisions take long
         decoded = problem.decode(means, rows)
         losses = problem.loss(decoded.outputs, outputs)
         if np.isfinite(decoded.values).all() and weight.sum() > 0:
             risks = isotonic_map(decoded.values, losses, weight)
-    return Calibration(logistic, isotonic, risks, len(outputs))
+    return Calibration(logistic, isotonic, risks, len(outputs), left, happened)
 
 
-def _pooled(
-    problem: Any, means: Any, outputs: np.ndarray, rows: Any, parts: str
-) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Probabilities of all parts of every row, and which of them happened; flat arrays."""
-    told = problem.marginals(means, rows, parts)
-    truth = problem.true_marginals(outputs, means, parts)
-    return [np.ravel(p) for p in told], [np.ravel(y) for y in truth]
+def _some_rows(marginals: Any) -> np.ndarray:
+    """Rows of marginals, of positions where there is a list of these; at most ``KEPT`` numbers."""
+    rows = np.concatenate(marginals) if isinstance(marginals, list) else np.asarray(marginals)
+    rows = rows.reshape(len(rows), -1)
+    n_kept = min(len(rows), max(1, KEPT // max(1, rows.shape[1])))
+    return rows[np.linspace(0, len(rows) - 1, n_kept).astype(np.int64)].astype(np.float32)

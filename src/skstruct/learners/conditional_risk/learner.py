@@ -46,6 +46,7 @@ from skstruct.learners.regression import (
     is_searched,
     smoothing_by,
 )
+from skstruct.learners.thresholds import decide_by_threshold, read_threshold
 from skstruct.losses import resolve_loss
 from skstruct.saving import savable
 from skstruct.smoothing.base import is_linear, linear_part
@@ -416,7 +417,8 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()
-        return {name: part for name, part in state.items() if name != "_retargeting"}
+        kept = ("_retargeting", "_thresholds")  # found again when asked for
+        return {name: part for name, part in state.items() if name not in kept}
 
     @staticmethod
     def _check_linear(problem: Any, smoother: Any) -> None:
@@ -442,10 +444,44 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         """
         return self._decode(X, *self._prepared(loss, restrict))
 
-    def predict(self, X: Any, *, loss: Any = None, restrict: dict[str, Any] | None = None) -> Any:
-        """Outputs of least estimated risk, in the format in which ``y`` was given."""
+    def predict(
+        self,
+        X: Any,
+        *,
+        loss: Any = None,
+        restrict: dict[str, Any] | None = None,
+        threshold: Any = None,
+    ) -> Any:
+        """Outputs of least estimated risk, in the format in which ``y`` was given.
+
+        Parameters
+        ----------
+        loss, restrict : as in ``decode``
+        threshold : float, array of shape (d,), {label: float} or str, default=None
+            Instead of a loss, for label sets and hierarchies: labels whose calibrated marginals
+            reach it, always within the space. ``"micro_f1"``, ``"macro_f1"`` (one for each label),
+            ``"recall=0.9"`` (the best precision at that recall) and ``"precision=0.9"`` (the best
+            recall) choose it on rows that were left out in ``fit``.
+        """
+        if threshold is not None:
+            return self._by_threshold(X, threshold, loss, restrict)
         decoded = self.decode(X, loss=loss, restrict=restrict)
         return decoded.outputs
+
+    def _by_threshold(self, X: Any, threshold: Any, loss: Any, restrict: Any) -> Any:
+        check_is_fitted(self)
+        if loss is not None:
+            raise ValueError("predict: give a loss or a threshold, not both.")
+        if self.space_.output_dag() is None or self.space_.embedding != "indicators":
+            raise ValueError(
+                "threshold is for label sets and hierarchies; this is "
+                f"{type(self.space_).__name__}."
+            )
+        thresholds = read_threshold(self, threshold)
+        _, index = self._checked(X)
+        marginals = np.asarray(self.predict_marginals(X))
+        space = self.space_.restrict(**restrict) if restrict else self.space_
+        return space.restore(decide_by_threshold(space, marginals, thresholds).outputs, index)
 
     def predict_risk(
         self,
