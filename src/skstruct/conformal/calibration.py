@@ -42,6 +42,9 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     learner: Any
     level: float
+    groups_: list[Any] | None
+    thresholds_: np.ndarray  # one per group
+    curves_: list[Any]  # likewise, where thresholds depend on weights
 
     def __sklearn_clone__(self) -> Self:
         return type(self)(**self.get_params(deep=False))
@@ -103,13 +106,27 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             )
         return np.array([number[name] for name in names]), weights
 
-    def _warn_vacuous(self, names: list[Any], n_rows: list[int], instead: str) -> None:
-        """Say of which groups nothing can be promised but what is always true."""
-        if names:
-            of = "" if names == [ALL] else f" of group {names[0]!r}"
+    def _row_thresholds(self, n: int, groups: Any, weights: Any = None) -> np.ndarray:
+        """The thresholds of n new rows; shape (n,)."""
+        numbers, new_weights = self._new_rows(n, groups, weights)
+        if not self.weighted_:
+            thresholds: np.ndarray = self.thresholds_[numbers]
+            return thresholds
+        found = np.empty(n)
+        for g, curve in enumerate(self.curves_):
+            found[numbers == g] = curve.threshold(self.level, new_weights[numbers == g])
+        return found
+
+    def _warn_vacuous(self, rows: Rows, vacuous: float, instead: str) -> None:
+        """Note and say of which groups nothing can be promised but what is always true."""
+        self.vacuous_ = (self.thresholds_ == vacuous).tolist()
+        if any(self.vacuous_):
+            g = self.vacuous_.index(True)
+            of = "" if self.groups_ is None else f" of group {rows.names[g]!r}"
             warn_caller(
-                f"{type(self).__name__}: level {self.level:g} cannot be met with {n_rows[0]} "
-                f"calibration rows{of}; {instead} More rows or a larger level help."
+                f"{type(self).__name__}: level {self.level:g} cannot be met with "
+                f"{int((rows.numbers == g).sum())} calibration rows{of}; {instead} More rows or a "
+                "larger level help."
             )
 
 

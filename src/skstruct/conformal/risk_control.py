@@ -106,7 +106,7 @@ class RiskControl(Calibrated):
     >>> X = rng.normal(size=(300, 2))
     >>> Y = (X + 0.5 * rng.normal(size=X.shape) > 0).astype(int)
     >>> learner = ExponentialFamily(LabelSets(["sun", "wind"])).fit(X[:100], Y[:100])
-    >>> control = RiskControl(learner, level=0.1, risk="wrong").calibrate(X[100:], Y[100:])
+    >>> control = RiskControl(learner, level=0.05, risk="wrong").calibrate(X[100:], Y[100:])
     >>> nested = control.predict([[3.0, 0.1]])
     >>> nested.certain, nested.possible
     (array([[1, 0]]), array([[1, 1]]))
@@ -164,13 +164,7 @@ class RiskControl(Calibrated):
 
     def _finish(self, rows: Any, structure: Any, P: np.ndarray, risk: Risk) -> None:
         """What the calibrated rows look like, warnings, and the promise."""
-        self.vacuous_ = (self.thresholds_ == np.inf).tolist()
-        sizes = np.bincount(rows.numbers).tolist()
-        lost = [g for g, vacuous in enumerate(self.vacuous_) if vacuous]
-        self._warn_vacuous(
-            [rows.names[g] for g in lost], [sizes[g] for g in lost],
-            "nothing is certain and everything is possible.",
-        )  # fmt: skip
+        self._warn_vacuous(rows, np.inf, "nothing is certain and everything is possible.")
         certain, possible = structure.masks(P, self.thresholds_[rows.numbers], risk.moves)
         self.withheld_ = structure.open_share(P, certain, possible)
         self.promise_ = self._promise(risk)
@@ -193,21 +187,9 @@ class RiskControl(Calibrated):
         self._check_calibrated()
         structure = structure_of(self.learner.space_, "RiskControl")
         P = structure.read(self.learner.predict_marginals(X))
-        thresholds = self.row_thresholds(len(P), groups=groups, weights=weights)
+        thresholds = self._row_thresholds(len(P), groups, weights)
         certain, possible = structure.masks(P, thresholds, self._risk().moves)
         return Nested(*structure.write(P, certain, possible, row_index(X)))
-
-    def row_thresholds(self, n: int, *, groups: Any = None, weights: Any = None) -> np.ndarray:
-        """The thresholds of n new rows; shape (n,)."""
-        numbers, new_weights = self._new_rows(n, groups, weights)
-        if not self.weighted_:
-            thresholds: np.ndarray = self.thresholds_[numbers]
-            return thresholds
-        found = np.empty(n)
-        for g, curve in enumerate(self.curves_):
-            assert curve is not None  # weights go with curves
-            found[numbers == g] = curve.threshold(self.level, new_weights[numbers == g])
-        return found
 
     def _risk(self) -> Risk:
         if self.risk not in RISKS:

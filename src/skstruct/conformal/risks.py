@@ -58,19 +58,25 @@ def sums_above(scores: np.ndarray, parts: np.ndarray, grid: np.ndarray) -> np.nd
     return sums
 
 
+def within_one(losses: np.ndarray) -> np.ndarray:
+    """Numbers from 0 to 1, once rounding is clipped."""
+    clipped: np.ndarray = losses.clip(0.0, 1.0)
+    return clipped
+
+
 def _share_false(claims: Claims, grid: np.ndarray, level: float) -> np.ndarray:
     """Of what is asserted, the share that is wrong; 0 where nothing is."""
     wrong = sums_above(claims.scores, claims.losses, grid)
     asserted = sums_above(claims.scores, claims.costs, grid)
     shares = np.divide(wrong, asserted, out=np.zeros_like(wrong), where=asserted > 0)
-    return np.clip(shares, 0.0, 1.0)
+    return within_one(shares)
 
 
-def _excess_false(claims: Claims, grid: np.ndarray, level: float) -> np.ndarray:
+def excess_false(claims: Claims, grid: np.ndarray, level: float) -> np.ndarray:
     """wrong - level * asserted + level: of mean up to the level where E wrong / E asserted is."""
     wrong = sums_above(claims.scores, claims.losses, grid)
     asserted = sums_above(claims.scores, claims.costs, grid)
-    return (wrong + level * (1.0 - asserted)).clip(0.0, 1.0)
+    return within_one(wrong + level * (1.0 - asserted))
 
 
 def _one_minus_f1(claims: Claims, grid: np.ndarray, level: float) -> np.ndarray:
@@ -79,7 +85,7 @@ def _one_minus_f1(claims: Claims, grid: np.ndarray, level: float) -> np.ndarray:
     asserted = sums_above(claims.scores, claims.costs, grid)
     true = np.where(claims.right, claims.costs, 0.0).sum(axis=1, keepdims=True)
     f1 = np.divide(2.0 * right, asserted + true, out=np.ones_like(right), where=asserted + true > 0)
-    return np.clip(1.0 - f1, 0.0, 1.0)
+    return within_one(1.0 - f1)
 
 
 RISKS: dict[str, Risk] = {
@@ -89,6 +95,6 @@ RISKS: dict[str, Risk] = {
     "false": Risk("certain", "of the parts held for certain, the share that are not true",
                   _share_false),
     "precision": Risk("certain", "the expected number of parts held for certain wrongly, divided "
-                      "by the expected number held for certain", _excess_false),
+                      "by the expected number held for certain", excess_false),
     "f1": Risk("certain", "one minus the F1 of what is held for certain", _one_minus_f1, best=True),
 }  # fmt: skip

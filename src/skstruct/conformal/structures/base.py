@@ -49,8 +49,16 @@ class Structure(ABC):
         self.space = space
 
     @abstractmethod
+    def probabilities(self, marginals: Any) -> np.ndarray:
+        """Probabilities as ``predict_marginals`` gives them, checked."""
+
     def read(self, marginals: Any) -> np.ndarray:
-        """Probabilities as ``predict_marginals`` gives them, checked and made coherent."""
+        """Scores of parts: the probabilities, or what keeps predictions in the structure."""
+        return self.probabilities(marginals)
+
+    @abstractmethod
+    def confidence(self, P: np.ndarray) -> np.ndarray:
+        """Scores of what would be asserted of each part; shape (n, m), minus infinity for none."""
 
     @abstractmethod
     def claims(self, P: np.ndarray, Z: np.ndarray, weights: Any, both: bool) -> Claims:

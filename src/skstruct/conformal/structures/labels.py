@@ -24,7 +24,7 @@ class Labels(Structure):
 
     asserts_absence = True
 
-    def read(self, marginals: Any) -> np.ndarray:
+    def probabilities(self, marginals: Any) -> np.ndarray:
         P = np.array(marginals, dtype=np.float64)
         d = len(self.space.labels_)
         if P.ndim != 2 or P.shape[1] != d or np.isnan(P).any():
@@ -72,6 +72,9 @@ class Labels(Structure):
             )
         costs: np.ndarray = 1.0 / (1.0 + dag.depth)
         return costs
+
+    def confidence(self, P: np.ndarray) -> np.ndarray:
+        return _confidence(P)
 
     def claims(self, P: np.ndarray, Z: np.ndarray, weights: Any, both: bool) -> Claims:
         costs, true = shared(self._costs(weights, Z)), np.asarray(Z) == 1

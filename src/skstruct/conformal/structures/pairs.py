@@ -33,7 +33,7 @@ class Pairs(Structure):
        Condorcet-consistent single-winner election method", 2011.
     """
 
-    def read(self, marginals: Any) -> np.ndarray:
+    def probabilities(self, marginals: Any) -> np.ndarray:
         P, d = np.array(marginals, dtype=np.float64), len(self.space.labels_)
         if P.ndim != 3 or P.shape[1:] != (d, d):
             raise ValueError(
@@ -44,17 +44,23 @@ class Pairs(Structure):
         if np.isnan(P).any():
             row, i, j = np.argwhere(np.isnan(P))[0].tolist()
             raise ValueError(f"predict_marginals: row {row}, items {i} and {j}: got NaN.")
-        return best_paths(check_probabilities(P, "items"))
+        return check_probabilities(P, "items")
+
+    def read(self, marginals: Any) -> np.ndarray:
+        return best_paths(self.probabilities(marginals))
+
+    def confidence(self, P: np.ndarray) -> np.ndarray:
+        i, j = np.triu_indices(P.shape[1], 1)
+        forward, backward = P[:, i, j], P[:, j, i]
+        return np.where(forward == backward, -np.inf, np.maximum(forward, backward))
 
     def claims(self, P: np.ndarray, Z: np.ndarray, weights: Any, both: bool) -> Claims:
         self.check_unweighted(weights)
         i, j = np.triu_indices(P.shape[1], 1)
-        forward, backward = P[:, i, j], P[:, j, i]
-        scores = np.where(forward == backward, -np.inf, np.maximum(forward, backward))
         first, second = np.asarray(Z)[:, i], np.asarray(Z)[:, j]
         known = (first < second) | (first > second)  # neither a tie nor NaN
-        right = (forward > backward) == (first < second)
-        return Claims(scores, right, shared(known.astype(np.float64)))
+        right = (P[:, i, j] > P[:, j, i]) == (first < second)
+        return Claims(self.confidence(P), right, shared(known.astype(np.float64)))
 
     def misses(self, P: np.ndarray, Z: np.ndarray, weights: Any) -> Claims:
         """An order of two items is no longer possible once the other one is certain."""

@@ -24,7 +24,7 @@ class Positions(Structure):
     def _names(self) -> Any:
         return self.space.labels_
 
-    def read(self, marginals: Any) -> np.ndarray:
+    def probabilities(self, marginals: Any) -> np.ndarray:
         q = len(self._names())
         rows = marginals if isinstance(marginals, list) else np.asarray(marginals)
         rows = [np.asarray(row, dtype=np.float64) for row in rows]
@@ -56,6 +56,9 @@ class Positions(Structure):
                 "this row; calibrate with inputs and outputs of the same lengths."
             )
         return padded
+
+    def confidence(self, P: np.ndarray) -> np.ndarray:
+        return _most_likely(P)[0]
 
     def claims(self, P: np.ndarray, Z: np.ndarray, weights: Any, both: bool) -> Claims:
         self.check_unweighted(weights)
@@ -111,7 +114,7 @@ class Positions(Structure):
 class OneOf(Positions):
     """One class: a sequence of a single position."""
 
-    def read(self, marginals: Any) -> np.ndarray:
+    def probabilities(self, marginals: Any) -> np.ndarray:
         P = np.asarray(marginals, dtype=np.float64)
         k = len(self._names())
         if P.ndim != 2 or P.shape[1] != k or np.isnan(P).any():
@@ -125,7 +128,10 @@ class OneOf(Positions):
                 f"predict_marginals: the probabilities of row {off[0]} sum to "
                 f"{P[off[0]].sum():g}; one of the {k} classes is right, so that they sum to 1."
             )
-        return check_probabilities(P, "class")[:, None, :]
+        return check_probabilities(P, "class")
+
+    def read(self, marginals: Any) -> np.ndarray:
+        return self.probabilities(marginals)[:, None, :]
 
     def numbers(self, Z: np.ndarray) -> np.ndarray:
         return np.asarray(Z).reshape(-1, 1)

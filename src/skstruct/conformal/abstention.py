@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Withholding rows, or parts of outputs, so that the risk of what is kept is small."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from skstruct.bounds.certificate import check_delta, check_positive, largest_loss
+from skstruct.conformal.calibration import ROWS, Calibrated, row_index
+from skstruct.conformal.p_values import binomial_p_values, fixed_sequence, hoeffding_bentkus
+from skstruct.conformal.risks import excess_false
+from skstruct.conformal.structures import Claims, Structure, structure_of
+from skstruct.saving import savable
+from skstruct.tolerances import STATED_BOUND
+
+EVERY = 5  # one row of so many says which thresholds are tested, and is not tested itself
+MOST = 100  # thresholds
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Predictions, and which of them are kept.
+
+    Attributes
+    ----------
+    outputs : list
+        Of rows: outputs in the user's format, None where withheld. Of parts: labels that are
+        certain with all ancestors, symbols with None where open, pairs of a partial order.
+    kept : bool array
+        Rows (n,), labels (n, d), positions (n, T) or pairs of items (n, d, d).
+    """
+
+    outputs: Any
+    kept: np.ndarray
+
+
+@savable
+class Abstention(Calibrated):
+    r"""Predictions of a fitted learner, where sure; with a risk of what is kept.
+
+    With probability 1 - delta over the calibration rows,
+
+    .. math:: \frac{E[\mathrm{loss}(x, y)\,1[x\ \text{is kept}]]}{P(x\ \text{is kept})}
+              \le \mathrm{level}.
+
+    Thresholds are tested from strict to lax, up to the first that fails [1]_. Given how many rows
+    are kept at a threshold, their losses are independent and of the distribution that is asked
+    about, so that the tests of a mean hold for them. Which thresholds are tested is taken from
+    the scores of every fifth calibration row; the others are tested.
+
+    Parameters
+    ----------
+    learner : fitted learner
+    level : float
+        The largest risk of what is kept: of rows in units of the loss, of parts a share.
+    delta : float, default=0.1
+        Probability that the promise is broken.
+    of : "rows" or "parts", default="rows"
+        What is withheld. Parts: labels of a set, asserted as there or as not there; of a
+        hierarchy, labels that are there, which goes up to the ancestors that are sure; positions
+        of a sequence; pairs of a ranking. Their risk is the expected number of wrong ones by that
+        of all that are kept, each as a share of the parts of its row.
+    by : "risk" or "marginals", default="risk"
+        What rows are withheld by: the risk that ``predict_risk`` estimates, or the mean
+        probability that parts are not what is most likely.
+    loss : "learner" or "zero_one", default="learner"
+        Of rows: that of the learner, or whether anything is wrong (an exact test).
+    loss_bound : float, default=None
+        No loss exceeds it; None where the learner's loss knows.
+
+    Attributes
+    ----------
+    thresholds_ : array
+        One for each group. Rows are kept up to it, parts above it.
+    kept_share_ : float
+        Of the calibration rows, or of their parts.
+    vacuous_ : list of bool
+        Per group: whether all is withheld, since no threshold passed.
+    groups_ : list or None
+    promise_ : str
+    n_calibration_ : int
+
+    References
+    ----------
+    .. [1] A. N. Angelopoulos, S. Bates, E. J. Candès, M. I. Jordan and L. Lei, "Learn then test:
+       calibrating predictive algorithms to achieve risk control", 2021.
+
+    Examples
+    --------
+    >>> from skstruct import ExponentialFamily
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(600, 1))
+    >>> y = np.where(X[:, 0] + 0.5 * rng.normal(size=600) > 0, "up", "down")
+    >>> learner = ExponentialFamily().fit(X[:100], y[:100])
+    >>> sure = Abstention(learner, 0.05, by="marginals", loss="zero_one")
+    >>> sure.calibrate(X[100:], y[100:]).predict([[2.0], [0.1]]).outputs
+    ['up', None]
+    """
+
+    def __init__(
+        self,
+        learner: Any,
+        level: float,
+        *,
+        delta: float = 0.1,
+        of: str = "rows",
+        by: str = "risk",
+        loss: str = "learner",
+        loss_bound: float | None = None,
+    ) -> None:
+        self.learner = learner
+        self.level = level
+        self.delta = delta
+        self.of = of
+        self.by = by
+        self.loss = loss
+        self.loss_bound = loss_bound
+
+    def calibrate(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
+        """Choose the thresholds by rows that the learner has not seen.
+
+        Parameters
+        ----------
+        X, y : inputs and outputs
+        groups : sequence of length n, default=None
+            A threshold for each group, and the promise within each.
+        sample_weight : None
+            Refused: the tests are those of rows with equal weights.
+
+        Returns
+        -------
+        self
+        """
+        if sample_weight is not None:
+            raise ValueError("Abstention: the tests know no sample_weight; leave it out.")
+        self._check_choices()
+        delta = check_delta(self.delta)
+        Z = self.learner.space_.validate(y)
+        rows = self._read_rows(len(Z), groups, None)
+        test = self._rows_test(X, Z) if self.of == "rows" else self._parts_test(X, Z)
+        self._keep_groups(rows, groups, None)
+        found = [test.threshold(numbers, delta) for _, numbers in rows.by_group()]
+        self.thresholds_ = np.array(found)
+        self._warn_vacuous(rows, test.nothing, "all is withheld.")
+        self.kept_share_ = test.kept_share(self.thresholds_[rows.numbers])
+        self.promise_ = self._promise(delta)
+        return self
+
+    def predict(self, X: Any, *, groups: Any = None) -> Kept:
+        """Predictions, without what is withheld.
+
+        Parameters
+        ----------
+        X : inputs
+        groups : sequence of length n, default=None
+            Known groups, where calibration had some.
+
+        Returns
+        -------
+        Kept
+        """
+        self._check_calibrated()
+        if self.of == "parts":
+            return self._kept_parts(X, groups)
+        scores = self._row_scores(X)
+        kept = scores <= self._row_thresholds(len(scores), groups)
+        outputs = self.learner.predict(X)
+        rows = (
+            outputs.iloc[i] if hasattr(outputs, "iloc") else outputs[i] for i in range(len(kept))
+        )
+        return Kept([_plain(row) if keep else None for row, keep in zip(rows, kept)], kept)
+
+    def _kept_parts(self, X: Any, groups: Any) -> Kept:
+        structure = structure_of(self.learner.space_, "Abstention")
+        P = structure.read(self.learner.predict_marginals(X))
+        thresholds = self._row_thresholds(len(P), groups)
+        moves = "both" if structure.asserts_absence else "certain"
+        masks = structure.masks(P, thresholds, moves)
+        outputs, _ = structure.write(P, *masks, row_index(X))
+        return Kept(outputs, structure.decided(P, thresholds))
+
+    # ------------------------------------------------------------- what is tested
+    def _row_scores(self, X: Any) -> np.ndarray:
+        """Doubt about every row; shape (n,)."""
+        if self.by == "risk":
+            return np.asarray(self.learner.predict_risk(X), dtype=np.float64)
+        structure = structure_of(self.learner.space_, "Abstention")
+        return _doubt(structure, self.learner.predict_marginals(X))
+
+    def _rows_test(self, X: Any, Z: Any) -> "RowsTest":
+        predicted = self.learner.space_.validate(self.learner.predict(X))
+        if self.loss == "zero_one":
+            losses = _differ(predicted, Z).astype(np.float64)
+            return RowsTest(self._row_scores(X), losses, self._share(1.0), exact=True)
+        largest = self._largest()
+        losses = np.asarray(self.learner.loss_(predicted, Z), dtype=np.float64) / largest
+        beyond = np.flatnonzero((losses < 0) | (losses > 1 + STATED_BOUND))
+        if len(beyond):
+            raise ValueError(
+                f"Abstention: the loss of row {beyond[0]} is {losses[beyond[0]] * largest:g}; "
+                f"losses are from 0 to {largest:g}. Give loss_bound."
+            )
+        return RowsTest(self._row_scores(X), losses.clip(max=1.0), self._share(largest))
+
+    def _largest(self) -> float:
+        if self.loss_bound is not None:
+            return check_positive(self.loss_bound, "loss_bound", "Abstention")
+        known = None
+        if hasattr(self.learner.loss_, "largest_loss"):
+            known = largest_loss(self.learner.loss_, self.learner.space_)
+        if known is None or not 0 < known < math.inf:
+            raise ValueError("Abstention: the largest loss is not known; give loss_bound.")
+        return float(known)
+
+    def _share(self, largest: float) -> float:
+        return min(float(self.level) / largest, 1.0)
+
+    def _parts_test(self, X: Any, Z: Any) -> "PartsTest":
+        structure = structure_of(self.learner.space_, "Abstention")
+        P = structure.read(self.learner.predict_marginals(X))
+        claims = structure.claims(P, Z, None, both=structure.asserts_absence)
+        return PartsTest(claims, self._share(1.0))
+
+    def _check_choices(self) -> None:
+        allowed = {"of": ("rows", "parts"), "by": ("risk", "marginals")}
+        allowed["loss"] = ("learner", "zero_one")
+        for name, choices in allowed.items():
+            if getattr(self, name) not in choices:
+                raise ValueError(
+                    f"Abstention: {name} is {choices[0]!r} or {choices[1]!r}; got "
+                    f"{getattr(self, name)!r}."
+                )
+        if self.of == "parts" or self.loss == "zero_one":
+            self._check_level()
+        elif not float(self.level) >= 0:
+            raise ValueError(f"Abstention: level is at least 0; got {self.level!r}.")
+
+    def _promise(self, delta: float) -> str:
+        what = {"rows": "the expected loss of a new row, given that it is kept,"}
+        what["parts"] = (
+            "the expected number of parts that are kept and wrong, divided by the expected number "
+            "of parts that are kept,"
+        )
+        within = "" if self.groups_ is None else " within each group"
+        return (
+            f"With probability {1 - delta:g} over the draw of calibration rows, {what[self.of]} is "
+            f"at most {self.level:g}{within}. {ROWS}; nothing is said of rows and parts that are "
+            "withheld, nor of how many are."
+        )
+
+
+@dataclass(frozen=True)
+class RowsTest:
+    """Which rows may be kept: scores of doubt (n,), losses (n,) from 0 to 1, and the level."""
+
+    scores: np.ndarray
+    losses: np.ndarray
+    level: float
+    exact: bool = False
+    nothing: float = -math.inf
+
+    def threshold(self, numbers: np.ndarray, delta: float) -> float:
+        """The laxest threshold that passed, among rows of these numbers."""
+        rest, scout = _split(numbers)
+        if not len(rest):
+            return self.nothing
+        grid = np.append(_quantiles(self.scores[scout]), np.inf)
+        # Thresholds that keep too few rows could not pass even without a single loss.
+        shares = (self.scores[scout][:, None] <= grid).mean(axis=0) if len(scout) else [1.0]
+        need = 2.0 * math.log(delta) / math.log1p(-self.level) if 0 < self.level < 1 else 0.0
+        start = int(np.argmax(np.append(np.asarray(shares) * len(rest) >= need, True)))
+        grid = grid[min(start, len(grid) - 1) :]
+        kept = self.scores[rest][:, None] <= grid
+        counts = kept.sum(axis=0)
+        sums = self.losses[rest] @ kept
+        if self.exact:
+            p_values = binomial_p_values(sums, counts, self.level)
+        else:
+            p_values = hoeffding_bentkus(sums / np.maximum(counts, 1), counts, self.level)
+        passed = fixed_sequence(p_values, delta)
+        return float(grid[passed - 1]) if passed else self.nothing
+
+    def kept_share(self, thresholds: np.ndarray) -> float:
+        return float(np.mean(self.scores <= thresholds))
+
+
+@dataclass(frozen=True)
+class PartsTest:
+    """Which parts may be kept: what is asserted of them, and the level."""
+
+    claims: Claims
+    level: float
+    nothing: float = math.inf
+
+    def threshold(self, numbers: np.ndarray, delta: float) -> float:
+        """The laxest threshold that passed, among rows of these numbers."""
+        rest, scout = _split(numbers)
+        if not len(rest):
+            return self.nothing
+        scores = self.claims.scores[scout]
+        grid = np.append(_quantiles(-scores[scores > -np.inf]), np.inf) * -1.0
+        asserted = np.array([(scores > t).mean() if scores.size else 1.0 for t in grid])
+        # What could be the p-value if all were right: from there on a threshold can pass.
+        possible = hoeffding_bentkus(self.level * (1.0 - asserted), len(rest), self.level)
+        start = int(np.argmax(np.append(possible <= delta**2, True)))
+        grid = grid[min(start, len(grid) - 1) :]
+        part = Claims(
+            *(a[rest] for a in (self.claims.scores, self.claims.right, self.claims.costs))
+        )
+        means = excess_false(part, grid, self.level).mean(axis=0)
+        passed = fixed_sequence(hoeffding_bentkus(means, len(rest), self.level), delta)
+        return float(grid[passed - 1]) if passed else self.nothing
+
+    def kept_share(self, thresholds: np.ndarray) -> float:
+        return float(np.mean(self.claims.scores > thresholds[:, None]))
+
+
+def _split(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that are tested, and those that say which thresholds are."""
+    scout = np.arange(len(numbers)) % EVERY == EVERY - 1
+    return numbers[~scout], numbers[scout]
+
+
+def _quantiles(scores: np.ndarray) -> np.ndarray:
+    """Distinct scores that rise, not more than a hundred."""
+    distinct = np.unique(scores)
+    if len(distinct) <= MOST:
+        return distinct
+    return np.unique(np.quantile(scores, np.linspace(0, 1, MOST), method="lower"))
+
+
+def _doubt(structure: Structure, marginals: Any) -> np.ndarray:
+    """The mean over parts of the probability that they are not as asserted; shape (n,)."""
+    P = structure.read(marginals)
+    scores = structure.confidence(P)
+    known = scores > -np.inf
+    sums = np.where(known, 1.0 - scores, 0.0).sum(axis=1)
+    return np.asarray(sums / np.maximum(known.sum(axis=1), 1))
+
+
+def _differ(predicted: Any, truth: Any) -> np.ndarray:
+    """Whether two canonical outputs differ anywhere; shape (n,)."""
+    a, b = np.asarray(predicted), np.asarray(truth)
+    if a.ndim > 1 and a.shape[1] != b.shape[1]:  # sequences, padded to other widths
+        width = max(a.shape[1], b.shape[1])
+        a, b = (
+            np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=-1)
+            for rows in (a, b)
+        )
+    different = (a != b) & ~((a != a) & (b != b))
+    return np.asarray(different.reshape(len(a), -1).any(axis=1))
+
+
+def _plain(row: Any) -> Any:
+    """A name rather than an array without axes."""
+    return row.item() if isinstance(row, np.generic) else row
