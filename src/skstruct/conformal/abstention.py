@@ -11,7 +11,7 @@ from skstruct.bounds.certificate import check_delta, check_positive, largest_los
 from skstruct.conformal.calibration import ROWS, Calibrated, row_index
 from skstruct.conformal.p_values import binomial_p_values, fixed_sequence, hoeffding_bentkus
 from skstruct.conformal.risks import excess_false
-from skstruct.conformal.structures import Claims, Structure, structure_of
+from skstruct.conformal.structures import Claims, Moves, Structure, structure_of
 from skstruct.saving import savable
 from skstruct.tolerances import STATED_BOUND
 
@@ -176,7 +176,7 @@ class Abstention(Calibrated):
         structure = structure_of(self.learner.space_, "Abstention")
         P = structure.read(self.learner.predict_marginals(X))
         thresholds = self._row_thresholds(len(P), groups)
-        moves = "both" if structure.asserts_absence else "certain"
+        moves: Moves = "both" if structure.asserts_absence else "certain"
         masks = structure.masks(P, thresholds, moves)
         outputs, _ = structure.write(P, *masks, row_index(X))
         return Kept(outputs, structure.decided(P, thresholds))

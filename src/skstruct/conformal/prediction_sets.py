@@ -7,7 +7,7 @@ import numpy as np
 
 from skstruct.conformal.calibration import ROWS, Calibrated, row_index
 from skstruct.conformal.levels import risk_curve
-from skstruct.conformal.sets import rule_for
+from skstruct.conformal.sets import SetRule, rule_for
 from skstruct.saving import savable
 
 
@@ -148,10 +148,10 @@ class PredictionSets(Calibrated):
         rule, known, thresholds = self._opened(X, groups, weights)
         return rule.counts(known, thresholds, most)
 
-    def _rule(self) -> Any:
+    def _rule(self) -> SetRule:
         return rule_for(self.learner, self.score, self.nonempty)
 
-    def _opened(self, X: Any, groups: Any, weights: Any) -> tuple[Any, Any, np.ndarray]:
+    def _opened(self, X: Any, groups: Any, weights: Any) -> tuple[SetRule, Any, np.ndarray]:
         """The rule, what it needs of inputs, and the thresholds of the rows."""
         self._check_calibrated()
         rule = self._rule()

@@ -107,7 +107,7 @@ class RiskControl(Calibrated):
     >>> Y = (X + 0.5 * rng.normal(size=X.shape) > 0).astype(int)
     >>> learner = ExponentialFamily(LabelSets(["sun", "wind"])).fit(X[:100], Y[:100])
     >>> control = RiskControl(learner, level=0.05, risk="wrong").calibrate(X[100:], Y[100:])
-    >>> nested = control.predict([[3.0, 0.1]])
+    >>> nested = control.predict([[3.0, 0.0]])
     >>> nested.certain, nested.possible
     (array([[1, 0]]), array([[1, 1]]))
     """

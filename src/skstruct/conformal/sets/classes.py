@@ -57,7 +57,7 @@ class ClassRule(SetRule):
         return [tuple(names[a] for a in np.flatnonzero(row)) for row in inside]
 
     def counts(self, known: Any, thresholds: np.ndarray, most: int) -> np.ndarray:
-        return np.minimum((known <= thresholds[:, None]).sum(axis=1), most)
+        return np.asarray(np.minimum((known <= thresholds[:, None]).sum(axis=1), most))
 
 
 class LevelRule(ClassRule):

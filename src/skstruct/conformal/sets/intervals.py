@@ -75,5 +75,5 @@ class IntervalRule(SetRule):
 
 def _columns(numbers: Any) -> np.ndarray:
     """Numbers as an array (n, d)."""
-    numbers = np.asarray(numbers, dtype=np.float64)
-    return numbers[:, None] if numbers.ndim == 1 else numbers
+    columns = np.asarray(numbers, dtype=np.float64)
+    return columns.reshape(len(columns), -1)

@@ -116,4 +116,4 @@ class SequenceRule(OutputRule):
 
 def _log(P: np.ndarray) -> np.ndarray:
     """Logarithms of probabilities, none of which is below rounding."""
-    return np.log(np.maximum(P, np.finfo(float).eps))
+    return np.asarray(np.log(np.maximum(P, np.finfo(float).eps)))
