@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import binom
+from scipy.stats import binom, multinomial
 
 from skstruct.bounds import held_out_bound
 from skstruct.conformal import (
+    betting_p_values,
     binomial_p_values,
     conformal_quantile,
     crc_threshold,
@@ -135,6 +136,22 @@ def test_p_values_are_valid():
         for p in (hoeffding_bentkus(k / n, n, level), binomial_p_values(k, n, level)):
             for delta in (0.01, 0.05, 0.1, 0.3):
                 assert probabilities[p <= delta].sum() <= delta + 1e-12
+
+
+def test_p_values_by_betting_are_valid():
+    """For losses of 0, 1/2 and 1 with a mean at the level: all counts of each, exactly."""
+    n, level = 12, 0.3
+    k = np.array([(a, b) for a in range(n + 1) for b in range(n + 1 - a)])
+    probabilities = multinomial.pmf(np.column_stack([k, n - k.sum(axis=1)]), n, [0.2, 0.2, 0.6])
+    losses = [[1.0] * a + [0.5] * b + [0.0] * (n - a - b) for a, b in k]
+    p = betting_p_values(np.transpose(losses), level)
+    assert probabilities.sum() == pytest.approx(1)
+    for delta in (0.05, 0.1, 0.3, 0.6):
+        assert probabilities[p <= delta].sum() <= delta
+    assert (probabilities / p).sum() <= 1 + 1e-9 + probabilities[p == 1].sum()
+    assert_array_equal(betting_p_values([[0.0, 1.0]], 1.0), [0.0, 0.0])
+    assert_array_equal(betting_p_values([[0.0, 1.0]], 0.0), [1.0, 1.0])
+    assert_array_equal(betting_p_values(np.zeros((0, 2)), 0.5), [1.0, 1.0])
 
 
 def test_p_values_at_the_ends():

@@ -4,7 +4,12 @@
 from skstruct.conformal.abstention import Abstention, Kept
 from skstruct.conformal.jackknife import jackknife_plus
 from skstruct.conformal.levels import conformal_quantile, crc_threshold
-from skstruct.conformal.p_values import binomial_p_values, fixed_sequence, hoeffding_bentkus
+from skstruct.conformal.p_values import (
+    betting_p_values,
+    binomial_p_values,
+    fixed_sequence,
+    hoeffding_bentkus,
+)
 from skstruct.conformal.prediction_sets import PredictionSets
 from skstruct.conformal.risk_control import Nested, RiskControl
 from skstruct.conformal.sets import Intervals, OutputSets
@@ -17,6 +22,7 @@ __all__ = [
     "OutputSets",
     "PredictionSets",
     "RiskControl",
+    "betting_p_values",
     "binomial_p_values",
     "conformal_quantile",
     "crc_threshold",

@@ -9,13 +9,18 @@ import numpy as np
 
 from skstruct.bounds.certificate import check_delta, check_positive, largest_loss
 from skstruct.conformal.calibration import ROWS, Calibrated, row_index
-from skstruct.conformal.p_values import binomial_p_values, fixed_sequence, hoeffding_bentkus
+from skstruct.conformal.p_values import (
+    betting_p_values,
+    binomial_p_values,
+    hoeffding_bentkus,
+    laxest,
+    split_rows,
+)
 from skstruct.conformal.risks import excess_false
 from skstruct.conformal.structures import Claims, Moves, Structure, structure_of
 from skstruct.saving import savable
 from skstruct.tolerances import STATED_BOUND
 
-EVERY = 5  # one row of so many says which thresholds are tested, and is not tested itself
 MOST = 100  # thresholds
 
 
@@ -45,10 +50,11 @@ class Abstention(Calibrated):
     .. math:: \frac{E[\mathrm{loss}(x, y)\,1[x\ \text{is kept}]]}{P(x\ \text{is kept})}
               \le \mathrm{level}.
 
-    Thresholds are tested from strict to lax, up to the first that fails [1]_. Given how many rows
-    are kept at a threshold, their losses are independent and of the distribution that is asked
-    about, so that the tests of a mean hold for them. Which thresholds are tested is taken from
-    the scores of every fifth calibration row; the others are tested.
+    Thresholds are tested one by one up to the first that fails, and the laxest that passed is
+    taken [1]_. Given how many rows are kept at a threshold, their losses are independent and of
+    the distribution that is asked about, so that the tests of a mean hold for them. Which
+    thresholds are tested, and in which order, is taken from every fourth calibration row, so that
+    those likely to pass come first; the tests are those of the others.
 
     Parameters
     ----------
@@ -263,24 +269,24 @@ class RowsTest:
 
     def threshold(self, numbers: np.ndarray, delta: float) -> float:
         """The laxest threshold that passed, among rows of these numbers."""
-        rest, scout = _split(numbers)
-        if not len(rest):
-            return self.nothing
+        rest, scout = split_rows(numbers)
         grid = np.append(_quantiles(self.scores[scout]), np.inf)
-        # Thresholds that keep too few rows could not pass even without a single loss.
-        shares = (self.scores[scout][:, None] <= grid).mean(axis=0) if len(scout) else [1.0]
-        need = 2.0 * math.log(delta) / math.log1p(-self.level) if 0 < self.level < 1 else 0.0
-        start = int(np.argmax(np.append(np.asarray(shares) * len(rest) >= need, True)))
-        grid = grid[min(start, len(grid) - 1) :]
-        kept = self.scores[rest][:, None] <= grid
-        counts = kept.sum(axis=0)
-        sums = self.losses[rest] @ kept
+        counts, sums = self._kept(scout, grid)
+        # As if the rows that are tested were like these; one more row is right at the level.
+        guess = (sums + self.level) / (counts + 1.0)
+        expected = np.ceil(counts * len(rest) / max(len(scout), 1)).astype(np.int64)
+        likely = hoeffding_bentkus(guess, expected, self.level)
+        counts, sums = self._kept(rest, grid)
         if self.exact:
             p_values = binomial_p_values(sums, counts, self.level)
         else:
             p_values = hoeffding_bentkus(sums / np.maximum(counts, 1), counts, self.level)
-        passed = fixed_sequence(p_values, delta)
-        return float(grid[passed - 1]) if passed else self.nothing
+        return laxest(grid, likely, p_values, delta, self.nothing)
+
+    def _kept(self, rows: np.ndarray, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How many rows are kept at each threshold, and the sum of their losses."""
+        kept = self.scores[rows][:, None] <= grid
+        return kept.sum(axis=0), self.losses[rows] @ kept
 
     def kept_share(self, thresholds: np.ndarray) -> float:
         return float(np.mean(self.scores <= thresholds))
@@ -296,31 +302,18 @@ class PartsTest:
 
     def threshold(self, numbers: np.ndarray, delta: float) -> float:
         """The laxest threshold that passed, among rows of these numbers."""
-        rest, scout = _split(numbers)
-        if not len(rest):
-            return self.nothing
+        rest, scout = split_rows(numbers)
         scores = self.claims.scores[scout]
-        grid = np.append(_quantiles(-scores[scores > -np.inf]), np.inf) * -1.0
-        asserted = np.array([(scores > t).mean() if scores.size else 1.0 for t in grid])
-        # What could be the p-value if all were right: from there on a threshold can pass.
-        possible = hoeffding_bentkus(self.level * (1.0 - asserted), len(rest), self.level)
-        start = int(np.argmax(np.append(possible <= delta**2, True)))
-        grid = grid[min(start, len(grid) - 1) :]
-        part = Claims(
-            *(a[rest] for a in (self.claims.scores, self.claims.right, self.claims.costs))
-        )
-        means = excess_false(part, grid, self.level).mean(axis=0)
-        passed = fixed_sequence(hoeffding_bentkus(means, len(rest), self.level), delta)
-        return float(grid[passed - 1]) if passed else self.nothing
+        grid = -np.append(_quantiles(-scores[scores > -np.inf]), np.inf)
+        likely, p_values = (self._p_values(rows, grid) for rows in (scout, rest))
+        return laxest(grid, likely, p_values, delta, self.nothing)
+
+    def _p_values(self, rows: np.ndarray, grid: np.ndarray) -> np.ndarray:
+        excess = excess_false(self.claims.rows(rows), grid, self.level)
+        return betting_p_values(excess, self.level)
 
     def kept_share(self, thresholds: np.ndarray) -> float:
         return float(np.mean(self.claims.scores > thresholds[:, None]))
-
-
-def _split(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows that are tested, and those that say which thresholds are."""
-    scout = np.arange(len(numbers)) % EVERY == EVERY - 1
-    return numbers[~scout], numbers[scout]
 
 
 def _quantiles(scores: np.ndarray) -> np.ndarray:

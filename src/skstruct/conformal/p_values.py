@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import rel_entr
-from scipy.stats import binom
+from scipy.special import bdtr, logsumexp, rel_entr
 
 from skstruct.tolerances import WHOLE_NUMBER
+
+PLAYERS = 12  # who bet shares from a hundredth of the largest one up
+EVERY = 4  # one row of so many gives the order of tests, and is not tested itself
+MOST_OF_CAPITAL = 0.9  # of what a single row could cost
 
 
 def hoeffding_bentkus(means: ArrayLike, n: Any, level: float) -> np.ndarray:
@@ -47,7 +50,7 @@ def hoeffding_bentkus(means: ArrayLike, n: Any, level: float) -> np.ndarray:
         return np.zeros(means.shape)
     below = np.minimum(means, level)
     entropy = rel_entr(below, level) + rel_entr(1.0 - below, 1.0 - level)
-    tail = math.e * binom.cdf(np.ceil(n * means - WHOLE_NUMBER), n, level)
+    tail = math.e * bdtr(np.ceil(n * means - WHOLE_NUMBER), n, level)
     return np.where(n > 0, np.minimum(np.minimum(np.exp(-n * entropy), tail), 1.0), 1.0)
 
 
@@ -69,8 +72,43 @@ def binomial_p_values(counts: ArrayLike, n: ArrayLike, level: float) -> np.ndarr
     counts, n = np.broadcast_arrays(np.asarray(counts), np.asarray(n))
     if level >= 1.0:
         return np.zeros(counts.shape)
-    tail = binom.cdf(np.round(counts), np.maximum(n, 1), level)
+    tail = bdtr(np.round(counts), np.maximum(n, 1), level)
     return np.where(n > 0, tail, 1.0)
+
+
+def betting_p_values(losses: ArrayLike, level: float) -> np.ndarray:
+    r"""P-values of means of losses from 0 to 1, small where their variance is small.
+
+    A player who bets a share :math:`\lambda` of her capital on every row has
+    :math:`K_\lambda = \prod_i (1 + \lambda\,(a - L_i))` in the end, which is 1 at most in
+    expectation if :math:`E\,L \ge a`; so has the mean of several such players, and by Markov's
+    inequality its inverse is a p-value [1]_.
+
+    Parameters
+    ----------
+    losses : array of shape (n, m)
+        Of n rows; a test for each column.
+    level : float from 0 to 1
+        The a of the formula.
+
+    References
+    ----------
+    .. [1] I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by
+       betting", 2024, section 4.
+
+    Examples
+    --------
+    >>> betting_p_values([[0.0, 0.1, 0.2]] * 50, 0.1).round(4).tolist()
+    [0.0725, 1.0, 1.0]
+    """
+    losses = np.asarray(losses, dtype=np.float64)
+    if level >= 1.0:
+        return np.zeros(losses.shape[1])
+    gains = level - losses
+    shares = MOST_OF_CAPITAL / (1.0 - level) * np.logspace(-2.0, 0.0, PLAYERS)
+    logs = np.array([np.log1p(share * gains).sum(axis=0) for share in shares])
+    p: np.ndarray = np.exp(-np.maximum(logsumexp(logs, axis=0) - math.log(PLAYERS), 0.0))
+    return p
 
 
 def fixed_sequence(p_values: ArrayLike, delta: float) -> int:
@@ -86,3 +124,29 @@ def fixed_sequence(p_values: ArrayLike, delta: float) -> int:
     """
     failed = np.flatnonzero(np.asarray(p_values) > delta)
     return int(failed[0]) if len(failed) else int(np.size(p_values))
+
+
+def laxest(
+    grid: np.ndarray, likely: np.ndarray, p_values: np.ndarray, delta: float, nothing: float
+) -> float:
+    """The laxest threshold that passed, when those that are likely to pass are tested first.
+
+    Parameters
+    ----------
+    grid : array of shape (m,)
+        Thresholds from strict to lax.
+    likely : array of shape (m,)
+        P-values of other rows, which give the order.
+    p_values : array of shape (m,)
+    nothing : float
+        The threshold where none passed.
+    """
+    order = np.argsort(likely, kind="stable")
+    passed = order[: fixed_sequence(p_values[order], delta)]
+    return float(grid[passed.max()]) if len(passed) else nothing
+
+
+def split_rows(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that are tested, and those that say what is tested and in which order."""
+    scout = np.arange(len(numbers)) % EVERY == EVERY - 1
+    return numbers[~scout], numbers[scout]

@@ -9,7 +9,7 @@ import numpy as np
 from skstruct.bounds.certificate import check_delta
 from skstruct.conformal.calibration import ROWS, Calibrated, row_index
 from skstruct.conformal.levels import Curve, risk_curve
-from skstruct.conformal.p_values import fixed_sequence, hoeffding_bentkus
+from skstruct.conformal.p_values import fixed_sequence, laxest, split_rows
 from skstruct.conformal.risks import RISKS, Risk
 from skstruct.conformal.structures import Claims, structure_of
 from skstruct.saving import savable
@@ -66,7 +66,8 @@ class RiskControl(Calibrated):
           is; needs delta;
         - ``"precision"``: expected number of these divided by that of labels that are certain,
           over rows; needs delta;
-        - ``"f1"``: 1 - F1 of what is certain, row by row; needs delta.
+        - ``"f1"``: 1 - F1 of what is certain, row by row; needs delta, and is an error where no
+          threshold can be shown to be within the level.
     delta : float, default=None
         Probability that the promise is broken. When None: the risk is at most the level in
         expectation over calibration rows too; 0.1 for risks that need it.
@@ -154,7 +155,7 @@ class RiskControl(Calibrated):
         self.delta_ = delta
         self.curves_, found = [], []
         for _, of_group in rows.by_group():
-            part = Claims(*(a[of_group] for a in (claims.scores, claims.right, claims.costs)))
+            part = claims.rows(of_group)
             curve, threshold = _calibrated(part, rows.weights[of_group], risk, level, delta)
             self.curves_.append(curve)
             found.append(threshold)
@@ -237,15 +238,27 @@ def _calibrated(
 def tested_threshold(claims: Claims, risk: Risk, level: float, delta: float) -> float:
     """The best threshold among those whose risk is at most the level by a test.
 
-    From strict to lax, each at delta, up to the first that fails; or all of a short list at
-    delta by its length, of which the one of least mean risk is taken.
+    From strict to lax, each at delta, up to the first that fails. Where strict thresholds could
+    not pass, since they assert too little, every fourth row says in which order the others are
+    tested. Or all of a short list at delta by its length, of which the one of least mean risk is
+    taken.
     """
     assert risk.on_grid is not None
     grid, n = (FEW if risk.best else GRID), len(claims.scores)
-    means = risk.on_grid(claims, grid, level).mean(axis=0)
-    p_values = hoeffding_bentkus(means, n, level)
+    losses = risk.on_grid(claims, grid, level)
+    means, p_values = losses.mean(axis=0), risk.p_values(losses, level)
     if risk.best:
         passed = p_values <= delta / len(grid)
-        return float(grid[np.argmin(np.where(passed, means, np.inf))]) if passed.any() else np.inf
+        if not passed.any():  # holding nothing for certain would not be within the level either
+            raise ValueError(
+                f"RiskControl: no threshold is shown by {n} calibration rows to have {risk.text} "
+                f"of at most {level:g}; the least mean is {means.min():.3g}. More rows or a larger "
+                "level help."
+            )
+        return float(grid[np.argmin(np.where(passed, means, np.inf))])
+    if risk.bets:
+        rest, scout = split_rows(np.arange(n))
+        likely, p_values = (risk.p_values(losses[rows], level) for rows in (scout, rest))
+        return laxest(grid, likely, p_values, delta, np.inf)
     last = fixed_sequence(p_values, delta)
     return float(grid[last - 1]) if last else np.inf

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.conformal.p_values import betting_p_values, hoeffding_bentkus
 from skstruct.conformal.structures import Claims, Moves, Structure
 
 
@@ -24,6 +25,8 @@ class Risk:
         None for a loss that falls as the threshold rises. Else (claims, grid, level) to an array
         (n, number of thresholds) of numbers from 0 to 1, with an expectation of at most the level
         where the risk is at most the level.
+    bets : bool
+        Whether these numbers hardly vary, so that tests by betting are the better ones.
     best : bool
         Whether any threshold may be the best one, so that all of the grid are tested at once;
         else they are tested from the strictest on.
@@ -32,7 +35,14 @@ class Risk:
     moves: Moves
     text: str
     on_grid: Callable[[Claims, np.ndarray, float], np.ndarray] | None = None
+    bets: bool = False
     best: bool = False
+
+    def p_values(self, losses: np.ndarray, level: float) -> np.ndarray:
+        """Of losses (n, m) on a grid: p-values of risks above the level."""
+        if self.bets:
+            return betting_p_values(losses, level)
+        return hoeffding_bentkus(losses.mean(axis=0), len(losses), level)
 
     def claims(self, structure: Structure, P: np.ndarray, Z: np.ndarray, weights: Any) -> Claims:
         """The parts that count, against the truth."""
@@ -83,7 +93,7 @@ def _one_minus_f1(claims: Claims, grid: np.ndarray, level: float) -> np.ndarray:
     """1 - F1 of what is asserted against what is true; 0 where both are empty."""
     right = sums_above(claims.scores, claims.costs - claims.losses, grid)
     asserted = sums_above(claims.scores, claims.costs, grid)
-    true = np.where(claims.right, claims.costs, 0.0).sum(axis=1, keepdims=True)
+    true = claims.true[:, None]
     f1 = np.divide(2.0 * right, asserted + true, out=np.ones_like(right), where=asserted + true > 0)
     return within_one(1.0 - f1)
 
@@ -95,6 +105,6 @@ RISKS: dict[str, Risk] = {
     "false": Risk("certain", "of the parts held for certain, the share that are not true",
                   _share_false),
     "precision": Risk("certain", "the expected number of parts held for certain wrongly, divided "
-                      "by the expected number held for certain", excess_false),
+                      "by the expected number held for certain", excess_false, bets=True),
     "f1": Risk("certain", "one minus the F1 of what is held for certain", _one_minus_f1, best=True),
 }  # fmt: skip

@@ -28,11 +28,19 @@ class Claims:
     right : bool array of shape (n, m)
     costs : array of shape (n, m)
         Of each part; a row sums to 1, or to 0 where nothing is known of its truth.
+    true : array of shape (n,)
+        Costs of all parts that could rightly be asserted.
     """
 
     scores: np.ndarray
     right: np.ndarray
     costs: np.ndarray
+    true: np.ndarray
+
+    def rows(self, numbers: np.ndarray) -> "Claims":
+        """Those of some rows."""
+        parts = (self.scores, self.right, self.costs, self.true)
+        return Claims(*(part[numbers] for part in parts))
 
     @property
     def losses(self) -> np.ndarray:

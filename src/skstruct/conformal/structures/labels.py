@@ -79,13 +79,14 @@ class Labels(Structure):
     def claims(self, P: np.ndarray, Z: np.ndarray, weights: Any, both: bool) -> Claims:
         costs, true = shared(self._costs(weights, Z)), np.asarray(Z) == 1
         if not both:
-            return Claims(P, true, costs)
-        return Claims(_confidence(P), (P >= 0.5) == true, costs)
+            return Claims(P, true, costs, (costs * true).sum(axis=1))
+        return Claims(_confidence(P), (P >= 0.5) == true, costs, costs.sum(axis=1))
 
     def misses(self, P: np.ndarray, Z: np.ndarray, weights: Any) -> Claims:
         true = np.asarray(Z) == 1
         # Out when p < t, which is -p > -t: the label falls out as the threshold -t falls.
-        return Claims(-P, ~true, shared(self.label_costs(weights) * true))
+        costs = shared(self.label_costs(weights) * true)
+        return Claims(-P, ~true, costs, costs.sum(axis=1))
 
     def masks(
         self, P: np.ndarray, thresholds: np.ndarray, moves: Moves

@@ -60,7 +60,8 @@ class Pairs(Structure):
         first, second = np.asarray(Z)[:, i], np.asarray(Z)[:, j]
         known = (first < second) | (first > second)  # neither a tie nor NaN
         right = (P[:, i, j] > P[:, j, i]) == (first < second)
-        return Claims(self.confidence(P), right, shared(known.astype(np.float64)))
+        costs = shared(known.astype(np.float64))
+        return Claims(self.confidence(P), right, costs, costs.sum(axis=1))
 
     def misses(self, P: np.ndarray, Z: np.ndarray, weights: Any) -> Claims:
         """An order of two items is no longer possible once the other one is certain."""

@@ -63,7 +63,8 @@ class Positions(Structure):
     def claims(self, P: np.ndarray, Z: np.ndarray, weights: Any, both: bool) -> Claims:
         self.check_unweighted(weights)
         truth, (scores, best) = self._truth(P, Z), _most_likely(P)
-        return Claims(scores, best == truth, shared((truth >= 0).astype(np.float64)))
+        costs = shared((truth >= 0).astype(np.float64))
+        return Claims(scores, best == truth, costs, costs.sum(axis=1))
 
     def misses(self, P: np.ndarray, Z: np.ndarray, weights: Any) -> Claims:
         self.check_unweighted(weights)
@@ -71,7 +72,8 @@ class Positions(Structure):
         known = truth >= 0
         p = np.take_along_axis(P, np.maximum(truth, 0)[..., None], axis=2)[..., 0]
         scores = np.where(known, -p, -np.inf)
-        return Claims(scores, ~known, shared(known.astype(np.float64)))
+        costs = shared(known.astype(np.float64))
+        return Claims(scores, ~known, costs, costs.sum(axis=1))
 
     def masks(
         self, P: np.ndarray, thresholds: np.ndarray, moves: Moves
