@@ -111,7 +111,7 @@ def test_risk_control_with_confidence(name, risk):
     assert len(cuts) > 100
     realised = population_risk(PARTS[name](POPULATION, seed=4), risk)(cuts)
     REALISED[name, risk, delta] = (realised > level).mean(), np.mean(np.isfinite(cuts))
-    assert np.mean(np.isfinite(cuts)) > 0.5  # something is asserted
+    assert np.mean(np.isfinite(cuts)) > 0.1  # something is asserted
     assert np.sum(realised > level) <= binom.ppf(1 - FAILS, REPEATS, delta)
 
 

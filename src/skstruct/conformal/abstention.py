@@ -10,7 +10,7 @@ import numpy as np
 from skstruct.bounds.certificate import check_delta, check_positive, largest_loss
 from skstruct.conformal.calibration import ROWS, Calibrated, row_index
 from skstruct.conformal.p_values import (
-    betting_p_values,
+    bet_on_thresholds,
     binomial_p_values,
     hoeffding_bentkus,
     laxest,
@@ -143,7 +143,7 @@ class Abstention(Calibrated):
             raise ValueError("Abstention: the tests know no sample_weight; leave it out.")
         self._check_choices()
         delta = check_delta(self.delta)
-        Z = self.learner.space_.validate(y)
+        Z = self._space().validate(y)
         rows = self._read_rows(len(Z), groups, None)
         test = self._rows_test(X, Z) if self.of == "rows" else self._parts_test(X, Z)
         self._keep_groups(rows, groups, None)
@@ -302,15 +302,11 @@ class PartsTest:
 
     def threshold(self, numbers: np.ndarray, delta: float) -> float:
         """The laxest threshold that passed, among rows of these numbers."""
-        rest, scout = split_rows(numbers)
+        _, scout = split_rows(numbers)
         scores = self.claims.scores[scout]
         grid = -np.append(_quantiles(-scores[scores > -np.inf]), np.inf)
-        likely, p_values = (self._p_values(rows, grid) for rows in (scout, rest))
-        return laxest(grid, likely, p_values, delta, self.nothing)
-
-    def _p_values(self, rows: np.ndarray, grid: np.ndarray) -> np.ndarray:
-        excess = excess_false(self.claims.rows(rows), grid, self.level)
-        return betting_p_values(excess, self.level)
+        losses = excess_false(self.claims.rows(numbers), grid, self.level)
+        return bet_on_thresholds(losses, grid, self.level, delta)
 
     def kept_share(self, thresholds: np.ndarray) -> float:
         return float(np.mean(self.claims.scores > thresholds[:, None]))

@@ -42,12 +42,29 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     learner: Any
     level: float
+    calibrate: Any  # of every child
     groups_: list[Any] | None
     thresholds_: np.ndarray  # one per group
     curves_: list[Any]  # likewise, where thresholds depend on weights
 
     def __sklearn_clone__(self) -> Self:
         return type(self)(**self.get_params(deep=False))
+
+    def fit(self, X: Any, y: Any, **rows: Any) -> Self:
+        """The same as ``calibrate``, for what calls estimators by scikit-learn's names."""
+        calibrated: Self = self.calibrate(X, y, **rows)
+        return calibrated
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "groups_")
+
+    def _space(self) -> Any:
+        """The space of the fitted learner."""
+        if not hasattr(self.learner, "space_"):
+            raise NotFittedError(
+                f"{type(self).__name__}: the learner is not fitted; call its fit first."
+            )
+        return self.learner.space_
 
     def _check_calibrated(self) -> None:
         if not hasattr(self, "groups_"):
@@ -68,8 +85,6 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         used_by = type(self).__name__
         if n == 0:
             raise ValueError(f"{used_by}: there are no calibration rows.")
-        if not hasattr(self.learner, "space_"):
-            raise NotFittedError(f"{used_by}: the learner is not fitted; call its fit first.")
         names = [ALL] * n if groups is None else _group_names(groups, n, used_by)
         distinct = list(dict.fromkeys(names))
         number = {name: g for g, name in enumerate(distinct)}

@@ -76,7 +76,9 @@ def binomial_p_values(counts: ArrayLike, n: ArrayLike, level: float) -> np.ndarr
     return np.where(n > 0, tail, 1.0)
 
 
-def betting_p_values(losses: ArrayLike, level: float) -> np.ndarray:
+def betting_p_values(
+    losses: ArrayLike, level: float, before: ArrayLike | None = None
+) -> np.ndarray:
     r"""P-values of means of losses from 0 to 1, small where their variance is small.
 
     A player who bets a share :math:`\lambda` of her capital on every row has
@@ -90,6 +92,9 @@ def betting_p_values(losses: ArrayLike, level: float) -> np.ndarray:
         Of n rows; a test for each column.
     level : float from 0 to 1
         The a of the formula.
+    before : array of shape (k, m), default=None
+        Losses of other rows: players begin with what they would have won on these, as a share of
+        what all would have.
 
     References
     ----------
@@ -104,11 +109,19 @@ def betting_p_values(losses: ArrayLike, level: float) -> np.ndarray:
     losses = np.asarray(losses, dtype=np.float64)
     if level >= 1.0:
         return np.zeros(losses.shape[1])
-    gains = level - losses
-    shares = MOST_OF_CAPITAL / (1.0 - level) * np.logspace(-2.0, 0.0, PLAYERS)
-    logs = np.array([np.log1p(share * gains).sum(axis=0) for share in shares])
-    p: np.ndarray = np.exp(-np.maximum(logsumexp(logs, axis=0) - math.log(PLAYERS), 0.0))
+    at_first = np.zeros((PLAYERS, losses.shape[1]))
+    if before is not None:
+        at_first = _log_capitals(np.asarray(before, dtype=np.float64), level)
+    at_first = at_first - logsumexp(at_first, axis=0)
+    won = logsumexp(at_first + _log_capitals(losses, level), axis=0)
+    p: np.ndarray = np.exp(-np.maximum(won, 0.0))
     return p
+
+
+def _log_capitals(losses: np.ndarray, level: float) -> np.ndarray:
+    """What players have after all rows, who began with 1; logarithms, shape (players, m)."""
+    shares = MOST_OF_CAPITAL / (1.0 - level) * np.logspace(-2.0, 0.0, PLAYERS)
+    return np.array([np.log1p(share * (level - losses)).sum(axis=0) for share in shares])
 
 
 def fixed_sequence(p_values: ArrayLike, delta: float) -> int:
@@ -150,3 +163,19 @@ def split_rows(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows that are tested, and those that say what is tested and in which order."""
     scout = np.arange(len(numbers)) % EVERY == EVERY - 1
     return numbers[~scout], numbers[scout]
+
+
+def bet_on_thresholds(losses: np.ndarray, grid: np.ndarray, level: float, delta: float) -> float:
+    """The laxest threshold that passes by betting; infinity where none does.
+
+    Parameters
+    ----------
+    losses : array of shape (n, m)
+        Of all rows, for every threshold.
+    grid : array of shape (m,)
+        Thresholds from strict to lax, which do not depend on the rows that are tested.
+    """
+    rest, scout = split_rows(np.arange(len(losses)))
+    likely = betting_p_values(losses[scout], level)
+    p_values = betting_p_values(losses[rest], level, losses[scout])
+    return laxest(grid, likely, p_values, delta, math.inf)

@@ -103,7 +103,7 @@ class PredictionSets(Calibrated):
         self
         """
         level, rule = self._check_level(), self._rule()
-        Z = self.learner.space_.validate(y)
+        Z = self._space().validate(y)
         rows = self._read_rows(len(Z), groups, sample_weight)
         scores = rule.scores(rule.read(X), Z)
         _check_scores(scores)
@@ -149,6 +149,7 @@ class PredictionSets(Calibrated):
         return rule.counts(known, thresholds, most)
 
     def _rule(self) -> SetRule:
+        self._space()
         return rule_for(self.learner, self.score, self.nonempty)
 
     def _opened(self, X: Any, groups: Any, weights: Any) -> tuple[SetRule, Any, np.ndarray]:

@@ -9,7 +9,7 @@ import numpy as np
 from skstruct.bounds.certificate import check_delta
 from skstruct.conformal.calibration import ROWS, Calibrated, row_index
 from skstruct.conformal.levels import Curve, risk_curve
-from skstruct.conformal.p_values import fixed_sequence, laxest, split_rows
+from skstruct.conformal.p_values import bet_on_thresholds, fixed_sequence, hoeffding_bentkus
 from skstruct.conformal.risks import RISKS, Risk
 from skstruct.conformal.structures import Claims, structure_of
 from skstruct.saving import savable
@@ -145,8 +145,8 @@ class RiskControl(Calibrated):
         self
         """
         level, risk = self._check_level(), self._risk()
-        structure = structure_of(self.learner.space_, "RiskControl")
-        Z = self.learner.space_.validate(y)
+        structure = structure_of(self._space(), "RiskControl")
+        Z = self._space().validate(y)
         rows = self._read_rows(len(Z), groups, sample_weight)
         delta = self._delta(risk, sample_weight)
         P = structure.read(self.learner.predict_marginals(X))
@@ -246,7 +246,10 @@ def tested_threshold(claims: Claims, risk: Risk, level: float, delta: float) -> 
     assert risk.on_grid is not None
     grid, n = (FEW if risk.best else GRID), len(claims.scores)
     losses = risk.on_grid(claims, grid, level)
-    means, p_values = losses.mean(axis=0), risk.p_values(losses, level)
+    if risk.bets:
+        return bet_on_thresholds(losses, grid, level, delta)
+    means = losses.mean(axis=0)
+    p_values = hoeffding_bentkus(means, n, level)
     if risk.best:
         passed = p_values <= delta / len(grid)
         if not passed.any():  # holding nothing for certain would not be within the level either
@@ -256,9 +259,5 @@ def tested_threshold(claims: Claims, risk: Risk, level: float, delta: float) -> 
                 "level help."
             )
         return float(grid[np.argmin(np.where(passed, means, np.inf))])
-    if risk.bets:
-        rest, scout = split_rows(np.arange(n))
-        likely, p_values = (risk.p_values(losses[rows], level) for rows in (scout, rest))
-        return laxest(grid, likely, p_values, delta, np.inf)
     last = fixed_sequence(p_values, delta)
     return float(grid[last - 1]) if last else np.inf

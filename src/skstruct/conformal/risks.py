@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.conformal.p_values import betting_p_values, hoeffding_bentkus
 from skstruct.conformal.structures import Claims, Moves, Structure
 
 
@@ -37,12 +36,6 @@ class Risk:
     on_grid: Callable[[Claims, np.ndarray, float], np.ndarray] | None = None
     bets: bool = False
     best: bool = False
-
-    def p_values(self, losses: np.ndarray, level: float) -> np.ndarray:
-        """Of losses (n, m) on a grid: p-values of risks above the level."""
-        if self.bets:
-            return betting_p_values(losses, level)
-        return hoeffding_bentkus(losses.mean(axis=0), len(losses), level)
 
     def claims(self, structure: Structure, P: np.ndarray, Z: np.ndarray, weights: Any) -> Claims:
         """The parts that count, against the truth."""
