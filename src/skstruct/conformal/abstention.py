@@ -21,7 +21,7 @@ from skstruct.conformal.structures import Claims, Moves, Structure, structure_of
 from skstruct.saving import savable
 from skstruct.tolerances import STATED_BOUND
 
-MOST = 100  # thresholds
+MOST = 50  # thresholds
 
 
 @dataclass(frozen=True)
@@ -313,7 +313,7 @@ class PartsTest:
 
 
 def _quantiles(scores: np.ndarray) -> np.ndarray:
-    """Distinct scores that rise, not more than a hundred."""
+    """Distinct scores that rise, not more than fifty."""
     distinct = np.unique(scores)
     if len(distinct) <= MOST:
         return distinct
