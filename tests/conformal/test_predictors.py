@@ -8,10 +8,10 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from conformal.toys import ALL, PARTS, all_orders, classes, labels, quantities, tree
-from skstruct import ExponentialFamily
+from skstruct import ConditionalRiskMinimizer, ExponentialFamily
 from skstruct.conformal import Abstention, PredictionSets, RiskControl
 from skstruct.persistence import load_model, save_model
-from skstruct.spaces import Hierarchy, LabelSets
+from skstruct.spaces import Hierarchy, Interval, LabelSets
 
 EDGES = [("animal", "cat"), ("animal", "dog"), ("cat", "lion")]
 
@@ -83,6 +83,29 @@ def test_files_and_copies(fitted, tmp_path):
         assert fresh.get_params(deep=False) == predictor.get_params(deep=False)
         with pytest.raises(NotFittedError, match="not calibrated yet"):
             fresh.predict(X[:3])
+
+
+def test_rows_of_a_learner_with_risks():
+    """Rows are withheld by the estimated risk, in units of the learner's own loss."""
+    X, Y = noisy_names(300)
+    learner = ConditionalRiskMinimizer(Hierarchy(EDGES), "hamming", alpha=1.0).fit(X[:60], Y[:60])
+    sure = Abstention(learner, 0.8).calibrate(X[60:260], Y[60:260])
+    kept = sure.predict(X[260:])
+    assert_array_equal(kept.kept, learner.predict_risk(X[260:]) <= sure.thresholds_[0])
+    assert sure.kept_share_ > 0
+    for row, (output, keep) in enumerate(zip(kept.outputs, kept.kept)):
+        assert output == (learner.predict(X[260 + row : 261 + row])[0] if keep else None)
+
+
+def test_intervals_of_a_learner():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 1))
+    y = X[:, 0] + 0.3 * rng.normal(size=150)
+    learner = ConditionalRiskMinimizer(Interval(), "squared", alpha=0.1).fit(X[:50], y[:50])
+    sets = PredictionSets(learner, 0.1).calibrate(X[50:], y[50:])
+    found = sets.predict(X[:5])
+    assert found.lower.shape == found.upper.shape == y[:5].shape
+    assert (found.lower < found.upper).all()
 
 
 def test_frames_in_frames_out():

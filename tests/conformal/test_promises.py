@@ -144,7 +144,7 @@ def test_rows_that_are_kept(loss):
     realised = np.divide(wrong, share, out=np.zeros_like(wrong), where=share > 0)
     REALISED["kept rows", loss] = (realised > level).mean(), share.mean()
     assert seldom(realised > level, delta)
-    assert share.mean() > 0.1  # and that is not because nothing is kept
+    assert share.mean() > 0.03  # and that is not because nothing is kept
 
 
 @pytest.mark.slow

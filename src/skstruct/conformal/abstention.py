@@ -9,19 +9,10 @@ import numpy as np
 
 from skstruct.bounds.certificate import check_delta, check_positive, largest_loss
 from skstruct.conformal.calibration import ROWS, Calibrated, row_index
-from skstruct.conformal.p_values import (
-    bet_on_thresholds,
-    binomial_p_values,
-    hoeffding_bentkus,
-    laxest,
-    split_rows,
-)
-from skstruct.conformal.risks import excess_false
-from skstruct.conformal.structures import Claims, Moves, Structure, structure_of
+from skstruct.conformal.selective import PartsTest, RowsTest
+from skstruct.conformal.structures import Moves, Structure, structure_of
 from skstruct.saving import savable
 from skstruct.tolerances import STATED_BOUND
-
-MOST = 50  # thresholds
 
 
 @dataclass(frozen=True)
@@ -51,8 +42,8 @@ class Abstention(Calibrated):
               \le \mathrm{level}.
 
     Thresholds are tested one by one up to the first that fails, and the laxest that passed is
-    taken [1]_. Given how many rows are kept at a threshold, their losses are independent and of
-    the distribution that is asked about, so that the tests of a mean hold for them. Which
+    taken [1]_. All-or-nothing losses have an exact test: given how many rows are kept, the number
+    of wrong ones is binomial. For others the test is one by betting on kept rows [2]_. Which
     thresholds are tested, and in which order, is taken from every fourth calibration row, so that
     those likely to pass come first; the tests are those of the others.
 
@@ -92,6 +83,8 @@ class Abstention(Calibrated):
     ----------
     .. [1] A. N. Angelopoulos, S. Bates, E. J. Candès, M. I. Jordan and L. Lei, "Learn then test:
        calibrating predictive algorithms to achieve risk control", 2021.
+    .. [2] I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by
+       betting", 2024.
 
     Examples
     --------
@@ -195,7 +188,7 @@ class Abstention(Calibrated):
         structure = structure_of(self.learner.space_, "Abstention")
         return _doubt(structure, self.learner.predict_marginals(X))
 
-    def _rows_test(self, X: Any, Z: Any) -> "RowsTest":
+    def _rows_test(self, X: Any, Z: Any) -> RowsTest:
         predicted = self.learner.space_.validate(self.learner.predict(X))
         if self.loss == "zero_one":
             losses = _differ(predicted, Z).astype(np.float64)
@@ -223,7 +216,7 @@ class Abstention(Calibrated):
     def _share(self, largest: float) -> float:
         return min(float(self.level) / largest, 1.0)
 
-    def _parts_test(self, X: Any, Z: Any) -> "PartsTest":
+    def _parts_test(self, X: Any, Z: Any) -> PartsTest:
         structure = structure_of(self.learner.space_, "Abstention")
         P = structure.read(self.learner.predict_marginals(X))
         claims = structure.claims(P, Z, None, both=structure.asserts_absence)
@@ -252,72 +245,9 @@ class Abstention(Calibrated):
         within = "" if self.groups_ is None else " within each group"
         return (
             f"With probability {1 - delta:g} over the draw of calibration rows, {what[self.of]} is "
-            f"at most {self.level:g}{within}. {ROWS}; nothing is said of rows and parts that are "
+            f"at most {self.level:g}{within}{self._each()}. {ROWS}; nothing is said of rows and parts that are "
             "withheld, nor of how many are."
         )
-
-
-@dataclass(frozen=True)
-class RowsTest:
-    """Which rows may be kept: scores of doubt (n,), losses (n,) from 0 to 1, and the level."""
-
-    scores: np.ndarray
-    losses: np.ndarray
-    level: float
-    exact: bool = False
-    nothing: float = -math.inf
-
-    def threshold(self, numbers: np.ndarray, delta: float) -> float:
-        """The laxest threshold that passed, among rows of these numbers."""
-        rest, scout = split_rows(numbers)
-        grid = np.append(_quantiles(self.scores[scout]), np.inf)
-        counts, sums = self._kept(scout, grid)
-        # As if the rows that are tested were like these; one more row is right at the level.
-        guess = (sums + self.level) / (counts + 1.0)
-        expected = np.ceil(counts * len(rest) / max(len(scout), 1)).astype(np.int64)
-        likely = hoeffding_bentkus(guess, expected, self.level)
-        counts, sums = self._kept(rest, grid)
-        if self.exact:
-            p_values = binomial_p_values(sums, counts, self.level)
-        else:
-            p_values = hoeffding_bentkus(sums / np.maximum(counts, 1), counts, self.level)
-        return laxest(grid, likely, p_values, delta, self.nothing)
-
-    def _kept(self, rows: np.ndarray, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How many rows are kept at each threshold, and the sum of their losses."""
-        kept = self.scores[rows][:, None] <= grid
-        return kept.sum(axis=0), self.losses[rows] @ kept
-
-    def kept_share(self, thresholds: np.ndarray) -> float:
-        return float(np.mean(self.scores <= thresholds))
-
-
-@dataclass(frozen=True)
-class PartsTest:
-    """Which parts may be kept: what is asserted of them, and the level."""
-
-    claims: Claims
-    level: float
-    nothing: float = math.inf
-
-    def threshold(self, numbers: np.ndarray, delta: float) -> float:
-        """The laxest threshold that passed, among rows of these numbers."""
-        _, scout = split_rows(numbers)
-        scores = self.claims.scores[scout]
-        grid = -np.append(_quantiles(-scores[scores > -np.inf]), np.inf)
-        losses = excess_false(self.claims.rows(numbers), grid, self.level)
-        return bet_on_thresholds(losses, grid, self.level, delta)
-
-    def kept_share(self, thresholds: np.ndarray) -> float:
-        return float(np.mean(self.claims.scores > thresholds[:, None]))
-
-
-def _quantiles(scores: np.ndarray) -> np.ndarray:
-    """Distinct scores that rise, not more than fifty."""
-    distinct = np.unique(scores)
-    if len(distinct) <= MOST:
-        return distinct
-    return np.unique(np.quantile(scores, np.linspace(0, 1, MOST), method="lower"))
 
 
 def _doubt(structure: Structure, marginals: Any) -> np.ndarray:

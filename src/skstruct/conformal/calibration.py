@@ -66,6 +66,10 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             )
         return self.learner.space_
 
+    def _each(self) -> str:
+        """What a promise of probability adds where there are groups."""
+        return "" if self.groups_ is None else ", for each group by itself and not for all at once"
+
     def _check_calibrated(self) -> None:
         if not hasattr(self, "groups_"):
             raise NotFittedError(

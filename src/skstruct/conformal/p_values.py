@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import bdtr, logsumexp, rel_entr
+from scipy.special import bdtr, rel_entr
 
 from skstruct.tolerances import WHOLE_NUMBER
 
@@ -113,8 +113,8 @@ def betting_p_values(
     at_first = np.zeros((PLAYERS, losses.shape[1]))
     if before is not None:
         at_first = _log_capitals(np.asarray(before, dtype=np.float64), level)
-    at_first = at_first - logsumexp(at_first, axis=0)
-    won = logsumexp(at_first + _log_capitals(losses, level), axis=0)
+    at_first = at_first - np.logaddexp.reduce(at_first, axis=0)
+    won = np.logaddexp.reduce(at_first + _log_capitals(losses, level), axis=0)
     p: np.ndarray = np.exp(-np.maximum(won, 0.0))
     return p
 
@@ -129,7 +129,8 @@ def _log_capitals(losses: np.ndarray, level: float) -> np.ndarray:
         np.multiply.reduceat(1.0 + share * gains, blocks, axis=0)
         for share in np.logspace(-2.0, 0.0, PLAYERS)
     ]
-    return np.log(products).sum(axis=1)
+    logs: np.ndarray = np.log(products).sum(axis=1)
+    return logs
 
 
 def fixed_sequence(p_values: ArrayLike, delta: float) -> int:
@@ -173,8 +174,10 @@ def split_rows(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return numbers[~scout], numbers[scout]
 
 
-def bet_on_thresholds(losses: np.ndarray, grid: np.ndarray, level: float, delta: float) -> float:
-    """The laxest threshold that passes by betting; infinity where none does.
+def bet_on_thresholds(
+    losses: np.ndarray, grid: np.ndarray, level: float, delta: float, nothing: float
+) -> float:
+    """The laxest threshold that passes by betting.
 
     Parameters
     ----------
@@ -182,8 +185,10 @@ def bet_on_thresholds(losses: np.ndarray, grid: np.ndarray, level: float, delta:
         Of all rows, for every threshold.
     grid : array of shape (m,)
         Thresholds from strict to lax, which do not depend on the rows that are tested.
+    nothing : float
+        The threshold where none passed.
     """
     rest, scout = split_rows(np.arange(len(losses)))
     likely = betting_p_values(losses[scout], level)
     p_values = betting_p_values(losses[rest], level, losses[scout])
-    return laxest(grid, likely, p_values, delta, math.inf)
+    return laxest(grid, likely, p_values, delta, nothing)

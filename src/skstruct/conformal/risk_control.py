@@ -58,7 +58,8 @@ class RiskControl(Calibrated):
         The largest risk.
     risk : str, default="missed"
         - ``"missed"``: share of the true labels that are not possible; of a sequence, share of
-          positions whose symbol is not possible; of a ranking, as ``"wrong"``;
+          positions whose symbol is not possible; of a ranking, as ``"wrong"``. Nothing is promised
+          of what is certain then;
         - ``"wrong"``: labels asserted wrongly, as there or as not there, as a share of all labels;
           positions and pairs likewise;
         - ``"false_labels"``: labels that are certain and not true, as a share of all labels;
@@ -214,7 +215,7 @@ class RiskControl(Calibrated):
         else:
             kind = (
                 f"on new rows is at most {self.level:g}{within} with probability "
-                f"{1 - self.delta_:g} over the draw of calibration rows"
+                f"{1 - self.delta_:g} over the draw of calibration rows{self._each()}"
             )
         shift = ", weighted by the given ratios of densities" if self.weighted_ else ""
         return (
@@ -247,7 +248,7 @@ def tested_threshold(claims: Claims, risk: Risk, level: float, delta: float) -> 
     grid, n = (FEW if risk.best else GRID), len(claims.scores)
     losses = risk.on_grid(claims, grid, level)
     if risk.bets:
-        return bet_on_thresholds(losses, grid, level, delta)
+        return bet_on_thresholds(losses, grid, level, delta, np.inf)
     means = losses.mean(axis=0)
     p_values = hoeffding_bentkus(means, n, level)
     if risk.best:

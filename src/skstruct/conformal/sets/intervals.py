@@ -51,8 +51,9 @@ class IntervalRule(SetRule):
 
     def scores(self, known: Any, Z: Any) -> np.ndarray:
         lower, upper, scale = known
-        beyond = np.maximum(lower - _columns(Z), _columns(Z) - upper) / scale
-        return np.asarray(beyond.max(axis=1))
+        beyond = np.maximum(lower - _columns(Z), _columns(Z) - upper).max(axis=1, keepdims=True)
+        with np.errstate(over="ignore"):  # infinitely strange, where no risk at all was expected
+            return np.asarray((beyond / scale)[:, 0])
 
     def _ends(self, known: Any, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         lower, upper, scale = known
