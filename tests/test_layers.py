@@ -17,9 +17,9 @@ LAYERS = ["exceptions", "tolerances", "saving", "_arrays", "config", "_files", "
 LAYERS += ["encoding", "streaming"]
 LAYERS += ["solvers", "spaces", "losses"]
 LAYERS += ["rankings", "features", "kernels", "smoothing", "bounds", "sampling", "learners"]
-LAYERS += ["model_selection", "inspection", "datasets", "tasks", "persistence", "reports"]
-LAYERS += ["testing", "cli"]
-ROOMS = ["bounds", "datasets", "encoding", "features", "inspection", "kernels", "learners"]
+LAYERS += ["model_selection", "conformal", "inspection", "datasets", "tasks", "persistence"]
+LAYERS += ["reports", "testing", "cli"]
+ROOMS = ["bounds", "conformal", "datasets", "encoding", "features", "inspection", "kernels", "learners"]
 ROOMS += ["losses", "model_selection", "persistence", "rankings", "reports", "sampling"]
 ROOMS += ["smoothing", "spaces", "streaming", "testing"]
 

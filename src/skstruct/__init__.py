@@ -42,6 +42,7 @@ _FILES = ("load_model", "save_model")
 _SETTINGS = ("config_context", "get_config", "set_config")
 _ROOMS = (
     "bounds",
+    "conformal",
     "datasets",
     "encoding",
     "features",

@@ -19,7 +19,7 @@ from skstruct import saving
 from skstruct.persistence.scikit_learn import CLASSES, PREFIX
 
 GROUP = "skstruct.savable"
-PUBLIC = ("learners", "spaces", "losses", "kernels", "smoothing", "tasks")
+PUBLIC = ("learners", "spaces", "losses", "kernels", "smoothing", "conformal", "tasks")
 FOLDERS = (*PUBLIC, "solvers")
 ELSEWHERE = ("_", "on_device")  # compiled functions, and what needs torch
 
