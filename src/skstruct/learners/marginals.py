@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.memory import row_blocks
+from skstruct._arrays.rows import dense
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners.inputs import rows_of
 from skstruct.losses import resolve_loss
@@ -127,6 +128,19 @@ class MarginalPredictor:
             except InfeasibleError as error:
                 raise error.shifted(rows.start) from None
         return named_marginals(self, blocks, problem.space, parts, index)
+
+    def true_marginals(self: Any, y: Any, parts: str | None = None) -> Any:
+        """Known outputs ``y`` in the form of ``predict_marginals``: zeros and ones, one half where
+        rankings leave a pair open.
+        """
+        check_is_fitted(self)
+        outputs = self.space_.validate(y)
+        if self.tokens_ is not None:
+            table = np.eye(len(self.space_.symbols_))
+            return [table[row[row >= 0]] for row in outputs]
+        told = self.problem_.space.marginal_parts()
+        space = self.space_.telling(parts if parts is not None or not told else told[0])
+        return space.marginals(dense(space.targets(outputs)), parts, raw=True)
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
     def predict_proba(self: Any, X: Any) -> np.ndarray:
