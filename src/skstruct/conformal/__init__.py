@@ -11,6 +11,7 @@ from skstruct.conformal.p_values import (
     hoeffding_bentkus,
 )
 from skstruct.conformal.prediction_sets import PredictionSets
+from skstruct.conformal.realised import Realised
 from skstruct.conformal.risk_control import Nested, RiskControl
 from skstruct.conformal.sets import Intervals, OutputSets
 
@@ -21,6 +22,7 @@ __all__ = [
     "Nested",
     "OutputSets",
     "PredictionSets",
+    "Realised",
     "RiskControl",
     "betting_p_values",
     "binomial_p_values",

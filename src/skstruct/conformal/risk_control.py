@@ -10,6 +10,7 @@ from skstruct.bounds.certificate import check_delta
 from skstruct.conformal.calibration import ROWS, Calibrated, row_index
 from skstruct.conformal.levels import Curve, risk_curve
 from skstruct.conformal.p_values import bet_on_thresholds, fixed_sequence, hoeffding_bentkus
+from skstruct.conformal.realised import Realised, realised
 from skstruct.conformal.risks import RISKS, Risk
 from skstruct.conformal.structures import Claims, structure_of
 from skstruct.saving import savable
@@ -192,6 +193,20 @@ class RiskControl(Calibrated):
         thresholds = self._row_thresholds(len(P), groups, weights)
         certain, possible = structure.masks(P, thresholds, self._risk().moves)
         return Nested(*structure.write(P, certain, possible, row_index(X)))
+
+    def realised(self, X: Any, y: Any, *, groups: Any = None, weights: Any = None) -> Realised:
+        """What the risk is on further rows, and what share of the parts is asserted.
+
+        Parameters
+        ----------
+        X, y : rows that had no part in training or calibration
+        groups, weights : as in ``predict``
+        """
+        self._check_calibrated()
+        structure, risk = structure_of(self.learner.space_, "RiskControl"), self._risk()
+        P = structure.read(self.learner.predict_marginals(X))
+        claims = risk.claims(structure, P, self.learner.space_.validate(y), self.weights)
+        return realised(claims, self._row_thresholds(len(P), groups, weights), risk)
 
     def _risk(self) -> Risk:
         if self.risk not in RISKS:

@@ -14,6 +14,7 @@ from skstruct.tolerances import SURE
 KNOTS = 200  # of a map: more would be noise, and take room in model files
 LEAST = 1e-3  # probabilities closer to 0 and 1 than that are taken for as close
 METHODS = ("auto", "logistic", "isotonic")
+SLOPE = 1e-3  # of maps of probabilities, where they would be flat
 KEPT = 10**6  # numbers of left-out marginals that a model keeps
 MANY = 1000  # rows from which an isotonic map beats a logistic one
 
@@ -106,6 +107,14 @@ def isotonic_map(given: np.ndarray, happened: np.ndarray, weight: np.ndarray) ->
     return MonotoneMap(np.asarray(at, np.float64), np.asarray(value, np.float64))
 
 
+def strictly(rising: MonotoneMap) -> MonotoneMap:
+    """A map of probabilities without steps, so that it tells apart what was told apart before."""
+    at = np.concatenate([[0.0], rising.at, [1.0]])
+    value = np.concatenate([rising.value[:1], rising.value, rising.value[-1:]])
+    inner = np.append(np.diff(at) > 0, True)
+    return MonotoneMap(at[inner], ((1.0 - SLOPE) * value + SLOPE * at)[inner])
+
+
 @savable
 class Calibration:
     """What left-out rows say of marginals and risks: maps that were fitted to both.
@@ -170,7 +179,7 @@ def fit_calibration(
         truth = problem.true_marginals(outputs, means, parts[0])
         each = np.repeat(weight, [np.size(part) for part in told])
         p, y = (np.concatenate([np.ravel(part) for part in found]) for found in (told, truth))
-        logistic, isotonic = logistic_map(p, y, each), isotonic_map(p, y, each)
+        logistic, isotonic = logistic_map(p, y, each), strictly(isotonic_map(p, y, each))
         left, happened = _some_rows(told), _some_rows(truth)
     if problem.for_search() is problem:  # else decisions take long
         decoded = problem.decode(means, rows)
