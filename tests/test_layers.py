@@ -19,8 +19,8 @@ LAYERS += ["solvers", "spaces", "losses"]
 LAYERS += ["rankings", "features", "kernels", "smoothing", "bounds", "sampling", "learners"]
 LAYERS += ["model_selection", "conformal", "inspection", "datasets", "tasks", "persistence"]
 LAYERS += ["reports", "testing", "cli"]
-ROOMS = ["bounds", "conformal", "datasets", "encoding", "features", "inspection", "kernels", "learners"]
-ROOMS += ["losses", "model_selection", "persistence", "rankings", "reports", "sampling"]
+ROOMS = ["bounds", "conformal", "datasets", "encoding", "features", "inspection", "kernels"]
+ROOMS += ["learners", "losses", "model_selection", "persistence", "rankings", "reports", "sampling"]
 ROOMS += ["smoothing", "spaces", "streaming", "testing"]
 
 

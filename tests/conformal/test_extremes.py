@@ -159,6 +159,25 @@ def test_abstention_at_the_edge_of_its_promise():
     assert 0.5 * delta * repeats < kept <= binom.ppf(0.999, repeats, delta)
 
 
+@pytest.mark.parametrize("loss", ["learner", "zero_one"])
+def test_rows_that_are_withheld_do_not_count(loss):
+    """Half of the rows score low and are wrong just too often, the others always: none may be kept.
+
+    Fails with probability 0.001 for a test of exactly the size delta.
+    """
+    rng, n, level, delta, repeats = np.random.default_rng(1), 80, 0.3, 0.2, 1000
+    space = Classes(["a", "b"]).fit(["a", "b"])
+    doubt = rng.integers(0, 2, n * repeats)
+    y = np.where(doubt, 1, rng.random(n * repeats) < level + 1e-9).astype(int)
+    toy = Toy(
+        space, None, y, predictions=np.zeros_like(y), risks=doubt.astype(float),
+        loss=lambda a, b: (a != b).astype(float),
+    ).plain()  # fmt: skip
+    sure = Abstention(toy, level, delta=delta, loss=loss, loss_bound=1.0)
+    kept = ~np.array(quietly(sure, toy, len(y), groups=np.repeat(range(repeats), n)).vacuous_)
+    assert kept.sum() <= binom.ppf(0.999, repeats, delta)
+
+
 def test_two_items_and_one_label():
     toy = rankings(20)
     pair = Toy(type(toy.space_)(2).fit([[1, 2]]), toy.P[:, :2, :2], np.array([[1.0, 2.0]] * 20))

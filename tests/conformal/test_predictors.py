@@ -198,6 +198,7 @@ def test_intervals_are_where_the_scores_say():
 
 def test_scores_of_classes_by_definition():
     toy = classes(50)
+    toy.P[:10] = [0.25, 0.125, 0.375, 0.25]  # ties
     for score in ("lac", "aps"):
         rule = PredictionSets(toy, 0.1, score=score)._rule()
         found = rule.read(np.arange(50))

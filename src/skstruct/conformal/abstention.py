@@ -245,8 +245,8 @@ class Abstention(Calibrated):
         within = "" if self.groups_ is None else " within each group"
         return (
             f"With probability {1 - delta:g} over the draw of calibration rows, {what[self.of]} is "
-            f"at most {self.level:g}{within}{self._each()}. {ROWS}; nothing is said of rows and parts that are "
-            "withheld, nor of how many are."
+            f"at most {self.level:g}{within}{self._each()}. {ROWS}; nothing is said of rows and "
+            "parts that are withheld, nor of how many are."
         )
 
 

@@ -10,6 +10,21 @@ from skstruct.conformal.structures import structure_of
 from skstruct.conformal.structures.positions import filled
 
 
+def probability_of_at_least(P: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """For every class the probability of all with at least its number in ``order``; (n, k).
+
+    A running sum from the largest number down; equal numbers all have the sum of their last.
+    """
+    falling = np.argsort(-order, axis=1, kind="stable")
+    numbers = np.take_along_axis(order, falling, axis=1)
+    sums = np.take_along_axis(P, falling, axis=1).cumsum(axis=1)
+    sums[:, :-1][numbers[:, :-1] == numbers[:, 1:]] = np.inf
+    sums = np.minimum.accumulate(sums[:, ::-1], axis=1)[:, ::-1]
+    found = np.empty_like(sums)
+    np.put_along_axis(found, falling, sums, axis=1)
+    return found
+
+
 class ClassRule(SetRule):
     r"""Scores of classes by their probabilities.
 
@@ -39,8 +54,7 @@ class ClassRule(SetRule):
         if self.score == "lac":
             scores = 1.0 - order
         else:
-            at_least = order[:, None, :] >= order[:, :, None]
-            scores = (P[:, None, :] * at_least).sum(axis=2)
+            scores = probability_of_at_least(P, order)
         if self.nonempty:
             scores = np.where(order == order.max(axis=1, keepdims=True), -np.inf, scores)
         return scores
