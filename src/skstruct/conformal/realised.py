@@ -44,7 +44,7 @@ def realised(claims: Claims, thresholds: np.ndarray, risk: Risk) -> Realised:
         spread = (losses - mean * costs).std() / max(costs.mean(), np.finfo(np.float64).tiny)
     else:
         each = np.array(
-            [risk.on_grid(claims.rows([i]), thresholds[[i]], 0.0)[0, 0] for i in range(n)]
+            [risk.on_grid(claims.rows(np.array([i])), thresholds[[i]], 0.0)[0, 0] for i in range(n)]
         )
         mean, spread = each.mean(), each.std()
     asserted = 1.0 - costs.mean() if risk.moves == "possible" else costs.mean()

@@ -19,9 +19,10 @@ from skstruct.solvers.k_best import min_cost
 from skstruct.solvers.marginals import nearest_falling
 from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.common.label_graph import LabelGraph
+from skstruct.spaces.common.marginals import given_marginals
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.indicator_sets.decoding import decode_rows, limit_constraints
-from skstruct.spaces.label_sets import IndicatorSpace, given_marginals
+from skstruct.spaces.label_sets import IndicatorSpace
 
 
 class ForestShares:

@@ -21,7 +21,7 @@ from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, Scalar
 from skstruct.spaces.common.description import MarkedLabels
 from skstruct.spaces.common.formats import LabelSetFormat, check_distinct, read_label_sets
-from skstruct.spaces.common.marginals import given_odds
+from skstruct.spaces.common.marginals import given_marginals
 from skstruct.spaces.constraints import (
     Constraints,
     check_feasible,
@@ -185,14 +185,6 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         if name == "independent labels" and self.chances_are_enough():
             return IndependentLabels(self)
         return super().with_embedding(name, outputs, candidates)
-
-
-def given_marginals(space: Any, means: np.ndarray) -> np.ndarray:
-    """Probabilities of labels given that sets are in the space: exact for the distribution of
-    largest entropy, where it is known.
-    """
-    known = space.distribution(given_odds(means, space.dag_)) if space.dag_.is_forest else None
-    return IndicatorSpace.condition(space, means) if known is None else known.marginals()
 
 
 class FreeSubsets:

@@ -133,3 +133,11 @@ def renormalized(probabilities: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     kept = np.where(allowed, probabilities + SURE, 0.0)
     shares: np.ndarray = kept / kept.sum(axis=1, keepdims=True)
     return shares
+
+
+def given_marginals(space: Any, means: np.ndarray) -> np.ndarray:
+    """Probabilities of labels given that sets are in the space: exact for the distribution of
+    largest entropy, where it is known.
+    """
+    known = space.distribution(given_odds(means, space.dag_)) if space.dag_.is_forest else None
+    return space.coherent(means) if known is None else known.marginals()
