@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -32,13 +32,12 @@ from skstruct.learners.inputs import (
     row_weights,
     rows_of,
 )
-from skstruct.learners.marginals import MarginalPredictor
+from skstruct.learners.marginals import MarginalPredictor, opened_space
 from skstruct.learners.token_problem import check_positions
 from skstruct.losses import resolve_loss
 from skstruct.spaces.base import check_k
 from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.contracts import Decoded
-from skstruct.spaces.infer_space import infer_space
 
 
 @dataclass(frozen=True)
@@ -321,7 +320,7 @@ class ScoreLearner(BlockPredictor):
         return X, row_weights(sample_weight, X.shape[0])
 
     def _new_space(self, y: Any) -> Any:
-        return infer_space(y) if self.space is None else clone(self.space)
+        return opened_space(self, y)
 
     def _check_parameters(self) -> None:
         if self.n_landmarks is not None and not is_count(self.n_landmarks):

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How sure a learner is of each part of an output: probabilities, by name, and for scikit-learn."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
 from sklearn import get_config
+from sklearn.base import clone
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -14,6 +17,8 @@ from skstruct._arrays.rows import dense
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners.inputs import rows_of
 from skstruct.losses import resolve_loss
+from skstruct.spaces.classes import Classes
+from skstruct.spaces.infer_space import infer_space
 
 NUMBERS = ("squares", "weights")  # embeddings of losses of quantities
 
@@ -24,19 +29,36 @@ def estimator_type(learner: Any) -> str | None:
     Where the space will be learned from outputs, a loss of quantities says that these are
     quantities; without one, they are taken for labels, whose folds are stratified.
     """
-    space = getattr(learner, "space_", None)
-    space = learner.space if space is None else space
+    if learner.space is None and not learner.infers_labels:
+        return None
+    space = getattr(learner, "space_", learner.space)
     if space is not None:  # which may be anything as long as it is not checked
         kind: str | None = getattr(space, "estimator_type", None)
         return kind
-    if not learner.infers_labels:
-        return None
     numbers = learner.loss is not None and resolve_loss(learner.loss).embedding in NUMBERS
     return "regressor" if numbers else "classifier"
 
 
 def _classifies(learner: Any) -> bool:
-    return estimator_type(learner) == "classifier"
+    return learner._has_means and estimator_type(learner) == "classifier"
+
+
+def opened_space(learner: Any, y: Any) -> Any:
+    """The space that was given, of the classes that are expected, or of outputs y."""
+    if learner.space is not None:
+        return clone(learner.space)
+    return infer_space(y) if learner._expected is None else Classes(learner._expected)
+
+
+@contextmanager
+def expecting(learner: Any, classes: Any) -> Iterator[None]:
+    """Classes that ``partial_fit`` is told of, as long as its first call reads outputs."""
+    if classes is not None:
+        learner._expected = classes
+    try:
+        yield
+    finally:
+        learner.__dict__.pop("_expected", None)
 
 
 class MarginalPredictor:
@@ -46,17 +68,20 @@ class MarginalPredictor:
     of them.
     """
 
+    space: Any
     space_: Any
+    _expected: Any = None  # classes that further rows may have
+    _has_means = True  # whether means are estimated at all
     infers_labels = True  # outputs are taken for labels, where no space is given
 
     def _tag(self, tags: Any) -> None:
         """What scikit-learn wants to know of outputs."""
         tags.estimator_type = estimator_type(self)
-        tags.target_tags.multi_output = True
+        tags.target_tags.multi_output = getattr(self.space, "multi_output", True)
         if tags.estimator_type == "classifier":
             tags.classifier_tags = ClassifierTags(multi_label=True)
         elif tags.estimator_type == "regressor":
-            tags.regressor_tags = RegressorTags()
+            tags.regressor_tags = RegressorTags(poor_score=True)  # which is minus a mean loss
 
     @property
     def classes_(self) -> Any:

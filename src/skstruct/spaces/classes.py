@@ -82,6 +82,7 @@ class Classes(GivenWhole):
 
     marginal_losses: ClassVar[dict[str, str]] = {"classes": "zero_one"}
     estimator_type = "classifier"
+    multi_output = False
 
     def sklearn_classes(self) -> Any:
         return self.labels_

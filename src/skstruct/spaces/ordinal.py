@@ -64,6 +64,7 @@ class Ordinal(Poset):
 
     marginal_losses: ClassVar[dict[str, str]] = {"levels": "hamming"}
     estimator_type = "classifier"
+    multi_output = False
 
     def sklearn_classes(self) -> Any:
         return np.asarray(self.labels_)

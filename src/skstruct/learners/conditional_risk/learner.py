@@ -51,7 +51,7 @@ from skstruct.losses import resolve_loss
 from skstruct.saving import savable
 from skstruct.smoothing.base import is_linear, linear_part
 from skstruct.smoothing.planning import SPECTRAL_ROWS
-from skstruct.spaces import Decoded
+from skstruct.spaces import Classes, Decoded
 from skstruct.spaces.infer_space import infer_space
 from skstruct.streaming import as_source, is_source
 
@@ -329,6 +329,8 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         return self
 
     def _inferred(self, y: Any) -> Any:
+        if self._expected is not None:
+            return Classes(self._expected)
         if self.starts_ is not None:
             from skstruct.spaces.sequences import Sequences
 

@@ -24,6 +24,7 @@ from skstruct.learners.leave_out import (
     kernel_grid,
     searched_by,
 )
+from skstruct.learners.marginals import expecting
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import (
     ONE_PASS,
@@ -228,7 +229,7 @@ class StreamedRisk:
     @available_if(_goes_on)  # type: ignore[untyped-decorator]
     @reported
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, *, classes: Any = None) -> Any:
         """Learn from further rows by landmarks, which are those of the first call.
 
         The first call learns what is open of the space (names), of the kernel (its width), how
@@ -236,6 +237,12 @@ class StreamedRisk:
         some thousand rows, of every kind. Sums are kept, rows are not; after an exact fit, its rows
         are the first. An alpha that is searched for is chosen anew in each call, by the loss on the
         last ten thousand rows, each left out.
+
+        Parameters
+        ----------
+        classes : sequence, default=None
+            Of the first call, as scikit-learn has it: all classes that may come, where no space is
+            given.
         """
         first = not hasattr(self, "smoother_")
         check_settings(self)
@@ -243,7 +250,8 @@ class StreamedRisk:
         if first:
             self.streamed_ = True
             check_streamed(self)
-            X = self._open_stream(X, y)
+            with expecting(self, classes):
+                X = self._open_stream(X, y)
             problem = self.problem_
         else:
             X, problem = self._further_rows(X, y)

@@ -23,6 +23,7 @@ from skstruct.learners.counting_ridge.search import (
     left_out_losses,
 )
 from skstruct.learners.leave_out import LeaveOutSearch, check_groups, twins
+from skstruct.learners.marginals import expecting
 from skstruct.saving import savable
 from skstruct.smoothing.penalties import alpha_grid
 
@@ -277,6 +278,7 @@ class CountingRidge(CountingReader):
         *,
         several_outputs: bool = False,
         steps: StochasticGradient | None = None,
+        classes: Any = None,
     ) -> Self:
         """Steps of functional gradient descent on further rows.
 
@@ -292,13 +294,17 @@ class CountingRidge(CountingReader):
         steps : StochasticGradient, default=None
             Lengths of the steps and what is kept; None goes on with those of the call before,
             and begins with the defaults of :class:`~skstruct.learners.StochasticGradient`.
+        classes : sequence, default=None
+            Of the first call, as scikit-learn has it: all classes that may come, where no space is
+            given.
         """
         if self._precomputed:
             raise ValueError("partial_fit needs the inputs themselves, not a precomputed kernel.")
         first = not hasattr(self, "function_")
         self.several_outputs_ = several_outputs
         steps = self._steps(steps)
-        X, outputs, row, weight = self._begin(X, y, sample_weight, reset=first)
+        with expecting(self, classes):
+            X, outputs, row, weight = self._begin(X, y, sample_weight, reset=first)
         if first:
             self._open(X, outputs, row, weight)
             rows = self.function_.featured(X[:1]).shape[1] if self.function_.by_features_ else 0

@@ -176,6 +176,13 @@ class CountingPredictor(BlockPredictor):
         """
         return self._kbest(X, k, *self._prepared(loss, restrict))
 
+    @property
+    def _has_means(self) -> bool:  # type: ignore[override]  # by solver
+        """Newton steps, and those on further rows, know scores alone."""
+        if hasattr(self, "function_"):
+            return self.function_.total_ is not None
+        return isinstance(self.solver, str)
+
     def _telling(self, parts: str | None) -> tuple[CountingProblem, Any]:
         parts, told = told_parts(self, parts)
         if not told:

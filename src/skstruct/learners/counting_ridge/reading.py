@@ -21,10 +21,10 @@ from skstruct.learners.counting_ridge.prediction import (
 )
 from skstruct.learners.counting_ridge.score_functions import ScoreFunction
 from skstruct.learners.inputs import given_outputs, plain_kernel, read_inputs, row_weights
+from skstruct.learners.marginals import opened_space
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import resolve_loss
 from skstruct.spaces.contracts import Countable
-from skstruct.spaces.infer_space import infer_space
 
 SEEN = 1000  # outputs whose embeddings are compared
 
@@ -111,7 +111,7 @@ class CountingReader(CountingPredictor):
         return X, outputs, row, row_weights(sample_weight, X.shape[0])
 
     def _fit_space(self, flat: Any) -> Any:
-        self.space_ = infer_space(flat) if self.space is None else clone(self.space)
+        self.space_ = opened_space(self, flat)
         outputs = self.space_.fit_validate(flat)
         name = type(self.space_).__name__
         if getattr(self.space_.constraints, "n_rows", None) is not None:

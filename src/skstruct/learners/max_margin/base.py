@@ -22,6 +22,7 @@ from skstruct.learners.base import ScoreLearner
 from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.learners.inputs import plain_kernel
 from skstruct.learners.leave_out import LeaveOutSearch
+from skstruct.learners.marginals import expecting
 from skstruct.learners.max_margin.dual import MOST_BATCH, HingeDual
 from skstruct.learners.max_margin.problem import MarginProblem
 from skstruct.learners.max_margin.scores import Scores
@@ -118,13 +119,21 @@ class HingeLearner(MarginLearner):
 
     @reported
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, classes: Any = None
+    ) -> Self:
         """Add rows to those of earlier calls, and go on from the dual variables of these.
 
         All rows are kept, those of ``fit`` too (the array itself: do not change it in between),
         and all are trained on: until the gap is at most ``tol``, or for ``max_iter`` more
         passes. The space, the loss and what the first call learned of them (labels, ranges,
         n-grams) stay as they are, and so does the penalty that the first call has chosen.
+
+        Parameters
+        ----------
+        classes : sequence, default=None
+            Of the first call, as scikit-learn has it: all classes that may come, where no space is
+            given.
         """
         if self._precomputed:
             raise ValueError("partial_fit needs the inputs themselves, not a precomputed kernel.")
@@ -134,7 +143,8 @@ class HingeLearner(MarginLearner):
                 "partial_fit adds rows to those of earlier calls, which copies and stored models "
                 "do not keep: call fit with all rows."
             )
-        X, weight = self._begin(X, y, sample_weight, reset=past is None)
+        with expecting(self, classes):
+            X, weight = self._begin(X, y, sample_weight, reset=past is None)
         X = X.copy() if hasattr(X, "copy") else X  # it is the user's, who may change it
         if past is not None:
             X, weight = _stacked(past.X, X), np.concatenate([past.weight, weight])

@@ -12,6 +12,7 @@ from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported, track
 from skstruct.learners.checkpoints.saving import NOWHERE, Checkpoint, resuming, set_stream
 from skstruct.learners.inputs import has_features
+from skstruct.learners.marginals import expecting
 from skstruct.learners.max_margin.base import MarginLearner
 from skstruct.learners.max_margin.scores import NOTHING
 from skstruct.saving import check_floats, require, savable
@@ -168,6 +169,7 @@ class StructuredPerceptron(MarginLearner):
             else:
                 order = rng.permutation(visited) if self.shuffle else visited
             level.keep(epoch=epoch, order=order, rng=rng)
+            self.n_iter_ = epoch + 1
             if not self._visit(rows, order, weight, level.below("visits")):
                 # No update: the weights stay as they are, however often the rows come again.
                 self.n_seen_ += len(visited) * (self.max_iter - 1 - epoch)
@@ -177,17 +179,26 @@ class StructuredPerceptron(MarginLearner):
 
     @reported
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, classes: Any = None
+    ) -> Self:
         """Visit the rows of ``X`` (n, p) and ``y`` once, in their order.
 
         The first call learns the space from ``y`` where the constructor leaves it open. Weights are
         those of ``fit``.
+
+        Parameters
+        ----------
+        classes : sequence, default=None
+            Of the first call, as scikit-learn has it: all classes that may come, where no space is
+            given.
         """
         self._check_linear()
         first = not hasattr(self, "n_seen_")
         if not first and not self.scores_.is_linear:
             raise ValueError("partial_fit goes on from linear weights: call fit with all rows.")
-        X, weight = self._begin(X, y, sample_weight, reset=first)
+        with expecting(self, classes):
+            X, weight = self._begin(X, y, sample_weight, reset=first)
         before, self.problem_ = getattr(self, "problem_", None), self._problem(X)
         self.scores_, rows = self._rows(X)
         if first:

@@ -24,6 +24,7 @@ class PartMarginals:
     marginal_losses: ClassVar[dict[str, str]] = {}
     # Whether these are probabilities, all of psi can be read off them, and back.
     recalibrates: ClassVar[bool] = True
+    multi_output: ClassVar[bool] = True  # whether an output may be a row of several numbers
     # Of outputs as scikit-learn knows them: "classifier", "regressor" or None.
     estimator_type: ClassVar[str | None] = None
 
@@ -140,4 +141,5 @@ def given_marginals(space: Any, means: np.ndarray) -> np.ndarray:
     largest entropy, where it is known.
     """
     known = space.distribution(given_odds(means, space.dag_)) if space.dag_.is_forest else None
-    return space.coherent(means) if known is None else known.marginals()
+    found: np.ndarray = space.coherent(means) if known is None else known.marginals()
+    return found

@@ -303,6 +303,8 @@ class Interval(Box):
     array([40., 90.])
     """
 
+    multi_output = False
+
     def __init__(self, low: float | None = None, high: float | None = None) -> None:
         self.low = low
         self.high = high
