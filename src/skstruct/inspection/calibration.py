@@ -215,7 +215,8 @@ class MarginalCalibrationDisplay:
         ax.plot([0, 1], [0, 1], ":", color="black", linewidth=1.0)
         ax.set(xlabel="predicted probability", ylabel="observed share", aspect="equal")
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-        literal_legend(ax, loc="upper left", fontsize="small")
+        above = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)}  # where no curve can be
+        literal_legend(ax, fontsize="small", frameon=False, **above)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
