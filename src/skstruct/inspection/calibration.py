@@ -139,7 +139,7 @@ class MarginalCalibrationDisplay:
                 f"{type(estimator).__name__}: nothing is known that would calibrate its "
                 "marginals. Give rows that it was not fitted to: calibrate(X, y)."
             )
-        shared = {"n_bins": n_bins, "strategy": strategy}
+        shared: dict[str, Any] = {"n_bins": n_bins, "strategy": strategy}
         before = cls.from_estimator(estimator, X, y, calibrated=None, name=BEFORE, ax=ax, **shared)
         after = cls.from_estimator(
             estimator, X, y, calibrated=calibrated, name=AFTER, ax=before.ax_, **shared
@@ -215,7 +215,10 @@ class MarginalCalibrationDisplay:
         ax.plot([0, 1], [0, 1], ":", color="black", linewidth=1.0)
         ax.set(xlabel="predicted probability", ylabel="observed share", aspect="equal")
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-        above = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)}  # where no curve can be
+        above: dict[str, Any] = {
+            "loc": "lower left",
+            "bbox_to_anchor": (0.0, 1.0),
+        }  # where no curve can be
         literal_legend(ax, fontsize="small", frameon=False, **above)
         self.ax_, self.figure_ = ax, ax.figure
         return self

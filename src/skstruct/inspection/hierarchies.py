@@ -238,7 +238,12 @@ class HierarchyDisplay:
             look = {key: value for key, value in STYLES[name].items() if key != "color"}
             handles.append(Patch(label="ruled out" if name == "out" else name, **look))
         if self.truth is not None:
-            star = {"marker": "$*$", "color": "black", "linestyle": "none", "markersize": 6}
+            star: dict[str, Any] = {
+                "marker": "$*$",
+                "color": "black",
+                "linestyle": "none",
+                "markersize": 6,
+            }
             handles.append(Line2D([], [], label="true", **star))
         literal_legend(
             ax, handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.04),

@@ -134,8 +134,10 @@ def threshold_at(confidence: np.ndarray, right: np.ndarray, error: float) -> flo
 
 
 def _row(error: float, left: Any, here: Any) -> list[Any]:
-    t = threshold_at(*left, error)
-    asserted, wrong = here[0] > t, (here[0] > t) & ~here[1]
+    """A row of the table, from assertions in left-out rows and in those of the report."""
+    (confidence_left, right_left), (confidence, right) = left, here
+    t = threshold_at(confidence_left, right_left, error)
+    asserted, wrong = confidence > t, (confidence > t) & ~right
     among = wrong.sum() / asserted.sum() if asserted.any() else np.nan
-    shares = (left[0] > t).mean(), asserted.mean(), wrong.mean(), among
+    shares = (confidence_left > t).mean(), asserted.mean(), wrong.mean(), among
     return [f"{error:.0%}", Share(t) if np.isfinite(t) else "none", *map(Share, shares)]
