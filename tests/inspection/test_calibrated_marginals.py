@@ -42,6 +42,8 @@ CASES = {
     "shorter sequences": (Sequences("xy", (2, 3)), SHORT, 2 * sum(map(len, SHORT))),
     "tokens": (Sequences(), TAGS, 2 * sum(map(len, TAGS))),
 }
+SLOW = {"levels", "shorter sequences"}
+NAMED = [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in CASES]
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +63,7 @@ def legend(display):
     return [text.get_text() for text in display.ax_.get_legend().get_texts()]
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", NAMED)
 def test_every_shape(name):
     model, inputs, y = fitted(name)
     display = MarginalCalibrationDisplay.from_estimator(model, inputs, y)

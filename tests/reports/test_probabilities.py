@@ -37,6 +37,8 @@ CASES = {
     "sequences": (Sequences("xy"), "hamming", X, WORDS),
     "tokens": (Sequences(), "hamming", TOKENS, TAGS),
 }
+SLOW = {"hierarchy"}  # where compiled code is loaded first
+NAMED = [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in CASES]
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +59,7 @@ def blocks_of(section, kind):
     return [block for block in found if block.kind == kind]
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", NAMED)
 def test_both_sections_of_every_kind(name):
     subject = subject_of(name)
     section = marginals(subject)
@@ -88,7 +90,7 @@ def test_numbers_are_those_of_the_displays():
     assert f"{display.expected_error:.4g}" in text.text
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", NAMED)
 def test_left_out_marginals_are_those_that_would_be_predicted(name):
     subject = subject_of(name)
     model, (inputs, y) = subject.learner, CASES[name][2:]

@@ -43,7 +43,9 @@ def columns_in(folder):
     return dataset.dataset(folder).to_table().to_pydict()
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "levels")) for name in CASES]
+)
 def test_files_have_a_column_for_every_name(tmp_path, name):
     space, y, names = CASES[name]
     model = fitted(space, y)

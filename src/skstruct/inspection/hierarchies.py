@@ -210,6 +210,7 @@ class HierarchyDisplay:
 
     def _by_share(self, j: int, colours: Any) -> dict[str, Any]:
         """Colours of a label by its share."""
+        assert self.drawn_shares_ is not None
         share = float(self.drawn_shares_[j])
         frame = {"edgecolor": "black", "linewidth": 2.5}
         if not self.predicted[j]:
