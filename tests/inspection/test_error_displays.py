@@ -21,7 +21,7 @@ from skstruct.inspection import (
     TreeDisplay,
 )
 from skstruct.inspection.drawing import written
-from skstruct.inspection.hierarchies import outline, worst_labels
+from skstruct.inspection.hierarchy_errors import outline, worst_labels
 from skstruct.inspection.layout import network_layout
 from skstruct.solvers.dags import Dag
 from skstruct.spaces import Flows, Hierarchy, LabelSets, Rankings

@@ -157,7 +157,7 @@ def test_every_learner_and_space(name, tmp_path, quick):
     assert len(parts) == (name != "candidates")
     left = page.split("Not in this report")[-1]
     missing = {"Estimated and realised risk", "Leaving out what is uncertain", "Probabilities",
-               "How the penalty was chosen", "Losses", "Examples"}  # fmt: skip
+               "How the penalty was chosen", "What is certain", "Losses", "Examples"}  # fmt: skip
     missing -= {title.replace("smoother", "penalty") for title in found}
     assert all(f"<b>{title}</b>: " in left for title in missing)
 

@@ -15,9 +15,11 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from skstruct import ConditionalRiskMinimizer
+from skstruct.config import config_context
 from skstruct.exceptions import EngineError
 from skstruct.kernels import RBF
-from skstruct.streaming import ArraySource, DaskEngine, ParquetSource
+from skstruct.spaces import LabelSets
+from skstruct.streaming import ArraySource, DaskEngine, ParquetSource, predict_parquet
 from skstruct.streaming.engines import _LOCAL, SerialEngine, merge_tree, opened
 from skstruct.streaming.writing import predict_partitions
 from streaming import toy_sums
@@ -40,6 +42,22 @@ def client():
 
 def rows(n=36):
     return np.random.default_rng(0).normal(size=(n, 5))
+
+
+@pytest.mark.slow
+@pytest.mark.subprocess
+def test_probabilities_are_written_by_workers(client, tmp_path):
+    dataset = pytest.importorskip("pyarrow.dataset")
+    sets = (rows()[:, :3] > 0).astype(int)
+    model = ConditionalRiskMinimizer(LabelSets("abc"), alpha=0.1, kernel=RBF(0.5)).fit(rows(), sets)
+    found = []
+    for engine in ("serial", client):
+        folder = tmp_path / str(len(found))
+        with config_context(engine=engine):
+            predict_parquet(model, rows(), folder, n_partitions=3, marginals=True)
+        found.append(dataset.dataset(folder).to_table().to_pydict())
+    assert found[0] == found[1]
+    assert list(found[0])[-3:] == ["P(a)", "P(b)", "P(c)"]
 
 
 @pytest.mark.slow

@@ -3,7 +3,8 @@
 
 from skstruct.inspection.calibration import MarginalCalibrationDisplay
 from skstruct.inspection.flows import FlowDisplay
-from skstruct.inspection.hierarchies import HierarchyDisplay, HierarchyErrorsDisplay
+from skstruct.inspection.hierarchies import HierarchyDisplay
+from skstruct.inspection.hierarchy_errors import HierarchyErrorsDisplay
 from skstruct.inspection.rankings import RankingDisplay
 from skstruct.inspection.risk_curve import RiskCurve, RiskCurveDisplay
 from skstruct.inspection.risks import CalibrationDisplay, RiskCoverageDisplay

@@ -9,10 +9,11 @@ from scipy import sparse
 
 from skstruct._arrays.checks import is_count
 from skstruct.inspection.drawing import axes_of, literal_legend, written
-from skstruct.learners.token_problem import check_lengths
+from skstruct.inspection.marginals import happened_and_predicted, known_pairs
 from skstruct.tolerances import OUTPUT_RANGE
 
 STRATEGIES = ("uniform", "quantile")
+BEFORE, AFTER = "as estimated", "calibrated"  # names of two curves on one picture
 NORMAL_95 = 1.959963984540054  # 97.5 % quantile of the normal distribution
 
 
@@ -80,24 +81,70 @@ class MarginalCalibrationDisplay:
         *,
         n_bins: int = 10,
         strategy: str = "uniform",
+        calibrated: str | None = "auto",
         name: str | None = None,
         ax: Any = None,
     ) -> Self:
-        """Draw the calibration of ``estimator.predict_marginals`` on true outputs y."""
-        if not hasattr(estimator, "predict_marginals"):
-            raise ValueError(f"{type(estimator).__name__} has no predict_marginals to look at.")
-        space = estimator.space_
-        outputs, marginals = space.validate(y), estimator.predict_marginals(X)
-        if isinstance(marginals, list):  # sequences with features for every position
-            check_lengths(outputs, np.cumsum([0, *map(len, marginals)]))
-            marginals = np.concatenate(marginals)
-            psi = np.eye(marginals.shape[1])[outputs[outputs >= 0]]
-        else:
-            psi = space.embed(outputs)
+        """Draw the calibration of ``estimator.predict_marginals`` on true outputs y.
+
+        Of rankings, each pair of items counts once, and only where its order is known; of
+        sequences, positions beyond the end of the true one do not count.
+
+        Parameters
+        ----------
+        estimator : fitted learner with ``predict_marginals``
+        X, y : rows that it was not fitted to, with their true outputs
+        n_bins, strategy, ax
+            As in :meth:`from_predictions`.
+        calibrated : "auto", "logistic", "isotonic" or None, default="auto"
+            As in ``predict_marginals``: None for probabilities before they are moved to what
+            happened on left-out rows.
+        name : str, default=None
+            The name of the class of the estimator when None.
+        """
+        happened, marginals = happened_and_predicted(estimator, X, y, calibrated)
+        happened, marginals = known_pairs(estimator.space_, happened, marginals)
         name = type(estimator).__name__ if name is None else name
         return cls.from_predictions(
-            psi, marginals, n_bins=n_bins, strategy=strategy, name=name, ax=ax
+            happened, marginals, n_bins=n_bins, strategy=strategy, name=name, ax=ax
         )
+
+    @classmethod
+    def before_and_after(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        n_bins: int = 10,
+        strategy: str = "uniform",
+        calibrated: str = "auto",
+        ax: Any = None,
+    ) -> tuple[Self, Self]:
+        """Draw two curves on one picture: marginals as estimated, and calibrated ones.
+
+        Parameters
+        ----------
+        estimator : fitted learner whose ``calibration_`` knows of marginals
+            From rows that were left out in ``fit``, or kept apart for ``calibrate``.
+        X, y, n_bins, strategy, calibrated, ax
+            As in :meth:`from_estimator`.
+
+        Returns
+        -------
+        before, after : MarginalCalibrationDisplay
+        """
+        if not is_recalibrated(estimator):
+            raise ValueError(
+                f"{type(estimator).__name__}: nothing is known that would calibrate its "
+                "marginals. Give rows that it was not fitted to: calibrate(X, y)."
+            )
+        shared: dict[str, Any] = {"n_bins": n_bins, "strategy": strategy}
+        before = cls.from_estimator(estimator, X, y, calibrated=None, name=BEFORE, ax=ax, **shared)
+        after = cls.from_estimator(
+            estimator, X, y, calibrated=calibrated, name=AFTER, ax=before.ax_, **shared
+        )
+        return before, after
 
     @classmethod
     def from_predictions(
@@ -158,16 +205,29 @@ class MarginalCalibrationDisplay:
             self.predicted, self.observed, bars, fmt="o-", markersize=4, linewidth=1.2, capsize=3,
             label=f"{label}expected calibration error {self.expected_error:.3f}",
         )  # fmt: skip
+        bars_name = "share of predictions"
+        named = bars_name in ax.get_legend_handles_labels()[1]  # by another curve
         ax.bar(
             self.edges[:, 0], self.counts / self.counts.sum(), np.diff(self.edges)[:, 0],
-            align="edge", color=drawn[0].get_color(), alpha=0.15, label="share of predictions",
+            align="edge", color=drawn[0].get_color(), alpha=0.15,
+            label=None if named else bars_name,
         )  # fmt: skip
         ax.plot([0, 1], [0, 1], ":", color="black", linewidth=1.0)
         ax.set(xlabel="predicted probability", ylabel="observed share", aspect="equal")
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-        literal_legend(ax, loc="upper left", fontsize="small")
+        above: dict[str, Any] = {
+            "loc": "lower left",
+            "bbox_to_anchor": (0.0, 1.0),
+        }  # where no curve can be
+        literal_legend(ax, fontsize="small", frameon=False, **above)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def is_recalibrated(estimator: Any) -> bool:
+    """Whether ``predict_marginals`` moves probabilities to what happened on left-out rows."""
+    known = getattr(estimator, "calibration_", None)
+    return known is not None and known.logistic is not None
 
 
 def _checked(psi_true: Any, marginals: Any) -> tuple[np.ndarray, np.ndarray]:

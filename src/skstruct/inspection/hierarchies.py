@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predictions in a hierarchy: one drawn into it, and where in it predictions go wrong."""
+"""One prediction drawn into a hierarchy: shares of labels, or what is certain and possible."""
 
 from typing import Any, Self
 
@@ -8,28 +8,35 @@ from numpy.typing import ArrayLike
 
 from skstruct._arrays.imports import require
 from skstruct.inspection.drawing import (
-    FALSE,
     GOOD,
     LITERAL,
-    MISSED,
-    axes_of,
+    literal_legend,
     one_input,
     one_output,
     written,
 )
-from skstruct.inspection.risks import canonical
+from skstruct.spaces.common.formats import read_label_sets
 
 NAME = 24  # letters of a name that are shown
+# Labels by whether they are certain, possible or neither.
+STYLES: dict[str, dict[str, Any]] = {
+    "certain": {"color": "white", "facecolor": GOOD, "edgecolor": "0.2", "linewidth": 1.5},
+    "possible": {"color": "black", "facecolor": "white", "edgecolor": GOOD, "linewidth": 2.0},
+    "out": {"color": "0.5", "facecolor": "0.97", "edgecolor": "0.88", "linewidth": 0.8},
+}
 
 
 class HierarchyDisplay:
     """Labels of a hierarchy, filled by their estimated share, framed where predicted.
 
+    Or, where it is given what is certain and what is possible: filled where they are certain,
+    framed where they are possible, and pale where they are neither.
+
     Parameters
     ----------
     dag : Dag
     labels : sequence of names
-    shares : array of shape (d,)
+    shares : array of shape (d,), or None
         Estimates of E[y_j | x]; they may lie outside 0..1. Drawn is what is possible: from 0 to
         1, and no label more than those above it (``drawn_shares_``).
     predicted : array of shape (d,)
@@ -37,16 +44,30 @@ class HierarchyDisplay:
         Marked by a star when given.
     shown : array of label numbers, default=None
         Labels to draw; all when None.
+    certain, possible : arrays of shape (d,), default=None
+        Both or none; what is certain is possible.
+
+    Examples
+    --------
+    >>> from skstruct.conformal import Nested
+    >>> from skstruct.spaces import Hierarchy
+    >>> space = Hierarchy([("animal", "cat"), ("animal", "dog"), ("cat", "tom")])
+    >>> nested = Nested([{"animal"}], [{"animal", "cat", "tom"}])
+    >>> display = HierarchyDisplay.from_nested(space, nested)
+    >>> display.certain, display.possible
+    (array([1, 0, 0, 0], dtype=int8), array([1, 1, 0, 1], dtype=int8))
     """
 
     def __init__(
         self,
         dag: Any,
         labels: tuple[Any, ...],
-        shares: np.ndarray,
+        shares: np.ndarray | None,
         predicted: np.ndarray,
         truth: np.ndarray | None = None,
         shown: np.ndarray | None = None,
+        certain: np.ndarray | None = None,
+        possible: np.ndarray | None = None,
     ) -> None:
         self.dag = dag
         self.labels = labels
@@ -54,6 +75,8 @@ class HierarchyDisplay:
         self.predicted = predicted
         self.truth = truth
         self.shown = np.arange(dag.n_nodes) if shown is None else np.asarray(shown)
+        self.certain = certain
+        self.possible = possible
 
     @classmethod
     def from_estimator(
@@ -87,45 +110,146 @@ class HierarchyDisplay:
         shown = _most_likely(space.dag_, np.maximum(shares, predicted), max_labels)
         return cls(space.dag_, space.labels_, shares, predicted, truth, shown).plot(ax)
 
+    @classmethod
+    def from_nested(
+        cls,
+        space: Any,
+        nested: Any,
+        row: int = 0,
+        *,
+        y: Any = None,
+        shares: ArrayLike | None = None,
+        max_labels: int = 40,
+        ax: Any = None,
+    ) -> Self:
+        """Draw what is certain and what is possible of one row.
+
+        Parameters
+        ----------
+        space : fitted Hierarchy, or another space of label sets
+        nested : skstruct.conformal.Nested
+            From ``RiskControl(learner, ...).calibrate(X, y).predict(X)``.
+        row : int, default=0
+            Which of its rows.
+        y : the true output of that row, default=None
+        shares : array of shape (d,), default=None
+            Probabilities of the labels, to be written below their names: a row of
+            ``predict_marginals``.
+        max_labels : int, default=40
+            Labels that are certain come first, then those that are possible; all above them are
+            drawn, too.
+        """
+        dag = space.output_dag()
+        if dag is None:
+            raise ValueError(f"HierarchyDisplay draws label sets, not {type(space).__name__}.")
+        certain, possible = (
+            read_label_sets(part, space.labels_, used_by="HierarchyDisplay")[0][row]
+            for part in (nested.certain, nested.possible)
+        )
+        order = 2.0 * certain + possible
+        if shares is not None:
+            shares = np.asarray(shares, dtype=np.float64).reshape(-1)
+            order = order + np.clip(shares, 0, 1) / 2
+        truth = None if y is None else one_output(space, y)
+        shown = _most_likely(dag, order, max_labels)
+        display = cls(dag, space.labels_, shares, certain, truth, shown, certain, possible)
+        return display.plot(ax)
+
     def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure; returns the display."""
         pyplot = require("matplotlib.pyplot", used_by="HierarchyDisplay", extra="plot")
-        self.drawn_shares_ = possible_shares(self.dag, self.shares)
+        self._check()
+        shares = None if self.shares is None else possible_shares(self.dag, self.shares)
+        self.drawn_shares_ = shares
         names = [len(written(self.labels[j], NAME)) for j in range(self.dag.n_nodes)]
         position = _layout(self.dag, self.shown, np.maximum(0.65, 0.2 + 0.085 * np.array(names)))
         if ax is None:
             width = 2 + 1.1 * (1 + max(x for x, _ in position.values()))
             depth = 1.2 + 1.1 * (1 - min(y for _, y in position.values()))
             _, ax = pyplot.subplots(figsize=(min(width, 18), min(depth, 12)), layout="constrained")
-        for parent, child in zip(self.dag.parents, self.dag.children):
-            if parent in position and child in position:
-                (x0, y0), (x1, y1) = position[parent], position[child]
-                taken = self.predicted[parent] and self.predicted[child]
-                ax.plot(
-                    [x0, x1],
-                    [y0, y1],
-                    color="0.2" if taken else "0.8",
-                    lw=2 if taken else 1,
-                    zorder=1,
-                )
+        self._draw_edges(ax, position)
         colours = pyplot.get_cmap("Blues")
         for j, (x, y) in position.items():
-            share = float(self.drawn_shares_[j])
-            frame = {"edgecolor": "black" if self.predicted[j] else "0.8",
-                     "linewidth": 2.5 if self.predicted[j] else 0.8}  # fmt: skip
-            star = " *" if self.truth is not None and self.truth[j] else ""
-            name = f"{written(self.labels[j], NAME)}{star}\n{share:.2f}"
+            box = self._by_share(j, colours) if self.certain is None else self._by_certainty(j)
+            box = dict(box)
             ax.text(
-                x, y, name, ha="center", va="center",
-                fontsize=9, zorder=2, color="white" if share > 0.6 else "black",
-                bbox={"boxstyle": "round,pad=0.35", "facecolor": colours(0.9 * share), **frame},
-                **LITERAL,
+                x, y, self._text(j), ha="center", va="center", fontsize=9, zorder=2,
+                color=box.pop("color"), bbox={"boxstyle": "round,pad=0.35", **box}, **LITERAL,
             )  # fmt: skip
         ax.set_xlim(-0.7, 0.7 + max(x for x, _ in position.values()))
         ax.set_ylim(min(y for _, y in position.values()) - 0.6, 0.6)
         ax.set_axis_off()
+        if self.certain is not None:
+            self._explain(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+    def _check(self) -> None:
+        if (self.certain is None) != (self.possible is None):
+            raise ValueError("certain and possible are given together, or neither of them.")
+        if self.certain is None and self.shares is None:
+            raise ValueError("HierarchyDisplay draws shares, or what is certain and possible.")
+        if self.certain is not None and np.any(np.asarray(self.certain) > self.possible):
+            j = int(np.argmax(np.asarray(self.certain) > self.possible))
+            raise ValueError(f"{self.labels[j]!r} is certain and not possible.")
+
+    def _text(self, j: int) -> str:
+        star = " *" if self.truth is not None and self.truth[j] else ""
+        share = "" if self.drawn_shares_ is None else f"\n{float(self.drawn_shares_[j]):.2f}"
+        return f"{written(self.labels[j], NAME)}{star}{share}"
+
+    def _draw_edges(self, ax: Any, position: dict[Any, Any]) -> None:
+        drawn = self.predicted if self.possible is None else self.possible
+        for parent, child in zip(self.dag.parents, self.dag.children):
+            if parent in position and child in position:
+                ends = zip(position[parent], position[child])
+                taken = drawn[parent] and drawn[child]
+                sure = taken and self.predicted[child]
+                colour = ("0.2" if sure else GOOD) if taken else "0.8"
+                ax.plot(*ends, color=colour, lw=2 if sure else 1, zorder=1)
+
+    def _by_share(self, j: int, colours: Any) -> dict[str, Any]:
+        """Colours of a label by its share."""
+        assert self.drawn_shares_ is not None
+        share = float(self.drawn_shares_[j])
+        frame = {"edgecolor": "black", "linewidth": 2.5}
+        if not self.predicted[j]:
+            frame = {"edgecolor": "0.8", "linewidth": 0.8}
+        return {
+            "color": "white" if share > 0.6 else "black",
+            "facecolor": colours(0.9 * share),
+            **frame,
+        }
+
+    def _by_certainty(self, j: int) -> dict[str, Any]:
+        """Colours of a label by whether it is certain, possible or neither."""
+        assert self.certain is not None
+        assert self.possible is not None
+        if self.certain[j]:
+            return STYLES["certain"]
+        return STYLES["possible"] if self.possible[j] else STYLES["out"]
+
+    def _explain(self, ax: Any) -> None:
+        """A legend of the three kinds of labels below the picture."""
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+
+        handles: list[Any] = []
+        for name in ("certain", "possible", "out"):
+            look = {key: value for key, value in STYLES[name].items() if key != "color"}
+            handles.append(Patch(label="ruled out" if name == "out" else name, **look))
+        if self.truth is not None:
+            star: dict[str, Any] = {
+                "marker": "$*$",
+                "color": "black",
+                "linestyle": "none",
+                "markersize": 6,
+            }
+            handles.append(Line2D([], [], label="true", **star))
+        literal_legend(
+            ax, handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.04),
+            ncols=len(handles), frameon=False, fontsize="small", handlelength=1.6,
+        )  # fmt: skip
 
 
 def possible_shares(dag: Any, shares: ArrayLike) -> np.ndarray:
@@ -185,149 +309,3 @@ def _layout(dag: Any, shown: np.ndarray, width: np.ndarray) -> dict[Any, Any]:
     for root in sorted(nodes - first):
         put(root)
     return position
-
-
-# Where in a hierarchy, or among labels without one, predictions go wrong.
-
-
-class HierarchyErrorsDisplay:
-    """The labels of a hierarchy, one to a line, with what was found, missed and made up.
-
-    A label is indented below the (first) label above it. Bars count rows: those that have the
-    label and were given it, those that have it and were not (missed), and those that were
-    given it and have it not (false). Of a large hierarchy the labels with most mistakes are
-    shown, and all above them.
-
-    Parameters
-    ----------
-    dag : Dag
-    labels : sequence of names
-    found, missed, false : int arrays of shape (d,)
-        Rows of each kind.
-    shown : array of label numbers, default=None
-        Labels to draw; all when None.
-
-    Examples
-    --------
-    >>> from skstruct.spaces import Hierarchy
-    >>> space = Hierarchy([("animal", "cat"), ("animal", "dog")])
-    >>> display = HierarchyErrorsDisplay.from_predictions(
-    ...     space, predicted=[[1, 1, 0], [1, 1, 0]], truth=[[1, 1, 0], [1, 0, 1]]
-    ... )
-    >>> display.missed, display.false
-    (array([0, 0, 1]), array([0, 1, 0]))
-    """
-
-    def __init__(
-        self,
-        dag: Any,
-        labels: Any,
-        found: np.ndarray,
-        missed: np.ndarray,
-        false: np.ndarray,
-        shown: np.ndarray | None = None,
-    ) -> None:
-        self.dag = dag
-        self.labels = labels
-        self.found = found
-        self.missed = missed
-        self.false = false
-        self.shown = shown
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, max_labels: int = 40, ax: Any = None
-    ) -> Self:
-        """Draw where predictions of a fitted learner differ from true outputs y."""
-        predicted, space = estimator.predict(X), _space_of(estimator)
-        return cls.from_predictions(space, predicted, y, max_labels=max_labels, ax=ax)
-
-    @classmethod
-    def from_predictions(
-        cls, space: Any, predicted: Any, truth: Any, *, max_labels: int = 40, ax: Any = None
-    ) -> Self:
-        """Draw where predictions differ from true outputs.
-
-        Parameters
-        ----------
-        space : Hierarchy, LabelSets or another fitted space of label sets
-        predicted, truth : outputs in any format that the space takes
-        max_labels : int, default=40
-        """
-        if space.output_dag() is None:
-            raise ValueError(
-                f"HierarchyErrorsDisplay draws label sets, not {type(space).__name__}."
-            )
-        Z, Y = (np.asarray(part) != 0 for part in canonical(space, predicted, truth))
-        found, missed, false = (part.sum(axis=0) for part in (Z & Y, ~Z & Y, Z & ~Y))
-        shown = worst_labels(space.dag_, missed + false, max_labels)
-        return cls(space.dag_, space.labels_, found, missed, false, shown).plot(ax)
-
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on ``ax``, or on a new figure of the size that the labels need."""
-        shown = np.arange(self.dag.n_nodes) if self.shown is None else self.shown
-        lines = outline(self.dag, shown)
-        ax = axes_of(ax, "HierarchyErrorsDisplay", (7.5, 0.9 + 0.24 * len(lines)))
-        order = np.array([node for node, _, _ in lines], dtype=int)
-        counts = [np.asarray(part)[order] for part in (self.found, self.missed, self.false)]
-        left, rows = np.zeros(len(lines)), np.arange(len(lines))
-        for part, name, colour in zip(counts, ("found", "missed", "false"), (GOOD, MISSED, FALSE)):
-            ax.barh(rows, part, left=left, height=0.7, color=colour, label=name)
-            left = left + part
-        for row, (found, missed, false) in enumerate(zip(*counts)):
-            ax.text(
-                left[row], row, f" {found} / {missed} / {false}", va="center", fontsize=7,
-                color="0.3",
-            )  # fmt: skip
-        names = [_indented(written(self.labels[node], 34), depth) for node, depth, _ in lines]
-        ax.set_yticks(rows, names, fontsize=8, ha="left", **LITERAL)
-        ax.tick_params(axis="y", length=0, pad=7.5 * max(map(len, names), default=1) * 0.62 + 4)
-        ax.set(ylim=(len(lines) - 0.5, -0.5), xlabel="rows: found / missed / false")
-        ax.set_xlim(0, 1.18 * max(left.max(initial=0.0), 1.0))
-        ax.spines[["top", "right", "left"]].set_visible(False)
-        ax.legend(
-            loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False, fontsize="small"
-        )
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
-
-
-def _space_of(estimator: Any) -> Any:
-    return (estimator[-1] if hasattr(estimator, "steps") else estimator).space_
-
-
-def _indented(name: str, depth: int) -> str:
-    return "\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}" * depth + name
-
-
-def worst_labels(dag: Any, errors: np.ndarray, max_labels: int) -> np.ndarray:
-    """The labels of most errors, with all above them, up to ``max_labels``."""
-    kept: set[int] = set()
-    above = dag.ancestors
-    for j in np.argsort(-np.asarray(errors), kind="stable"):
-        more = kept | set(above.indices[above.indptr[j] : above.indptr[j + 1]].tolist())
-        if len(more) > max_labels and kept:
-            break
-        kept = more
-    return np.array(sorted(kept))
-
-
-def outline(dag: Any, shown: Any) -> list[tuple[int, int, int]]:
-    """Labels in the order of an outline: (label, how far indented, label above or -1).
-
-    A label with several labels above hangs below the first of them that is shown.
-    """
-    inside = set(map(int, shown))
-    above: dict[int, int] = {}
-    below: dict[int, list[int]] = {node: [] for node in inside}
-    for parent, child in zip(dag.parents.tolist(), dag.children.tolist()):
-        if parent in inside and child in inside and child not in above:
-            above[child] = parent
-            below[parent].append(child)
-    lines = []
-    waiting = [(node, 0) for node in sorted(inside - set(above), reverse=True)]
-    while waiting:
-        node, depth = waiting.pop()
-        lines.append((node, depth, above.get(node, -1)))
-        waiting += [(child, depth + 1) for child in sorted(below[node], reverse=True)]
-    return lines

@@ -186,7 +186,9 @@ class CalibrationDisplay:
             label=f"{label}{len(self.counts)} bins, 95 % intervals",
         )  # fmt: skip
         ends = [min(0.0, self.estimated.min()), max(self.estimated.max(), self.realised.max())]
-        ax.plot(ends, ends, ":", color="black", linewidth=1.0, label="as expected")
+        named = "as expected" in ax.get_legend_handles_labels()[1]  # by another curve
+        line = None if named else "as expected"
+        ax.plot(ends, ends, ":", color="black", linewidth=1.0, label=line)
         ax.set(xlabel="estimated risk", ylabel="realised mean loss")
         literal_legend(ax, loc="upper left", fontsize="small")
         self.ax_, self.figure_ = ax, ax.figure

@@ -10,7 +10,7 @@ import numpy as np
 
 from skstruct.inspection import HierarchyErrorsDisplay
 from skstruct.inspection.drawing import written
-from skstruct.inspection.hierarchies import outline, worst_labels
+from skstruct.inspection.hierarchy_errors import outline, worst_labels
 from skstruct.reports.outputs import class_numbers, label_text
 from skstruct.reports.pages import Branch, Outline, Section, Shaded, Share, Table, Text, number
 from skstruct.reports.pictures import picture

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Mean losses with intervals, and estimated risks against realised losses."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,12 +8,12 @@ import numpy as np
 from skstruct.inspection import (
     AlphaPathDisplay,
     CalibrationDisplay,
-    MarginalCalibrationDisplay,
     RiskCoverageDisplay,
 )
+from skstruct.inspection.calibration import AFTER, BEFORE
 from skstruct.inspection.drawing import written
 from skstruct.reports.pages import Bars, Beside, Brief, Section, Share, Table, Text, left_out
-from skstruct.reports.pictures import picture
+from skstruct.reports.pictures import drawn_display, picture
 
 TITLE, ANCHOR = "Losses", "losses"
 
@@ -92,26 +91,26 @@ SEARCHED = {
 SHARES = (1.0, 0.9, 0.8, 0.7, 0.5, 0.25, 0.1)
 
 
-def _drawn(draw: Callable[..., Any], alt: str) -> tuple[Any, Any]:
-    """A picture, and the display that it was drawn from, for its numbers."""
-    displays: list[Any] = []
-
-    def kept() -> Any:
-        displays.append(draw())
-        return displays[0]
-
-    return picture(kept, alt), displays[0]
-
-
 def calibration(subject: Any) -> Section:
     """Whether the model loses what it expects to."""
     title, anchor = "Estimated and realised risk", "calibration"
     if subject.risks is None:
         return left_out(title, anchor, subject.why_no_risks)
-    drawn, shown = _drawn(
-        lambda: CalibrationDisplay.from_predictions(subject.risks, subject.risk_losses),
-        "Realised mean loss against estimated risk, in bins",
-    )
+    calibrated = _calibrated_risks(subject)
+    after: list[Any] = []
+
+    def draw() -> Any:
+        name = None if calibrated is None else BEFORE
+        display = CalibrationDisplay.from_predictions(subject.risks, subject.risk_losses, name=name)
+        if calibrated is not None:
+            after.append(
+                CalibrationDisplay.from_predictions(
+                    calibrated, subject.risk_losses, name=AFTER, ax=display.ax_
+                )
+            )
+        return display
+
+    drawn, shown = drawn_display(draw, "Realised mean loss against estimated risk, in bins")
     rows = [
         [f"{b + 1}", count, *map(Brief, (estimated, realised, low, high))]
         for b, (count, estimated, realised, (low, high)) in enumerate(
@@ -125,7 +124,22 @@ def calibration(subject: Any) -> Section:
         f"The model expected to lose {means[0]:.4g} per row and lost {means[1]:.4g}. Bins are off "
         f"by {shown.expected_error:.4g} on average. Above the dotted line the model is too bold."
     )
+    if calibrated is not None:
+        text += (
+            f" Calibrated by rows that it was not fitted to, it expected {np.mean(calibrated):.4g}"
+            f", and bins are off by {after[0].expected_error:.4g}: predict_risk(X, "
+            "calibrated=True). The table has risks as estimated."
+        )
     return Section(title, anchor, [Text(text), Beside([drawn, Table(header, rows, narrow=True)])])
+
+
+def _calibrated_risks(subject: Any) -> Any:
+    """Risks moved to the losses of left-out rows, where these are known; else None."""
+    known = getattr(subject.learner, "calibration_", None)
+    if known is None or known.risks is None:
+        return None
+    risks = subject.learner.predict_risk(subject.inner, calibrated=True)
+    return risks if np.isfinite(risks).all() else None
 
 
 def _whole_outputs(subject: Any) -> bool:
@@ -133,29 +147,12 @@ def _whole_outputs(subject: Any) -> bool:
     return not np.array_equal(subject.risk_losses, subject.losses)
 
 
-def marginals(subject: Any) -> Section:
-    """Whether what is given thirty per cent happens thirty times in a hundred."""
-    title, anchor = "Probabilities", "probabilities"
-    learner = subject.learner
-    if not hasattr(learner, "predict_marginals"):
-        return left_out(title, anchor, f"{type(learner).__name__} has no probabilities.")
-    try:
-        drawn, shown = _drawn(
-            lambda: MarginalCalibrationDisplay.from_estimator(learner, subject.inner, subject.y),
-            "Observed shares against predicted probabilities",
-        )
-    except (ValueError, NotImplementedError) as error:
-        return left_out(title, anchor, str(error))
-    text = f"Expected calibration error {shown.expected_error:.4f} over all coordinates."
-    return Section(title, anchor, [Text(text), drawn])
-
-
 def coverage(subject: Any) -> Section:
     """What is lost on rows of which the model is surest."""
     title, anchor = "Leaving out what is uncertain", "coverage"
     if subject.risks is None:
         return left_out(title, anchor, subject.why_no_risks)
-    drawn, shown = _drawn(
+    drawn, shown = drawn_display(
         lambda: RiskCoverageDisplay.from_predictions(subject.risks, subject.risk_losses),
         "Mean loss of the rows kept against the share kept",
     )

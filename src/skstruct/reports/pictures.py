@@ -70,6 +70,17 @@ def picture(draw: Callable[..., Any], about: str, caption: str = "") -> Picture:
     return Picture(address, about, caption, width)
 
 
+def drawn_display(draw: Callable[..., Any], about: str) -> tuple[Picture, Any]:
+    """A picture, and the display that it was drawn from, for its numbers."""
+    displays: list[Any] = []
+
+    def kept() -> Any:
+        displays.append(draw())
+        return displays[0]
+
+    return picture(kept, about), displays[0]
+
+
 def _saved(figure: Any, kind: str) -> bytes:
     file = io.BytesIO()
     options = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": 150}

@@ -10,11 +10,13 @@ from skstruct._arrays.imports import require
 from skstruct._arrays.progress import track
 from skstruct._files.atomic import replacing
 from skstruct.inspection.drawing import written
+from skstruct.reports.certainty import certain_section
 from skstruct.reports.errors import error_section
 from skstruct.reports.examples import example_section
-from skstruct.reports.losses import calibration, coverage, loss_section, marginals, search
+from skstruct.reports.losses import calibration, coverage, loss_section, search
 from skstruct.reports.overview import overview_section, timing_section
 from skstruct.reports.pages import Section, is_number, number
+from skstruct.reports.probabilities import marginals
 from skstruct.reports.subject import read_subject
 
 SECTIONS = (
@@ -24,6 +26,7 @@ SECTIONS = (
     calibration,
     coverage,
     marginals,
+    certain_section,
     search,
     example_section,
     timing_section,
@@ -53,9 +56,9 @@ def write_report(
 
     The file holds its pictures and its style, runs no script, and opens without a network. It
     says what was trained on what, what predictions lose and where, how well the model knows
-    what it will lose, how its penalty was chosen, and shows examples with the training rows
-    that speak for and against them. What a learner or a space does not know is left out, with
-    the reason.
+    what it will lose, what its probabilities are worth, how much of outputs is certain and how
+    its penalty was chosen, and shows examples with the training rows that speak for and against
+    them. What a learner or a space does not know is left out, with the reason.
 
     Names and texts from the data are shown as they are, never interpreted. The file replaces
     an old one only when all of it has been written.

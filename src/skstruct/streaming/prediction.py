@@ -13,6 +13,7 @@ from skstruct.config import get_config
 from skstruct.exceptions import restated
 from skstruct.streaming.blocks import Source, count_rows
 from skstruct.streaming.iterators import parts_of
+from skstruct.streaming.marginals import MarginalColumns, MarginalStages
 from skstruct.streaming.parquet import ParquetSource
 from skstruct.streaming.pipeline import overlapped
 from skstruct.streaming.sources import as_source, is_arrow
@@ -22,7 +23,9 @@ ROWS = 10_000  # of a block that is read from a source
 OWN = ("row", "risk", "bound")  # columns beside those of outputs
 
 
-def predict_batches(model: Any, batches: Any, **choices: Any) -> Iterator[Any]:
+def predict_batches(
+    model: Any, batches: Any, *, marginals: bool = False, **choices: Any
+) -> Iterator[Any]:
     """Predictions for one batch of rows after another; a generator, in order.
 
     While one batch is decided the next one is read and smoothed, so that a source of rows,
@@ -35,12 +38,15 @@ def predict_batches(model: Any, batches: Any, **choices: Any) -> Iterator[Any]:
         Of this library, or any with ``predict``.
     batches : iterable of inputs as in ``predict``, a source of this module, or a path of Parquet
         files
+    marginals : bool, default=False
+        Whether to give probabilities of the parts of outputs, too.
     **choices
         Of ``predict``, such as ``restrict``.
 
     Yields
     ------
-    outputs of each batch, in the format of ``predict``
+    outputs of each batch, in the format of ``predict``; with ``marginals``, pairs (outputs,
+    marginals), the latter in the format of ``predict_marginals``
 
     Examples
     --------
@@ -50,6 +56,7 @@ def predict_batches(model: Any, batches: Any, **choices: Any) -> Iterator[Any]:
     [['no'], ['yes', 'yes']]
     """
     stages = _stages_of(model, choices)
+    stages = MarginalStages(stages, model, choices) if marginals else stages
     return (decided.outputs for decided in _decided(model, batches, stages))
 
 
@@ -69,7 +76,13 @@ def decode_batches(model: Any, batches: Any, **choices: Any) -> Iterator[Any]:
 
 
 def predict_parquet(
-    model: Any, X: Any, folder: Any, *, n_partitions: int | None = None, **choices: Any
+    model: Any,
+    X: Any,
+    folder: Any,
+    *,
+    n_partitions: int | None = None,
+    marginals: bool = False,
+    **choices: Any,
 ) -> int:
     """Write predictions for a source of rows to a folder of Parquet files.
 
@@ -86,6 +99,9 @@ def predict_parquet(
     folder : str or path
         Made if it is not there; it must be empty.
     n_partitions : int, default=None
+    marginals : bool, default=False
+        Whether to write a column ``P(name)`` of probabilities for every label, class or level;
+        outputs without such parts are an error.
     **choices
         Of ``predict``, such as ``restrict``.
 
@@ -98,6 +114,7 @@ def predict_parquet(
         columns = model.predicted_columns(**choices)
     else:
         columns = PlainColumns(model, choices)
+    columns = MarginalColumns(columns, model, choices) if marginals else columns
     return predict_partitions(
         columns, inputs_source(model, X), folder, get_config()["engine"],
         getattr(model, "verbose", 0), count=n_partitions,
