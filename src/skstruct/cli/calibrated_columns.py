@@ -126,8 +126,8 @@ def _parts(task_model: Any, column: str, outputs: Any) -> Beside:
     if task == "sequence":
         return _of_positions(column, outputs, [str(s) for s in task_model.learner_.space_.symbols_])
     if task in ONE_NAME and column != "possible":
-        cells = [None if name is None else str(name) for name in outputs]
-        return Beside(column, cells, str, names=True)
+        found = [None if name is None else str(name) for name in outputs]
+        return Beside(column, found, str, names=True)
     if task in ONE_NAME:
         return _names(column, outputs)
     cells = [[str(name) for name in row] for row in outputs]

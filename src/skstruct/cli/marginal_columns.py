@@ -39,7 +39,7 @@ def marginal_columns(task_model: Any, constraints: dict[str, Any] | None) -> Mak
         What is known of outputs: probabilities are those given that.
     """
     learner, task = task_model.learner_, task_model.task_
-    options = {} if constraints is None else {"restrict": constraints}
+    options: dict[str, Any] = {} if constraints is None else {"restrict": constraints}
     if task == "ranking":
         options["parts"] = "pairs"
 

@@ -299,8 +299,10 @@ def predict(
         "--explain": explain, "--strict": strict, "--marginals": marginals,
         "--threshold": threshold, "--level": level, "--abstain": abstain,
     }  # fmt: skip
-    check_together({name for name, value in given.items() if value not in (None, False)}, style)
-    columns = makers_for(task_model, given, in_rows=kbest is None and style.kind != "conll")
+    asked_for = {name for name, value in given.items() if value is not None and value is not False}
+    check_together(asked_for, style)
+    one_each = kbest is None and style.kind != "conll"
+    columns = makers_for(task_model, given, in_rows=one_each, quiet=quiet)
     inputs = inputs_of(task_model, data, reading, constraints, block_rows, explain)
     options = {"loss": loss, "restrict": constraints, "threshold": threshold}
     asked = (options, kbest, risk, explain)

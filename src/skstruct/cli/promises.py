@@ -13,7 +13,9 @@ from skstruct.cli.terminal import say
 CALIBRATE = "skstruct calibrate MODEL DATA -o MODEL2"
 
 
-def makers_for(task_model: Any, given: dict[str, Any], in_rows: bool) -> list[Maker]:
+def makers_for(
+    task_model: Any, given: dict[str, Any], *, in_rows: bool, quiet: bool
+) -> list[Maker]:
     """Functions that make columns, once it is known that the model can.
 
     Parameters
@@ -40,7 +42,7 @@ def makers_for(task_model: Any, given: dict[str, Any], in_rows: bool) -> list[Ma
         control = at_level(control, level)
         if any(control.vacuous_):
             say(f"Level {control.level:g} cannot be met with {control.n_calibration_} calibration "
-                "rows: everything is possible and nothing certain.")  # fmt: skip
+                "rows: everything is possible and nothing certain.", quiet)  # fmt: skip
         makers.append(calibrated_columns(task_model, control))
     if given["--abstain"]:
         _check_abstention(task_model, level)
@@ -58,8 +60,8 @@ def _check_threshold(task_model: Any, threshold: float | str) -> None:
     if isinstance(threshold, str) and (known is None or known.left is None):
         raise click.UsageError(
             f"--threshold {threshold} is chosen on rows that were left out in fit, of which this "
-            "model keeps none: give a number, or fit without --set alpha, so that alpha is chosen "
-            "on such rows."
+            "model keeps none: give a number, or fit a learner that is chosen on such rows, stack "
+            "or kernel without --set alpha."
         )
 
 
