@@ -77,7 +77,7 @@ def calibrate(
     task_model = open_model(model)
     check_asked(task_model, level, risk, abstain, delta)
     table, X, y = read_labelled(task_model, data, reading, quiet=quiet)
-    refuse_rows_of_training(task_model, table, quiet)
+    refuse_rows_of_training(task_model, table, X, quiet)
     found = calibrated(task_model, table.name, X, y, level, risk, abstain, delta)
     with writing(output):
         save_model(task_model, output, X=table.take(slice(3)))
@@ -118,18 +118,25 @@ def check_asked(
         )
 
 
-def refuse_rows_of_training(task_model: Any, table: Any, quiet: bool) -> None:
+def refuse_rows_of_training(task_model: Any, table: Any, X: Any, quiet: bool) -> None:
     """Rows that the model has learned from promise nothing of new ones."""
+    import numpy as np
+
     from skstruct.cli.exit_codes import BadData
     from skstruct.cli.terminal import say
+    from skstruct.datasets.dataset import Table
+    from skstruct.tasks.row_digests import row_digests
 
     found = task_model.overlap(table)
     if found is None:
         say(f"{table.name}: the model does not remember its rows of training; that these are "
             "others is up to you.", quiet)  # fmt: skip
     elif found.is_remarkable:
+        digests = row_digests(X if isinstance(table.inputs, Table) else table.inputs)
+        first = int(np.isin(digests, task_model.seen_[:, 0]).argmax())
         about = "" if found.exact else "about "
         raise BadData(
             f"{table.name}: {about}{found.n_seen:,} of {found.n:,} rows were rows of training, of "
-            "which the model is too sure: calibrate with rows that it has not seen."
+            f"which the model is too sure; the first is row {first + 1:,}. Calibrate with rows "
+            "that it has not seen."
         )

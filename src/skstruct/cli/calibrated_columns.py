@@ -65,8 +65,7 @@ def calibrated_columns(task_model: Any, control: RiskControl | PredictionSets) -
         return lambda X, found: [_names("set", control.predict(X))]
 
     def ends(X: Any, found: Predictions) -> list[Beside]:
-        told = control.predict(X)
-        return _intervals(told.lower, told.upper, output_columns(found), found.columns)
+        return _intervals(*interval_ends(control, X), output_columns(found), found.columns)
 
     return ends
 
@@ -142,13 +141,32 @@ def _of_positions(column: str, rows: Any, symbols: list[str]) -> Beside:
     return Beside(column, sure, lambda row: positions_text(row, symbols), names=True)
 
 
-def _intervals(lower: Any, upper: Any, targets: list[str], taken: tuple[str, ...]) -> list[Beside]:
+def interval_ends(control: PredictionSets, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper ends, each of shape (n, d), within the range of the space if it is given.
+
+    A range that was learned is that of the outputs of training: new ones may be outside of it, so
+    that intervals which end there would hold fewer of them than is promised.
+    """
+    learner, n = control.learner, X.shape[0] if hasattr(X, "shape") else len(X)
+    space = learner.space_
+    if None in (getattr(space, "low", 0.0), getattr(space, "high", 0.0)):
+        centre = np.asarray(space.validate(learner.predict(X)), dtype=np.float64).reshape(n, -1)
+        reach = float(control.thresholds_[0])  # of absolute residuals, without groups
+        return centre - reach, centre + reach
+    told = control.predict(X)
+    ends = (np.asarray(end, dtype=np.float64).reshape(n, -1) for end in (told.lower, told.upper))
+    lower, upper = ends
+    return lower, upper
+
+
+def _intervals(
+    lower: np.ndarray, upper: np.ndarray, targets: list[str], taken: tuple[str, ...]
+) -> list[Beside]:
     """Two columns for every target; nothing where an interval is empty or has no end."""
-    low, high = (np.asarray(end, dtype=np.float64).reshape(len(end), -1) for end in (lower, upper))
     alone = len(targets) == 1 and not {"low", "high"} & {*taken}
     columns = []
     for j, target in enumerate(targets):
-        for name, ends in (("low", low[:, j]), ("high", high[:, j])):
+        for name, ends in (("low", lower[:, j]), ("high", upper[:, j])):
             cells = [end if np.isfinite(end) else None for end in ends.tolist()]
             called = name if alone else f"{name} {target}"
             columns.append(Beside(called, cells, number_text, "float64"))

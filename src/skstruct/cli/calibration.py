@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.cli.calibrate import SINGLE
+from skstruct.cli.calibrated_columns import interval_ends
 from skstruct.cli.exit_codes import bad_data
 from skstruct.conformal import Abstention, PredictionSets, RiskControl
 from skstruct.conformal.calibration import Calibrated
@@ -76,7 +77,7 @@ def summary_of(found: Any, X: Any) -> dict[str, Any]:
     if isinstance(found, Abstention):
         withheld = 1.0 - found.kept_share_
         return {"of": found.of, "delta": found.delta, "withheld": withheld, **shared}
-    return {**dict(_sizes(found.predict(X))), **shared}
+    return {**dict(_sizes(found, X)), **shared}
 
 
 def facts_of(found: Any, X: Any) -> Iterator[tuple[str, Any]]:
@@ -89,7 +90,7 @@ def facts_of(found: Any, X: Any) -> Iterator[tuple[str, Any]]:
         yield _threshold(found)
         yield "withheld", f"{1.0 - found.kept_share_:.4g} of all {found.of}"
     else:
-        for what, size in _sizes(found.predict(X)):
+        for what, size in _sizes(found, X):
             words = {"mean_width": "width", "mean_names": "names in a set"}
             yield words[what], f"{size:.4g} on average"
     yield "promise", found.promise_
@@ -109,11 +110,11 @@ def _threshold(found: Any) -> tuple[str, str]:
     return "certain", "nothing" if t == np.inf else f"above a probability of {max(t, 0.0):.4g}"
 
 
-def _sizes(sets: Any) -> Iterator[tuple[str, float]]:
+def _sizes(found: PredictionSets, X: Any) -> Iterator[tuple[str, float]]:
     """How large sets and intervals of the calibration rows are on average."""
-    if hasattr(sets, "lower"):
-        widths = np.asarray(sets.upper, dtype=np.float64) - np.asarray(sets.lower, dtype=np.float64)
-        known = np.isfinite(widths)
-        yield "mean_width", float(widths[known].mean()) if known.any() else float("nan")
+    if found.learner.space_.output_kind == "quantities":
+        lower, upper = interval_ends(found, X)
+        known = (upper - lower)[np.isfinite(upper - lower)]
+        yield "mean_width", float(known.mean()) if len(known) else float("nan")
     else:
-        yield "mean_names", float(np.mean([len(names) for names in sets]))
+        yield "mean_names", float(np.mean([len(names) for names in found.predict(X)]))
