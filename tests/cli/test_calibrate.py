@@ -206,6 +206,14 @@ def test_rows_are_withheld(run, calibrated):
     assert "was not calibrated" in refused
 
 
+def test_rows_of_a_hierarchy_are_withheld_by_its_own_loss(run, calibrated):
+    """A loss that reads the arcs of its space."""
+    path, new = calibrated("hierarchy", "--abstain", "rows", "--level", "0.4")
+    records = predicted(run, path, new, "--abstain")
+    assert any(record["kept"] for record in records)
+    assert all((record["prediction"] is None) != record["kept"] for record in records)
+
+
 def test_parts_are_withheld_beside_what_is_possible(run, calibrated):
     path, new = calibrated("labels", "--abstain", "parts", "--risk", "wrong", "--level", "0.15")
     records, plain = predicted(run, path, new, "--abstain"), predicted(run, path, new)

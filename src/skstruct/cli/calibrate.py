@@ -17,7 +17,6 @@ from skstruct.cli.options import (
 from skstruct.cli.terminal import shows_progress
 
 RISK_NAMES = ("missed", "wrong", "false", "false_labels", "precision", "f1")
-SINGLE = ("classes", "ordinal")  # tasks whose sets are those of one name
 PROBABILITY = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
@@ -94,7 +93,7 @@ def check_asked(
 ) -> None:
     """Promises that outputs of this kind have not are wrong usage."""
     from skstruct.cli.marginal_columns import check_marginals
-    from skstruct.datasets.formats.cells import NUMBERS
+    from skstruct.datasets.formats.cells import NUMBERS, ONE_NAME
 
     is_number = task_model.task_ in NUMBERS
     if risk is not None:
@@ -110,7 +109,7 @@ def check_asked(
         check_marginals(task_model, "calibrate")
     if level > 1 and (abstain != "rows" or risk is not None):
         raise click.UsageError(f"--level is from 0 to 1, unless rows are withheld; got {level:g}.")
-    has_sets = is_number or (task_model.task_ in SINGLE and risk is None)
+    has_sets = is_number or (task_model.task_ in ONE_NAME and risk is None)
     if delta is not None and abstain is None and has_sets:
         raise click.UsageError(
             "--delta: sets and intervals hold the output with a probability over calibration rows "

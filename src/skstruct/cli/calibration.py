@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.cli.calibrate import SINGLE
 from skstruct.cli.calibrated_columns import interval_ends
 from skstruct.cli.exit_codes import bad_data
 from skstruct.conformal import Abstention, PredictionSets, RiskControl
 from skstruct.conformal.calibration import Calibrated
 from skstruct.conformal.risks import RISKS
-from skstruct.datasets.formats.cells import NUMBERS
+from skstruct.datasets.formats.cells import NUMBERS, ONE_NAME
 from skstruct.losses import ZeroOne
 
 
@@ -50,7 +49,7 @@ def calibrated(
 
 def _control(task_model: Any, level: float, risk: str | None, delta: float | None) -> Any:
     learner, task = task_model.learner_, task_model.task_
-    if risk is None and (task in NUMBERS or task in SINGLE):
+    if risk is None and (task in NUMBERS or task in ONE_NAME):
         return PredictionSets(learner, level)
     return RiskControl(learner, level, risk=risk or "missed", delta=delta)
 
@@ -101,13 +100,13 @@ def _threshold(found: Any) -> tuple[str, str]:
     t = float(found.thresholds_[0])
     if isinstance(found, Abstention) and found.of == "rows":
         doubt = "an estimated risk" if found.by == "risk" else "a doubt"
-        return "kept", "nothing" if t == -np.inf else f"up to {doubt} of {t:.4g}"
-    if isinstance(found, Abstention):
-        return "kept", "nothing" if t == np.inf else f"above a probability of {max(t, 0.0):.4g}"
-    moved = RISKS[found.risk].moves
-    if moved == "possible" and found.learner.space_.output_kind != "ranking":
+        ends = {-np.inf: "nothing", np.inf: "all rows"}
+        return "kept", ends.get(t, f"up to {doubt} of {t:.4g}")
+    moves = "certain" if isinstance(found, Abstention) else RISKS[found.risk].moves
+    if moves == "possible" and found.learner.space_.output_kind != "ranking":
         return "possible", "all" if t == np.inf else f"from a probability of {max(-t, 0.0):.4g}"
-    return "certain", "nothing" if t == np.inf else f"above a probability of {max(t, 0.0):.4g}"
+    what = "kept" if isinstance(found, Abstention) else "certain"
+    return what, "nothing" if t == np.inf else f"above a probability of {max(t, 0.0):.4g}"
 
 
 def _sizes(found: PredictionSets, X: Any) -> Iterator[tuple[str, float]]:
