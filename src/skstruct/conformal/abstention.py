@@ -193,7 +193,9 @@ class Abstention(Calibrated):
         if self.loss == "zero_one":
             losses = _differ(predicted, Z).astype(np.float64)
             return RowsTest(self._row_scores(X), losses, self._share(1.0), exact=True)
-        loss = self.learner.loss_.bind(self.learner.space_)
+        loss = self.learner.loss_
+        if hasattr(loss, "bind"):  # which of a hierarchy reads arcs off the space
+            loss = loss.bind(self.learner.space_)
         largest = self._largest(loss)
         losses = np.asarray(loss(predicted, Z), dtype=np.float64) / largest
         beyond = np.flatnonzero((losses < 0) | (losses > 1 + STATED_BOUND))
