@@ -5,6 +5,8 @@ import warnings
 
 import pytest
 
+from cli.small_tables import OUTPUTS, table
+
 
 @pytest.fixture(autouse=True)
 def _whatever_the_clock_says(monkeypatch):
@@ -31,3 +33,16 @@ def run(capsys, monkeypatch, tmp_path):
         return printed
 
     return run
+
+
+@pytest.fixture
+def fitted(run):
+    """Fits a small model of a task to 50 rows."""
+
+    def fit(task, *options, alpha="0.5"):
+        train = table(task, 50, 0, "train.csv")
+        run("fit", "-q", train, "-o", "m.model", "--task", task, "--target", OUTPUTS[task][0],
+            "--learner", "kernel", "--set", f"alpha={alpha}", *options)  # fmt: skip
+        return "m.model"
+
+    return fit

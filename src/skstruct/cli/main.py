@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from skstruct import __version__
+from skstruct.cli.calibrate import calibrate
 from skstruct.cli.catalogue import losses, papers, spaces
 from skstruct.cli.data import data
 from skstruct.cli.evaluate import compare, evaluate, report
@@ -87,7 +88,9 @@ def _as_typed(option: Any, value: Any) -> Any:
     return ",".join(map(str, value)) if isinstance(value, list) else value
 
 
-for command in (fit, predict, evaluate, compare, report, inspect, data, spaces, losses, papers):
+for command in (
+    fit, predict, evaluate, calibrate, compare, report, inspect, data, spaces, losses, papers,
+):  # fmt: skip
     commands.add_command(command)
 
 

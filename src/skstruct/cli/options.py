@@ -43,6 +43,55 @@ skip_option = click.option(
 )
 
 
+def parse_threshold(ctx: Any, option: Any, text: str | None) -> Any:
+    """A number, or the name of a measure that a threshold is best for.
+
+    >>> parse_threshold(None, None, "0.3"), parse_threshold(None, None, "recall=0.9")
+    (0.3, 'recall=0.9')
+    """
+    if text is None or text in ("micro_f1", "macro_f1"):
+        return text
+    measure, equals, number = text.rpartition("=")
+    try:
+        value = float(number)
+    except ValueError:
+        value = float("nan")
+    wanted = 0 < value <= 1 if equals else 0 <= value <= 1
+    if not wanted or measure not in ("", "recall", "precision") or text.startswith("="):
+        raise click.UsageError(
+            "--threshold is a number from 0 to 1, micro_f1, macro_f1, recall=0.9 or "
+            f"precision=0.9; got {text!r}."
+        )
+    return text if equals else value
+
+
+def promise_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Probabilities beside predictions, and what a calibrated model promises."""
+    for option in reversed(
+        (
+            click.option(
+                "--marginals", is_flag=True,
+                help="Add how probable labels, classes, orders of items or symbols are.",
+            ),
+            click.option(
+                "--threshold", metavar="VALUE", callback=parse_threshold,
+                help="Labels at least so probable, instead of least risk: a number, micro_f1, "
+                     "macro_f1, recall=0.9 or precision=0.9, chosen on rows left out in fit.",
+            ),
+            click.option(
+                "--level", type=click.FloatRange(0, 1),
+                help="Of what is certain and possible; that of calibration if left out.",
+            ),
+            click.option(
+                "--abstain", is_flag=True,
+                help="Withhold rows or parts as `calibrate --abstain` found.",
+            ),
+        )
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """How a data file is read; whatever is left out is guessed from the file."""
     for option in reversed(

@@ -2,7 +2,7 @@
 """``skstruct predict``: outputs for new data, in blocks where the format of the file has them."""
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from skstruct.cli.options import (
     json_option,
     loss_option,
     parse_restrict,
+    promise_options,
     quiet_option,
     raw_cells_option,
     reading_options,
@@ -137,6 +138,7 @@ def write_predictions(
     *,
     strict: Any,
     quiet: bool,
+    beside: Sequence[Any] = (),
 ) -> None:
     """Predict for all parts; reading, predicting and writing go on at the same time.
 
@@ -150,7 +152,10 @@ def write_predictions(
         Of :mod:`skstruct.cli.predictions`.
     strict : bool
         Leave with code 4, and nothing written, if an answer is not proven to be the best.
+    beside : sequence of callables
+        Of :mod:`skstruct.cli.beside`: each makes columns from inputs and predictions of a block.
     """
+    from skstruct.cli.beside import with_columns
     from skstruct.cli.predictions import opened, predictions, widest
     from skstruct.cli.terminal import rows_bar, watched
     from skstruct.streaming.pipeline import overlapped
@@ -160,6 +165,7 @@ def write_predictions(
 
     def decide(part: Any) -> Any:
         found = predictions(model, part.X, part.index, *asked, start=part.start)
+        found = with_columns(found, [column for make in beside for column in make(part.X, found)])
         return replace(found, inputs=part.inputs) if style.kind == "conll" else found
 
     least_sure = None
@@ -186,6 +192,37 @@ def _check_proven(found: Any) -> None:
         )
 
 
+ALONE = {  # options that cannot be given with others, and why
+    "--explain": ({"--kbest"}, "--explain is of the best prediction"),
+    "--marginals": ({"--kbest"}, "--marginals is of all outputs of a row together"),
+    "--level": ({"--kbest"}, "--level is of what is certain and possible in a row"),
+    "--threshold": (
+        {"--loss", "--risk", "--kbest", "--explain", "--strict"},
+        "--threshold decides by probabilities, without a loss",
+    ),
+    "--abstain": (
+        {"--kbest", "--loss", "--restrict", "--threshold"},
+        "--abstain is for predictions as they were calibrated",
+    ),
+}
+IN_ROWS = {  # what a file of tokens and tags has no room for
+    "--kbest", "--risk", "--explain", "--marginals", "--level", "--abstain",
+}  # fmt: skip
+
+
+def check_together(given: set[str], style: Any) -> None:
+    """Options that exclude each other, or the format of the output, are wrong usage."""
+    for option, (others, why) in ALONE.items():
+        wrong = sorted(given & others) if option in given else []
+        if wrong:
+            raise click.UsageError(f"{why}: leave {', '.join(wrong)} out.")
+    if style.kind == "conll" and given & IN_ROWS:
+        raise click.UsageError(
+            "A CoNLL file holds one tag for every token: leave "
+            f"{', '.join(sorted(given & IN_ROWS))} out."
+        )
+
+
 @click.command(short_help="Predict for a data file, write a CSV.")
 @click.argument("model", type=EXISTING)
 @click.argument("data", type=DATA)
@@ -206,6 +243,7 @@ def _check_proven(found: Any) -> None:
     "--block-rows", type=click.IntRange(1), metavar="N",
     help="Rows of CSV and Parquet files that are in memory at once; at most 10,000 if left out.",
 )  # fmt: skip
+@promise_options
 @raw_cells_option
 @strict_option
 @reading_options
@@ -222,6 +260,10 @@ def predict(
     risk: Any,
     explain: Any,
     block_rows: Any,
+    marginals: bool,
+    threshold: Any,
+    level: float | None,
+    abstain: bool,
     raw_cells: Any,
     strict: Any,
     quiet: bool,
@@ -230,15 +272,18 @@ def predict(
 ) -> None:
     """Predict for the rows of DATA; it need not have outputs.
 
-    CSV and Parquet files may be of any length: they are read and written in blocks of rows.
+    CSV and Parquet files may be of any length: they are read and written in blocks of rows. A
+    model that was calibrated tells what is certain and what is possible, too.
 
     \b
     skstruct predict enron.model new.arff -o out.csv --risk
     skstruct predict enron.model new.arff --loss f1 --restrict max_size=3
+    skstruct predict enron.model new.arff --marginals --threshold micro_f1
     """
     from skstruct.cli.models import open_model
     from skstruct.cli.options import check_loss, check_restrict, check_writable
     from skstruct.cli.predictions import style_for
+    from skstruct.cli.promises import makers_for
 
     if output is not None:
         check_writable(output)
@@ -247,14 +292,20 @@ def predict(
     task_model = open_model(model)
     constraints = parse_restrict(restrict)
     check_restrict(task_model.learner_.space_, constraints)
-    if kbest is not None and explain is not None:
-        raise click.UsageError("--explain is of the best prediction: leave --kbest out.")
     of_words = getattr(task_model.encoder_, "columns_", None) is not None
     style = style_for(output, as_json, raw_cells, of_words)
-    beside = {"--kbest": kbest, "--risk": risk, "--explain": explain}
-    if style.kind == "conll" and any(beside.values()):
-        given = ", ".join(option for option, value in beside.items() if value)
-        raise click.UsageError(f"A CoNLL file holds one tag for every token: leave {given} out.")
+    given = {
+        "--loss": loss, "--restrict": constraints, "--kbest": kbest, "--risk": risk,
+        "--explain": explain, "--strict": strict, "--marginals": marginals,
+        "--threshold": threshold, "--level": level, "--abstain": abstain,
+    }  # fmt: skip
+    asked_for = {name for name, value in given.items() if value is not None and value is not False}
+    check_together(asked_for, style)
+    one_each = kbest is None and style.kind != "conll"
+    columns = makers_for(task_model, given, in_rows=one_each, quiet=quiet)
     inputs = inputs_of(task_model, data, reading, constraints, block_rows, explain)
-    asked = ({"loss": loss, "restrict": constraints}, kbest, risk, explain)
-    write_predictions(task_model, inputs, asked, output, style, strict=strict, quiet=quiet)
+    options = {"loss": loss, "restrict": constraints, "threshold": threshold}
+    asked = (options, kbest, risk, explain)
+    write_predictions(
+        task_model, inputs, asked, output, style, strict=strict, quiet=quiet, beside=columns
+    )

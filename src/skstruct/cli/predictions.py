@@ -10,7 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from inspect import signature
 from pathlib import Path
@@ -29,6 +29,7 @@ from skstruct.datasets.formats.columns import harmless
 from skstruct.datasets.formats.conll import write_conll
 from skstruct.datasets.formats.parquet import need_pandas
 from skstruct.exceptions import InfeasibleError
+from skstruct.spaces.contracts import Decoded
 from skstruct.tolerances import REPORTED_GAP
 
 OWN = ("row", "rank", "risk", "cost", "gap", "for", "against")  # columns beside predictions
@@ -54,6 +55,8 @@ class Predictions:
     inputs : list or None
         Words of the sentences, for a file of tokens and tags.
     separator, raw_cells : of a CSV file
+    beside : dict
+        How further columns are written, by name; see :class:`skstruct.cli.beside.Beside`.
     """
 
     task: str
@@ -67,6 +70,7 @@ class Predictions:
     inputs: list[Any] | None = None
     separator: str = ","
     raw_cells: bool = False
+    beside: dict[str, Any] = field(default_factory=dict)
 
     def write_csv(self, file: Any, header: bool = True) -> None:
         writer = csv.writer(file, lineterminator="\n", delimiter=self.separator)
@@ -75,9 +79,14 @@ class Predictions:
             writer.writerow(map(guard, self.columns))
         columns = [self.cells(name, column) for name, column in self.by_column()]
         for k, name in enumerate(self.columns):
-            if name == "prediction" or (name == "row" and self.named):  # others are numbers
+            if self._holds_names(name):  # others are numbers
                 columns[k] = [guard(cell) for cell in columns[k]]
         writer.writerows(zip(*columns))
+
+    def _holds_names(self, column: str) -> bool:
+        if column in self.beside:
+            return bool(self.beside[column].names)
+        return column == "prediction" or (column == "row" and self.named)
 
     def write_tokens(self, file: Any) -> None:
         """Words, each with its predicted tag, as CoNLL has them."""
@@ -96,6 +105,9 @@ class Predictions:
 
     def cells(self, column: Any, values: Any) -> list[Any]:
         """What a CSV file has in the cells of one column."""
+        if column in self.beside:
+            text = self.beside[column].text
+            return ["" if value is None else text(value) for value in values]
         if column == "prediction":
             return [_written(self.task, _hashable(value)) for value in values]
         if column in ("for", "against"):
@@ -135,7 +147,7 @@ def predictions(
     index : tuple or None
         Names of the rows; else they are counted from ``start + 1``.
     options : dict
-        ``loss`` and ``restrict``.
+        ``loss``, ``restrict`` and ``threshold``.
     start : int, default=0
         Number of the rows that went before in the file.
     """
@@ -188,6 +200,9 @@ def widest(one: Predictions | None, other: Predictions) -> Predictions:
 
 
 def _decoded(learner: Any, X: Any, kbest: int | None, options: dict[Any, Any]) -> Any:
+    if "threshold" in options:  # decided by probabilities: no risk, no bound
+        outputs = learner.predict(X, **options)
+        return Decoded(outputs, np.zeros(len(outputs)), np.zeros(len(outputs)))
     if kbest is None:
         return learner.decode(X, **options)
     if not hasattr(learner, "kbest"):
@@ -384,9 +399,13 @@ class _Parquet:
 def _parquet_type(found: Any, name: str) -> str:
     if name in ("rank", "row"):
         return "string" if name == "row" and found.named else "int64"
+    if name in found.beside:
+        return str(found.beside[name].parquet)
     numbers = name in ("risk", "cost", "gap") or found.task in NUMBERS
     return "float64" if numbers and name not in ("for", "against") else "string"
 
 
 def _parquet_cells(found: Any, name: str, values: Any) -> Any:
-    return found.cells(name, values) if _parquet_type(found, name) == "string" else values
+    if _parquet_type(found, name) != "string":
+        return values
+    return [None if v is None else cell for v, cell in zip(values, found.cells(name, values))]

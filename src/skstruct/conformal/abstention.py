@@ -193,8 +193,11 @@ class Abstention(Calibrated):
         if self.loss == "zero_one":
             losses = _differ(predicted, Z).astype(np.float64)
             return RowsTest(self._row_scores(X), losses, self._share(1.0), exact=True)
-        largest = self._largest()
-        losses = np.asarray(self.learner.loss_(predicted, Z), dtype=np.float64) / largest
+        loss = self.learner.loss_
+        if hasattr(loss, "bind"):  # which of a hierarchy reads arcs off the space
+            loss = loss.bind(self.learner.space_)
+        largest = self._largest(loss)
+        losses = np.asarray(loss(predicted, Z), dtype=np.float64) / largest
         beyond = np.flatnonzero((losses < 0) | (losses > 1 + STATED_BOUND))
         if len(beyond):
             raise ValueError(
@@ -203,12 +206,12 @@ class Abstention(Calibrated):
             )
         return RowsTest(self._row_scores(X), losses.clip(max=1.0), self._share(largest))
 
-    def _largest(self) -> float:
+    def _largest(self, loss: Any) -> float:
         if self.loss_bound is not None:
             return check_positive(self.loss_bound, "loss_bound", "Abstention")
         known = None
-        if hasattr(self.learner.loss_, "largest_loss"):
-            known = largest_loss(self.learner.loss_, self.learner.space_)
+        if hasattr(loss, "largest_loss"):
+            known = largest_loss(loss, self.learner.space_)
         if known is None or not 0 < known < math.inf:
             raise ValueError("Abstention: the largest loss is not known; give loss_bound.")
         return float(known)

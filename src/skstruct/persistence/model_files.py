@@ -40,6 +40,7 @@ PARTS = {
     "objects",
 }
 LONGEST_WORD = 200  # of a parameter that is described
+LONGEST_TEXT = 1_000  # of what a model tells in sentences
 
 
 def save_model(model: Any, path: str | os.PathLike[str], *, X: Any = None) -> None:
@@ -241,7 +242,8 @@ def _described(model: Any) -> dict[str, str]:
 def _about(model: Any) -> dict[str, str]:
     """What a model tells of its training, as text."""
     about = getattr(model, "about_", {})
-    return {key: str(value)[:LONGEST_WORD] for key, value in about.items()}
+    longest = {key: LONGEST_TEXT if isinstance(about[key], str) else LONGEST_WORD for key in about}
+    return {key: str(value)[: longest[key]] for key, value in about.items()}
 
 
 def _versions() -> dict[str, str]:

@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
+from skstruct._arrays.imports import is_pandas
 from skstruct.datasets.dataset import Dataset, Table
 from skstruct.datasets.tasks import outputs_for_learning, space_for
 from skstruct.datasets.training_blocks import TrainingBlocks
@@ -20,6 +21,7 @@ from skstruct.encoding import TableEncoder
 from skstruct.encoding.frames import table_of
 from skstruct.exceptions import DataFormatError
 from skstruct.features.token_features import TokenFeatures
+from skstruct.learners.marginals import named_marginals
 from skstruct.model_selection.evaluation import loss_name
 from skstruct.saving import savable
 from skstruct.spaces.contracts import Decoded
@@ -151,6 +153,10 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         Where the model comes from and what was chosen, in words and numbers.
     seen_ : uint64 array of shape (k, 2), or None
         By which rows of training are known again; see :mod:`skstruct.tasks.row_digests`.
+    control_ : RiskControl, PredictionSets or None
+        What ``skstruct calibrate`` found, for ``control_.predict(model.inputs(X))``.
+    abstention_ : Abstention or None
+        Likewise, of rows or parts that are withheld.
 
     Examples
     --------
@@ -166,6 +172,8 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     """
 
     seen_ = None  # of a model file of an earlier version
+    control_: Any = None  # of a model that was not calibrated
+    abstention_: Any = None
 
     def __init__(
         self,
@@ -190,6 +198,7 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         name, why = self._chosen(data)
         self.task_, self.format_, self.targets_ = data.task, data.format, data.labels
         self.learner_name_ = name
+        self.control_ = self.abstention_ = None
         self.reading_: dict[str, Any] = {"targets": [], "id_column": None}
         start = perf_counter()
         is_table = isinstance(data.inputs, Table)
@@ -313,6 +322,26 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     def predict_risk(self, X: Any, **options: Any) -> Any:
         """Estimated risks of the predictions, shape (n,)."""
         return self.learner_.predict_risk(self.inputs(X), **options)
+
+    @available_if(_has("predict_marginals"))  # type: ignore[untyped-decorator]
+    def predict_marginals(self, X: Any, **options: Any) -> Any:
+        """How probable the parts of outputs are, as of the learner; a DataFrame for one of
+        pandas, with its index and the names of labels, classes, levels or items.
+        """
+        found = self.learner_.predict_marginals(self.inputs(X), **options)
+        return self._named_marginals(found, X, options.get("parts"))
+
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities of the classes (n, k), or of every label (n, d), as of the learner."""
+        return self._named_marginals(self.learner_.predict_proba(self.inputs(X)), X)
+
+    def _named_marginals(self, found: Any, X: Any, parts: str | None = None) -> Any:
+        if not is_pandas(X, "DataFrame"):
+            return found
+        if hasattr(found, "set_axis"):  # a frame already, as ``set_output`` asked for
+            return found.set_axis(X.index)
+        return named_marginals(self.learner_, [found], self.learner_.space_, parts, X.index)
 
     @available_if(_has("explain"))  # type: ignore[untyped-decorator]
     def explain(self, X: Any, **options: Any) -> Any:
