@@ -407,11 +407,11 @@ def refuse_training_rows(trained: bool) -> None:
 
 def held_out_options(options: dict[Any, Any]) -> dict[Any, Any]:
     """What a bound from held-out rows may be given."""
-    unknown = set(options) - {"loss_bound"}
+    unknown = set(options) - {"loss_bound", "method"}
     if unknown:
         raise ValueError(
             f"certify: {', '.join(sorted(unknown))} belong to bounds from training rows; these "
-            "rows are others, and take loss_bound only."
+            "rows are others, and take loss_bound and method."
         )
     return {"loss_bound": options.get("loss_bound"), "used_by": "certify"}
 

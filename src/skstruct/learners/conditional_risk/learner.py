@@ -590,7 +590,8 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         bound : "held_out" or "stability", default=None
             None takes the one that the rows are for.
         **options
-            ``loss_bound`` where the largest loss is not known; for the training rows those of
+            ``loss_bound`` where the largest loss is not known, and ``method`` of
+            :func:`skstruct.bounds.held_out_bound`; for the training rows those of
             :func:`skstruct.bounds.stability_bound`, such as ``rho``.
         """
         from skstruct.bounds import held_out_bound, stability_bound
@@ -606,5 +607,6 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         largest = largest_of_problem(self.problem_, **held_out_options(options))
         losses = self._losses(X, y, *self._prepared())
         return held_out_bound(
-            losses, largest, delta=delta, binary=self.problem_.loss.all_or_nothing
-        )
+            losses, largest, delta=delta, binary=self.problem_.loss.all_or_nothing,
+            method=options.get("method", "auto"),
+        )  # fmt: skip

@@ -17,12 +17,13 @@ from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported
 from skstruct.learners.inputs import InputReader, given_outputs, read_inputs, row_weights
+from skstruct.learners.label_ranking.preferences import CalibratedPreferences
 from skstruct.learners.label_ranking.reductions import PreferenceReduction, with_constant
 from skstruct.solvers.linear_ordering import pair_blocks, pair_signs
 from skstruct.spaces import Rankings
 
 
-class LabelRanker(InputReader, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class LabelRanker(CalibratedPreferences, InputReader, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Rank the items for every input, by way of a simpler problem.
 
     A child has a parameter ``space`` and brings ``_learn(reduced, weight)``, which learns from
