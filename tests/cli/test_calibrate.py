@@ -87,6 +87,7 @@ def test_wrong_usage(run, fitted):
 
 
 # ---------------------------------------------------------------------- certain and possible
+@pytest.mark.slow
 @pytest.mark.parametrize("risk", ["missed", "wrong", "false", "false_labels", "precision"])
 def test_sets_of_a_hierarchy_are_closed_and_nested(run, calibrated, risk):
     path, new = calibrated("hierarchy", "--risk", risk, "--level", "0.15")
@@ -115,6 +116,7 @@ def _table(path):
     ]
 
 
+@pytest.mark.slow
 def test_other_levels_need_no_other_calibration(run, calibrated):
     path, new = calibrated("labels")
     sizes = [
@@ -230,6 +232,7 @@ def test_parts_are_withheld_beside_what_is_possible(run, calibrated):
     assert model.abstention_.of == "rows"
 
 
+@pytest.mark.slow
 def test_open_positions_of_sequences(run):
     rng = np.random.default_rng(0)
     words = {"DT": ["the", "a", "this"], "NN": ["dog", "cat", "run", "walk"],

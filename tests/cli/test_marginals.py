@@ -13,6 +13,7 @@ from skstruct.datasets.reading import read_data
 
 
 # ---------------------------------------------------------------------- columns
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["classes", "labels", "hierarchy", "ordinal"])
 def test_a_column_for_every_name(run, fitted, task):
     model, new = fitted(task), table(task, 12, 1, "new.csv")
