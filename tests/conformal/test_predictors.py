@@ -331,3 +331,19 @@ def test_more_costly_labels_are_missed_less():
         for c in (plain, costly)
     ]
     assert missed[1] <= missed[0]
+
+
+def test_intervals_do_not_end_where_training_rows_did():
+    """Heavy tails: outputs of new rows are beyond those of training, and still within intervals."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 1))
+    y = X[:, 0] + rng.standard_t(2, size=900)
+    learner = ConditionalRiskMinimizer(Interval(), kernel="rbf", alpha=1.0).fit(X[:20], y[:20])
+    sets = PredictionSets(learner, level=0.1).calibrate(X[20:400], y[20:400])
+    found = sets.predict(X[400:])
+    inside = (found.lower <= y[400:]) & (y[400:] <= found.upper)
+    np.testing.assert_array_equal(inside, sets.includes(X[400:], y[400:]))
+    given = ConditionalRiskMinimizer(Interval(-1, 1), kernel="rbf", alpha=1.0)
+    given.fit(X[:20], np.clip(y[:20], -1, 1))
+    sets = PredictionSets(given, level=0.1).calibrate(X[20:400], np.clip(y[20:400], -1, 1))
+    assert np.min(sets.predict(X[400:]).lower) >= -1

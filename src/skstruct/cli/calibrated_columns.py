@@ -142,17 +142,8 @@ def _of_positions(column: str, rows: Any, symbols: list[str]) -> Beside:
 
 
 def interval_ends(control: PredictionSets, X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper ends, each of shape (n, d), within the range of the space if it is given.
-
-    A range that was learned is that of the outputs of training: new ones may be outside of it, so
-    that intervals which end there would hold fewer of them than is promised.
-    """
-    learner, n = control.learner, X.shape[0] if hasattr(X, "shape") else len(X)
-    space = learner.space_
-    if None in (getattr(space, "low", 0.0), getattr(space, "high", 0.0)):
-        centre = np.asarray(space.validate(learner.predict(X)), dtype=np.float64).reshape(n, -1)
-        reach = float(control.thresholds_[0])  # of absolute residuals, without groups
-        return centre - reach, centre + reach
+    """Lower and upper ends, each of shape (n, d)."""
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
     told = control.predict(X)
     ends = (np.asarray(end, dtype=np.float64).reshape(n, -1) for end in (told.lower, told.upper))
     lower, upper = ends

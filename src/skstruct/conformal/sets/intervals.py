@@ -58,9 +58,8 @@ class IntervalRule(SetRule):
     def _ends(self, known: Any, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         lower, upper, scale = known
         reach = thresholds[:, None] * scale
-        low, high = np.transpose(
-            [self.space.coordinate_range(j) for j in range(lower.shape[1])]
-        )  # fmt: skip
+        # A range that was learned from training rows may be left by new ones.
+        low, high = np.transpose([self.space.given_range(j) for j in range(lower.shape[1])])
         ends = np.maximum(lower - reach, low), np.minimum(upper + reach, high)
         # An interval that would end before it begins holds nothing: both ends are NaN.
         empty = (ends[0] > ends[1]).any(axis=1, keepdims=True)

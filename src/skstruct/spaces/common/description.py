@@ -81,6 +81,10 @@ class DescribedOutputs:
         """Least and largest value of a coordinate, as far as one is known for all rows."""
         return -np.inf, np.inf
 
+    def given_range(self, j: int) -> tuple[float, float]:
+        """The same as far as the user has given it: outputs of other rows are never beyond."""
+        return self.coordinate_range(j)
+
     # ------------------------------------------------------------- model files
     def canonical_range(self) -> tuple[int | None, int | None, int | None]:
         """Of canonical outputs: least number, one above the largest, width; None for any.

@@ -99,6 +99,10 @@ class Box(QuantitySpace):
     def coordinate_range(self, j: int) -> tuple[float, float]:
         return self.low_[j], self.high_[j]
 
+    def given_range(self, j: int) -> tuple[float, float]:
+        low, high = self.coordinate_range(j)
+        return low if self.low is not None else -np.inf, high if self.high is not None else np.inf
+
     def _names_alone(self) -> tuple[Any, ...] | None:
         if self.low is None or self.high is None:
             return None
