@@ -174,7 +174,7 @@ def fit_calibration(
     weight = np.ones(len(outputs)) if weight is None else np.asarray(weight, dtype=np.float64)
     logistic = isotonic = risks = left = happened = None
     parts = problem.space.marginal_parts()
-    if parts and problem.space.whole.recalibrates:
+    if parts and problem.recalibrates():
         told = problem.marginals(means, rows, parts[0])
         truth = problem.true_marginals(outputs, means, parts[0])
         each = np.repeat(weight, [np.size(part) for part in told])

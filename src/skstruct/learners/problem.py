@@ -146,6 +146,11 @@ class RiskProblem:
             g = full
         return g, total
 
+    def recalibrates(self) -> bool:
+        """Whether left-out rows calibrate marginals."""
+        fast: bool = self.space.whole.recalibrates()
+        return fast
+
     def left_out(self, left: np.ndarray, rows: np.ndarray | None) -> Any:
         """Left-out means in the form of ``smooth``; None where some rows are no whole outputs."""
         return left

@@ -204,6 +204,9 @@ class TokenProblem(WithPositions, RiskProblem):
                 values = values.token_marginals()
         return np.split(values, means.starts[1:-1])
 
+    def recalibrates(self) -> bool:
+        return self.space.constraints is None
+
     def left_out(self, left: np.ndarray, rows: np.ndarray | None) -> TokenMeans | None:
         return TokenMeans(left, self.starts) if rows is None else None
 

@@ -86,7 +86,8 @@ class Candidates(Classes):
     part_words = ("label", "labels")
     parts_of = BaseSpace.parts_of
 
-    recalibrates = False
+    def recalibrates(self) -> bool:
+        return False
 
     def readable(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:
         """Of the candidates alone."""

@@ -84,6 +84,9 @@ class Classes(GivenWhole):
     estimator_type = "classifier"
     multi_output = False
 
+    def recalibrates(self) -> bool:
+        return True
+
     def sklearn_classes(self) -> Any:
         return self.labels_
 

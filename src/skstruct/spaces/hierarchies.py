@@ -163,10 +163,14 @@ class Hierarchy(IndicatorSpace):
     def sklearn_classes(self) -> Any:
         return [np.arange(2) for _ in self.labels_]
 
+    def recalibrates(self) -> bool:
+        limits = self.constraints_
+        return not (limits.is_sized or limits.groups or limits.one_path)
+
     def coherent(self, means: np.ndarray) -> np.ndarray:
         """From 0 to 1, no label above its parents: nearest by blocks on forests, else by turns."""
         limits = self.constraints_
-        if limits.is_sized or limits.groups or limits.one_path:
+        if not self.recalibrates():
             return super().coherent(means)
         low, high = self._close_masks(limits)
         if limits.is_masked:  # what is known stands above, or below, all that is not

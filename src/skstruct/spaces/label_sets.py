@@ -394,6 +394,9 @@ class LabelSets(IndicatorSpace):
     def sklearn_classes(self) -> Any:
         return [np.arange(2) for _ in self.labels_]
 
+    def recalibrates(self) -> bool:
+        return not self.constraints_.groups
+
     def coherent(self, means: np.ndarray) -> np.ndarray:
         """Between 0 and 1, or what is known of a label, with sums within the sizes."""
         limits = self.constraints_

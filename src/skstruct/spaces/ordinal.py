@@ -66,6 +66,9 @@ class Ordinal(Poset):
     estimator_type = "classifier"
     multi_output = False
 
+    def recalibrates(self) -> bool:
+        return bool(self.constraints_.allowed.all())
+
     def sklearn_classes(self) -> Any:
         return np.asarray(self.labels_)
 

@@ -243,10 +243,14 @@ class Sequences(SequenceSet):
     # ------------------------------------------------------------- probabilities
     marginal_losses: ClassVar[dict[str, str]] = {"symbols": "hamming"}
 
+    def recalibrates(self) -> bool:
+        """With symbols alone, of one length, without constraints."""
+        low, high = self.lengths_
+        return not self._has_bigrams and low == high and self.constraints is None
+
     def coherent(self, means: np.ndarray) -> np.ndarray:
         """Symbols of a position on the simplex; bigrams and lengths as sequences have them."""
-        (low, high), limits = self.lengths_, self.constraints
-        if self._has_bigrams or low != high or limits is not None:
+        if not self.recalibrates():
             return super().coherent(means)
         q = len(self.symbols_)
         return nearest_on_simplex(means.reshape(-1, q)).reshape(means.shape)
@@ -262,10 +266,6 @@ class Sequences(SequenceSet):
         """Probabilities of symbols; shape (n, T, q)."""
         T, q = self.length_, len(self.symbols_)
         return means[:, : T * q].reshape(-1, T, q)
-
-    @property
-    def recalibrates(self) -> bool:  # type: ignore[override]  # of other sequences, by embedding
-        return not self._has_bigrams
 
     def unread(self, marginals: np.ndarray, parts: str | None = None) -> np.ndarray:
         return marginals.reshape(len(marginals), -1)

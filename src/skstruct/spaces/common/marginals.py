@@ -6,9 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skstruct._arrays.memory import row_blocks
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.nearest_means import nearest_means
 from skstruct.tolerances import SURE
+
+MIXED, MEMORY = 100, "100MB"  # outputs that a row is a mixture of, and all that rows may take
 
 
 class PartMarginals:
@@ -22,11 +25,15 @@ class PartMarginals:
     # Which parts have probabilities, each with a loss whose embedding has their means; the usual
     # ones first.
     marginal_losses: ClassVar[dict[str, str]] = {}
-    # Whether these are probabilities, all of psi can be read off them, and back.
-    recalibrates: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True  # whether an output may be a row of several numbers
     # Of outputs as scikit-learn knows them: "classifier", "regressor" or None.
     estimator_type: ClassVar[str | None] = None
+
+    def recalibrates(self) -> bool:
+        """Whether marginals are probabilities that psi can be read off again, and coherent ones
+        take no search: then left-out rows of training calibrate them.
+        """
+        return False
 
     def marginal_parts(self) -> tuple[str, ...]:
         """Parts whose probabilities can be read off means of this embedding."""
@@ -68,9 +75,14 @@ class PartMarginals:
 
     def coherent(self: Any, means: np.ndarray) -> np.ndarray:
         """The nearest means of psi that a distribution over the outputs has; shape (n, d)."""
-        return nearest_means(
-            lambda costs, rows: self.rows(rows).argmin(costs).outputs, self.embed, means
-        )
+        found = np.empty(means.shape)
+        for rows in row_blocks(len(means), 8 * MIXED * means.shape[1], MEMORY):
+            space = self.rows(rows)
+            found[rows] = nearest_means(
+                lambda costs, left, space=space: space.rows(left).argmin(costs).outputs,
+                space.embed, means[rows],
+            )  # fmt: skip
+        return found
 
     def condition(self, means: np.ndarray) -> np.ndarray:
         """Coherent means of psi over a larger space, given that outputs are in this one.

@@ -49,7 +49,6 @@ class EdgeSetSpace(IndicatorSpace):
 
     directed: bool = False
     marginal_losses: ClassVar[dict[str, str]] = {"edges": "hamming"}
-    recalibrates = False  # the nearest coherent numbers take hundreds of decisions
     _named_by: ClassVar = {"nodes": "nodes_"}
     _pairs_of = ("nodes", "other", "learned_nodes_")
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ("directed",)

@@ -214,8 +214,6 @@ class PairwiseLabels(LabelsAndEdges):
         costs = check_costs(costs, len(self.labels_), used_by="PairwiseLabels")
         return np.hstack([costs, np.zeros((len(costs), len(self.edges_)))])
 
-    recalibrates = False
-
     def readable(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:
         """Probabilities of the labels, without those of pairs."""
         return means[:, : len(self.labels_)]

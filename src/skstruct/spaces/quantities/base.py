@@ -283,7 +283,6 @@ class QuantitySpace(GivenWhole):
     # ------------------------------------------------------------- means
     marginal_losses: ClassVar[dict[str, str]] = {"means": "squared"}
     estimator_type = "regressor"
-    recalibrates = False
 
     def marginal_parts(self) -> tuple[str, ...]:
         told = self.embedding in ("coordinates", "squares")

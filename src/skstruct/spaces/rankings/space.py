@@ -228,6 +228,9 @@ class Rankings(RandomRankings):
     # ------------------------------------------------------------- probabilities
     marginal_losses: ClassVar[dict[str, str]] = {"pairs": "kendall", "positions": "footrule"}
 
+    def recalibrates(self) -> bool:
+        return self.constraints_.is_free
+
     def marginal_parts(self) -> tuple[str, ...]:
         return (self.embedding,) if self.embedding in self.marginal_losses else ()
 
@@ -241,7 +244,7 @@ class Rankings(RandomRankings):
         constraints.
         """
         d = len(self.items_)
-        if not self.constraints_.is_free:
+        if not self.recalibrates():
             return super().coherent(means)
         if self.embedding == "pairs":
             signs: np.ndarray = np.clip(means, -1.0, 1.0)
