@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.losses import F1, FBeta
+from skstruct.solvers.marginals import lowered
 from skstruct.spaces import Hierarchy, LabelSets
 from skstruct.spaces.indicator_sets.decoding import min_cost_per_size
 
@@ -151,7 +152,7 @@ def test_sets_of_hierarchies_are_closed_and_best_of_the_most_probable(seed, limi
     assert space.contains(found.outputs).all()
     Z = all_sets(d)
     Z = Z[space.contains(Z)]
-    for p, output, value in zip(view._falling(chances.copy()), found.outputs, found.values):
+    for p, output, value in zip(lowered(chances.copy(), view.dag_), found.outputs, found.values):
         truths = all_sets(d)
         probability = np.where(truths, p, 1 - p).prod(axis=1)
         risk = np.array([probability @ loss(np.tile(z, (len(truths), 1)), truths) for z in Z])

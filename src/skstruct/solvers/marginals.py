@@ -148,13 +148,14 @@ def nearest_falling(values: np.ndarray, dag: Dag) -> np.ndarray:
     else:
         ends = dag.position[dag.parents], dag.position[dag.children]
         falling_on_graphs(ordered, ends[0], ends[1], COHERENT, ROUNDS, found)
-        _lower(found, *ends)
     nearest = np.empty_like(found)
     nearest[:, down] = np.clip(found, 0.0, 1.0)  # what falls still falls, and is still nearest
-    return nearest
+    return nearest if dag.is_forest else lowered(nearest, dag)
 
 
-def _lower(values: np.ndarray, parents: np.ndarray, children: np.ndarray) -> None:
-    """Bring children that are above a parent down to it, in place; nodes are in order."""
-    for e in np.argsort(children, kind="stable"):
-        np.minimum(values[:, children[e]], values[:, parents[e]], out=values[:, children[e]])
+def lowered(values: np.ndarray, dag: Dag) -> np.ndarray:
+    """Numbers (n, d) in which nodes that were above a parent are brought down to it, in place."""
+    for arc in np.argsort(dag.depth[dag.children], kind="stable"):  # parents before children
+        parent, child = dag.parents[arc], dag.children[arc]
+        np.minimum(values[:, child], values[:, parent], out=values[:, child])
+    return values

@@ -12,6 +12,7 @@ from skstruct.conformal.structures.base import (
     check_probabilities,
     shared,
 )
+from skstruct.solvers.marginals import lowered
 
 
 class Labels(Structure):
@@ -33,11 +34,7 @@ class Labels(Structure):
                 f"(n, {d}) without NaN; got shape {P.shape}."
             )
         P, dag = check_probabilities(P, "label"), self.space.output_dag()
-        if dag is not None and len(dag.parents):
-            for level in range(1, int(dag.depth.max()) + 1):  # parents are at smaller depths
-                arcs = np.flatnonzero(dag.depth[dag.children] == level)
-                np.minimum.at(P.T, dag.children[arcs], P.T[dag.parents[arcs]])
-        return P
+        return P if dag is None else lowered(P, dag)
 
     def _costs(self, weights: Any, Z: np.ndarray) -> np.ndarray:
         """Costs of all labels, 0 where the truth is not known; shape (n, d)."""

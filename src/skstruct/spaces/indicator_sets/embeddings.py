@@ -13,6 +13,7 @@ from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag, dag_closed_sets, forest_sized_sets
 from skstruct.solvers.distributions import Distribution
+from skstruct.solvers.marginals import lowered
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import EmbeddingView, check_k, decoded_or_infeasible
 from skstruct.spaces.contracts import Decoded
@@ -170,7 +171,7 @@ class IndependentLabels(EmbeddingView):
         limits = self.space.constraints_
         low, high = self.space._close_masks(limits)
         low, high = np.broadcast_to(low, (n, d)), np.broadcast_to(high, (n, d))
-        chances = self._falling(np.clip(-costs[:, :-1], 0.0, 1.0))
+        chances = lowered(np.clip(-costs[:, :-1], 0.0, 1.0), self.dag_)
         # Of equals the first; of parents and children these come in that order.
         down = self.dag_.order
         order = down[label_order(-chances[:, down], low[:, down], high[:, down])]
@@ -186,14 +187,6 @@ class IndependentLabels(EmbeddingView):
 
     def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
         return means if embedding == "indicators" else super().project(means, embedding)
-
-    def _falling(self, chances: np.ndarray) -> np.ndarray:
-        """No label more probable than its parents."""
-        dag = self.dag_
-        by_depth = np.argsort(dag.depth[dag.children], kind="stable")
-        for parent, child in zip(dag.parents[by_depth], dag.children[by_depth]):
-            np.minimum(chances[:, child], chances[:, parent], out=chances[:, child])
-        return chances
 
 
 TURNS = 12  # min-cuts of a row before an integer program
