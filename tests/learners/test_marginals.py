@@ -256,3 +256,16 @@ def test_bad_thresholds_are_named(threshold):
         model.predict(X, threshold=threshold)
     with pytest.raises(ValueError, match="not both"):
         model.predict(X, threshold=0.5, loss="f1")
+
+
+def test_intervals_of_two_quantiles():
+    """Noise that grows: quantiles of one model follow it."""
+    x = rng.uniform(0, 1, size=(400, 1))
+    y = x[:, 0] * rng.normal(size=400)
+    model = ConditionalRiskMinimizer(Interval(), kernel="rbf", alpha=1.0).fit(x, y)
+    lower, upper = model.predict_interval([[0.1], [0.9]], level=0.2)
+    assert (upper > lower).all()
+    assert upper[1] - lower[1] > 2 * (upper[0] - lower[0])
+    with pytest.raises(ValueError, match="level is between 0 and 1"):
+        model.predict_interval(x, level=1.0)
+    assert not hasattr(risk(LabelSets()), "predict_interval")

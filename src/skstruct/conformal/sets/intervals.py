@@ -9,6 +9,9 @@ import numpy as np
 from skstruct.conformal.sets.base import SetRule
 
 
+LEAST_SHARE = 0.01  # of the variance of training outputs, that a risk is taken for at least
+
+
 @dataclass(frozen=True)
 class Intervals:
     """Lower and upper ends of intervals, or of boxes, in the user's format."""
@@ -21,7 +24,8 @@ class IntervalRule(SetRule):
     r"""Scores of numbers, the largest over the coordinates of an output.
 
     ``"absolute"``: :math:`|y - \hat y(x)|`. ``"normalized"``: that divided by the square root of
-    ``predict_risk``, which is a standard deviation under the squared loss. ``"interval"``: how far
+    ``predict_risk``, which is a standard deviation under the squared loss, and a tenth of that of
+    all training outputs at least. ``"interval"``: how far
     y is outside of ``predict_interval``, negative inside [1]_.
 
     References
@@ -45,8 +49,10 @@ class IntervalRule(SetRule):
         if self.score == "absolute":
             return centre, centre, np.ones((len(centre), 1))
         risk = np.asarray(self.learner.predict_risk(X), dtype=np.float64)
-        # Any positive function of x will do; rows of no estimated risk get a small one.
-        scale = np.sqrt(np.maximum(risk, np.finfo(float).tiny))
+        # Any positive function of x will do; rows of hardly any estimated risk get a small one.
+        outputs = np.asarray(getattr(self.learner, "outputs_", 0.0), dtype=np.float64)
+        least = max(LEAST_SHARE * float(outputs.var()), np.finfo(float).tiny)
+        scale = np.sqrt(np.maximum(risk, least))
         return centre, centre, scale[:, None]
 
     def scores(self, known: Any, Z: Any) -> np.ndarray:

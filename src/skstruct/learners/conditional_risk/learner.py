@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.checks import repeatable
@@ -34,7 +35,7 @@ from skstruct.learners.inputs import (
     takes_raw_inputs,
 )
 from skstruct.learners.leave_out import check_groups
-from skstruct.learners.marginals import told_parts
+from skstruct.learners.marginals import estimator_type, told_parts
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import (
     ONE_PASS,
@@ -47,7 +48,7 @@ from skstruct.learners.regression import (
     smoothing_by,
 )
 from skstruct.learners.thresholds import decide_by_threshold, read_threshold
-from skstruct.losses import resolve_loss
+from skstruct.losses import Pinball, resolve_loss
 from skstruct.saving import savable
 from skstruct.smoothing.base import is_linear, linear_part
 from skstruct.smoothing.planning import SPECTRAL_ROWS
@@ -62,6 +63,10 @@ if TYPE_CHECKING:
 def _name_of(smoother: Any) -> str:
     """The class that the user gave."""
     return type(getattr(smoother, "classifier", smoother)).__name__
+
+
+def _regresses(learner: Any) -> bool:
+    return estimator_type(learner) == "regressor"
 
 
 @savable
@@ -469,6 +474,33 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
             return self._by_threshold(X, threshold, loss, restrict)
         decoded = self.decode(X, loss=loss, restrict=restrict)
         return decoded.outputs
+
+    @available_if(_regresses)  # type: ignore[untyped-decorator]
+    def predict_interval(
+        self, X: Any, level: float = 0.1, *, restrict: dict[str, Any] | None = None
+    ) -> tuple[Any, Any]:
+        """Quantities that are exceeded with estimated probability 1 - level / 2, and level / 2.
+
+        Both are decided from the one model, under two pinball losses. They are estimates, which
+        promise nothing: :class:`skstruct.conformal.PredictionSets` with ``score="interval"``
+        calibrates them.
+
+        Parameters
+        ----------
+        level : float, default=0.1
+            Estimated probability of a quantity outside, half of it on either side.
+
+        Returns
+        -------
+        lower, upper : in the format of ``predict``
+        """
+        if not 0 < level < 1:
+            raise ValueError(f"predict_interval: level is between 0 and 1; got {level!r}.")
+        lower, upper = (
+            self.predict(X, loss=Pinball(quantile), restrict=restrict)
+            for quantile in (level / 2, 1 - level / 2)
+        )
+        return lower, np.maximum(lower, upper)
 
     def _by_threshold(self, X: Any, threshold: Any, loss: Any, restrict: Any) -> Any:
         check_is_fitted(self)
