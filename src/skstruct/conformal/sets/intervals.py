@@ -8,7 +8,6 @@ import numpy as np
 
 from skstruct.conformal.sets.base import SetRule
 
-
 LEAST_SHARE = 0.01  # of the variance of training outputs, that a risk is taken for at least
 
 
