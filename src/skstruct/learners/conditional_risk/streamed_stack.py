@@ -62,6 +62,10 @@ class StreamedStack(StackedRegression):
                 best, found = error, (alpha, left)
         return path.smoother_with(found[0]), found[1]
 
+    def _left_of(self, chosen: Candidate, smoother: Any) -> Any:
+        """Those that are known already: rows are not kept to be left out."""
+        return chosen.left if smoother is chosen.smoother else None
+
     def _path(self, chosen: Candidate) -> Any:
         return SourcePath(chosen.smoother)
 

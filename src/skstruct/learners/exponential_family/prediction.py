@@ -145,7 +145,8 @@ class ExponentialPredictor(ScoreLearner):
         parts : str, default=None
             What the model's embedding tells of: of rankings ``"pairs"`` or ``"positions"``.
         raw : bool, default=False
-            Means of psi, E[psi(Y) | x], of shape (n, d), however parts are read off them.
+            Means of psi, E[psi(Y) | x], of shape (n, d), however parts are read off them; so are
+            marginals of embeddings that tell of no parts, such as the ranks of items.
 
         Returns
         -------
@@ -158,7 +159,7 @@ class ExponentialPredictor(ScoreLearner):
         X, index = self._checked(X)
         blocks = self._answers(X, restrict, lambda problem, *block: problem.means_of(*block))
         space = getattr(self.problem_, "scored", self.space_)  # chains score as they are
-        if isinstance(blocks[0], list) or not raw:
+        if isinstance(blocks[0], list) or not (raw or not space.marginal_parts()):
             if parts is not None and parts not in space.marginal_parts():
                 raise ValueError(
                     f"predict_marginals: this model tells of {space.marginal_parts()}; got "
