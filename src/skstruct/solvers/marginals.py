@@ -94,7 +94,7 @@ def nearest_doubly_stochastic(values: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> nearest_doubly_stochastic(np.array([[[0.9, 0.3], [0.5, 0.4]]])).round(3).tolist()
-    [[[0.525, 0.475], [0.475, 0.525]]]
+    [[[0.625, 0.375], [0.375, 0.625]]]
     """
     found, negative = _with_sums(values), np.zeros_like(values)
     left = np.arange(len(values))
