@@ -15,7 +15,17 @@ from skstruct import (
     StructuredSVM,
 )
 from skstruct.learners.calibration import isotonic_map, logistic_map
-from skstruct.spaces import Hierarchy, Interval, LabelSets, Ordinal, Rankings, Sequences, Sphere
+from skstruct.losses import Hamming, Listed
+from skstruct.spaces import (
+    Hierarchy,
+    Interval,
+    LabelSets,
+    Ordinal,
+    Rankings,
+    Sequences,
+    Simplex,
+    Sphere,
+)
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 3))
@@ -269,3 +279,58 @@ def test_intervals_of_two_quantiles():
     with pytest.raises(ValueError, match="level is between 0 and 1"):
         model.predict_interval(x, level=1.0)
     assert not hasattr(risk(LabelSets()), "predict_interval")
+
+
+# ------------------------------------------------------------------ what went wrong once
+
+
+def test_a_restriction_is_not_undone_by_calibration():
+    model = risk(LabelSets(), Listed(Hamming())).fit(X, SETS)
+    P = model.predict_marginals(X[:5], restrict={"include": [0], "exclude": [1]})
+    assert_allclose(P[:, :2], np.tile([1.0, 0.0], (5, 1)), atol=1e-9)
+
+
+def test_a_restriction_that_narrows_nothing_changes_nothing():
+    one = np.eye(3, dtype=int)[rng.integers(0, 3, 80)]
+    model = risk(LabelSets(max_size=1)).fit(X, one)
+    P = model.predict_marginals(X)
+    assert_allclose(model.predict_marginals(X, restrict={"max_size": 1}), P, atol=1e-9)
+
+
+def test_maps_are_of_their_own_parts():
+    model = risk(Rankings(), "kendall").fit(X, RANKS)
+    assert model.calibration_.parts == "pairs"
+    told = model.predict_marginals(X, parts="positions")
+    assert_array_equal(model.predict_marginals(X, parts="positions", calibrated=None), told)
+
+
+def test_thresholds_are_reached_by_equals_and_are_for_labels():
+    model = risk(LabelSets()).fit(X, SETS)
+    P = model.predict_marginals(X[:1])[0]
+    assert model.predict(X[:1], threshold=P).sum() == 3
+    levels = risk(Ordinal()).fit(X, SETS.sum(axis=1))
+    with pytest.raises(ValueError, match="label sets and hierarchies"):
+        levels.predict(X, threshold=0.5)
+
+
+def test_a_new_fit_forgets_the_temperature():
+    model = StructuredSVM(LabelSets(), max_iter=5).fit(X, SETS).calibrate(X, SETS)
+    assert not hasattr(model.fit(X, SETS), "temperature_")
+    ranker = StructuredSVM(Rankings(), "kendall", max_iter=5).fit(X, RANKS).calibrate(X, RANKS)
+    with pytest.raises(ValueError, match="tells of"):
+        ranker.predict_marginals(X, parts="positions")
+
+
+def test_rows_of_no_weight_calibrate_nothing():
+    model = risk(LabelSets()).fit(X, SETS)
+    weight = np.r_[np.ones(40), np.zeros(40)]
+    model.calibrate(X, SETS, sample_weight=weight)
+    assert model.calibration_.n_rows == 40
+    some = model.predict(X, threshold="micro_f1")
+    model.calibrate(X[:40], SETS[:40])
+    assert_array_equal(model.predict(X, threshold="micro_f1"), some)
+
+
+def test_no_intervals_where_coordinates_depend_on_each_other():
+    shares = rng.dirichlet([1.0, 1.0, 1.0], 80)
+    assert not hasattr(risk(Simplex()).fit(X, shares), "predict_interval")

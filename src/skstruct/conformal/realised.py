@@ -47,5 +47,5 @@ def realised(claims: Claims, thresholds: np.ndarray, risk: Risk) -> Realised:
             [risk.on_grid(claims.rows(np.array([i])), thresholds[[i]], 0.0)[0, 0] for i in range(n)]
         )
         mean, spread = each.mean(), each.std()
-    asserted = 1.0 - costs.mean() if risk.moves == "possible" else costs.mean()
+    asserted = 1.0 - losses.mean() if risk.moves == "possible" else costs.mean()
     return Realised(float(mean), float(spread / np.sqrt(n)), float(asserted), n)

@@ -307,6 +307,7 @@ class ScoreLearner(BlockPredictor):
     def _begin(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, np.ndarray]:
         """Inputs and weights of the examples, once everything is read and checked."""
         y = given_outputs(y, type(self).__name__)
+        self.__dict__.pop("temperature_", None)  # of other scores
         self._check_parameters()
         X = self._read_first(X, self.kernel) if reset else read_inputs(self, X)
         check_consistent_length(X, y)

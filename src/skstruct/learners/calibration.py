@@ -128,9 +128,15 @@ class Calibration:
     left, truth : float32 arrays of shape (m, k), or None
         Marginals of these rows before they were calibrated, and what happened; of some of them,
         where there are many.
+    weight : array of shape (m,), or None
+        Of these rows.
+    parts : str or None
+        Of which marginals are; those of other parts have no map.
     """
 
-    _saved_arguments = ("logistic", "isotonic", "risks", "n_rows", "left", "truth")
+    _saved_arguments = (
+        "logistic", "isotonic", "risks", "n_rows", "left", "truth", "weight", "parts",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -140,13 +146,15 @@ class Calibration:
         n_rows: int,
         left: np.ndarray | None = None,
         truth: np.ndarray | None = None,
+        weight: np.ndarray | None = None,
+        parts: str | None = None,
     ) -> None:
         self.logistic, self.isotonic, self.risks, self.n_rows = logistic, isotonic, risks, n_rows
-        self.left, self.truth = left, truth
+        self.left, self.truth, self.weight, self.parts = left, truth, weight, parts
 
-    def of_marginals(self, method: str | None) -> Any:
+    def of_marginals(self, method: str | None, parts: str | None = None) -> Any:
         """The map of a method, or None."""
-        if method is None:
+        if method is None or parts not in (None, self.parts):
             return None
         if method not in METHODS:
             raise ValueError(
@@ -172,6 +180,11 @@ def fit_calibration(
     weight : array of shape (n,) or None
     """
     weight = np.ones(len(outputs)) if weight is None else np.asarray(weight, dtype=np.float64)
+    n_rows = int(np.count_nonzero(weight))
+    if isinstance(means, np.ndarray):
+        kept = _evenly(len(outputs), KEPT // max(1, problem.width))
+        means, outputs, weight = means[kept], outputs[kept], weight[kept]
+        rows = kept if isinstance(rows, slice) else np.asarray(rows)[kept]
     logistic = isotonic = risks = left = happened = None
     parts = problem.space.marginal_parts()
     if parts and problem.recalibrates():
@@ -180,18 +193,24 @@ def fit_calibration(
         each = np.repeat(weight, [np.size(part) for part in told])
         p, y = (np.concatenate([np.ravel(part) for part in found]) for found in (told, truth))
         logistic, isotonic = logistic_map(p, y, each), strictly(isotonic_map(p, y, each))
-        left, happened = _some_rows(told), _some_rows(truth)
+        left, happened = _stacked(told), _stacked(truth)
     if problem.for_search() is problem:  # else decisions take long
         decoded = problem.decode(means, rows)
         losses = problem.loss(decoded.outputs, outputs)
         if np.isfinite(decoded.values).all() and weight.sum() > 0:
             risks = isotonic_map(decoded.values, losses, weight)
-    return Calibration(logistic, isotonic, risks, len(outputs), left, happened)
+    name = parts[0] if left is not None else None
+    return Calibration(logistic, isotonic, risks, n_rows, left, happened, weight, name)
 
 
-def _some_rows(marginals: Any) -> np.ndarray:
-    """Rows of marginals, of positions where there is a list of these; at most ``KEPT`` numbers."""
+def _evenly(n: int, most: int) -> np.ndarray:
+    """Numbers of so many rows of n at most."""
+    numbers: np.ndarray = np.linspace(0, n - 1, max(1, min(n, most))).astype(np.int64)
+    return numbers
+
+
+def _stacked(marginals: Any) -> np.ndarray:
+    """Rows of marginals, of positions where there is a list of these; float32 (m, k)."""
     rows = np.concatenate(marginals) if isinstance(marginals, list) else np.asarray(marginals)
     rows = rows.reshape(len(rows), -1)
-    n_kept = min(len(rows), max(1, KEPT // max(1, rows.shape[1])))
-    return rows[np.linspace(0, len(rows) - 1, n_kept).astype(np.int64)].astype(np.float32)
+    return rows[_evenly(len(rows), KEPT // max(1, rows.shape[1]))].astype(np.float32)

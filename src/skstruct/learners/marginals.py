@@ -113,8 +113,9 @@ class MarginalPredictor:
 
         Numbers are those that some distribution over outputs of the space has: from 0 to 1, a
         label no more than its parents, classes and symbols of a position summing to one,
-        positions of a ranking doubly stochastic, P(a before b) + P(b before a) = 1. They are the
-        nearest such numbers to the means that were estimated.
+        positions of a ranking doubly stochastic. They are the nearest such numbers to the means
+        that were estimated. (Pairs of a ranking are looked at one by one:
+        P(a before b) + P(b before a) = 1.)
 
         Parameters
         ----------
@@ -145,7 +146,8 @@ class MarginalPredictor:
         if within is not None:
             self._check_constraints(within, X.shape[0])
         maps, blocks = getattr(self, "calibration_", None), []
-        recalibrate = None if maps is None or raw else maps.of_marginals(calibrated)
+        told = parts if parts is not None else next(iter(problem.space.marginal_parts()), None)
+        recalibrate = None if maps is None or raw else maps.of_marginals(calibrated, told)
         for rows in row_blocks(X.shape[0], problem.bytes_per_row(), self.memory):
             means = problem.smooth(smoother, rows_of(X, rows))
             try:

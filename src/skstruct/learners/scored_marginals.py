@@ -77,6 +77,12 @@ class ScoredMarginals(MarginalPredictor):
                 "call calibrate(X, y) with rows that it was not fitted to."
             )
         problem, scores = self._prepared(restrict=restrict)
+        told = problem.space.marginal_parts()
+        if parts is not None and parts not in told:
+            raise ValueError(
+                f"predict_marginals: this model tells of {told}, by the loss that it was trained "
+                f"for; got parts={parts!r}."
+            )
         X, index = self._checked(X)
         self._check_constraints(problem, X.shape[0])
         blocks = []

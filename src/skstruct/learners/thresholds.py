@@ -59,7 +59,8 @@ def _chosen(learner: Any, name: str) -> np.ndarray:
         kept["of"] = known
     if name not in kept:
         marginals = known.of_marginals("auto")(known.left)
-        kept[name] = best_thresholds(marginals, known.truth, **options)[0]
+        weight = known.weight if len(known.weight) == len(known.left) else None
+        kept[name] = best_thresholds(marginals, known.truth, sample_weight=weight, **options)[0]
     thresholds: np.ndarray = kept[name]
     return thresholds
 
@@ -88,5 +89,6 @@ def decide_by_threshold(space: Any, marginals: np.ndarray, thresholds: np.ndarra
     several, a label comes in together with its parents where that gains more than it costs.
     """
     # A finite number stands for thresholds that everything, or nothing, passes.
-    costs = np.clip(thresholds, -2.0, 2.0) - marginals
+    reached = np.nextafter(np.clip(thresholds, -2.0, 2.0), -np.inf)  # by who is equal, too
+    costs = reached - marginals
     return space.argmin(np.ascontiguousarray(costs))

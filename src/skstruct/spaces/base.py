@@ -637,7 +637,7 @@ class ListedOutputs(ListView):
             means = means if within is None else renormalized(means, within.allowed())
         space = self.space.telling(parts)
         means = means @ dense(space.embed(self.listed_))
-        if raw or recalibrate is None:
+        if raw or recalibrate is None or within is not None:  # a map would undo what is known
             return space.readable(means, parts)
         return space.marginals(means, parts, None, False, recalibrate)
 

@@ -167,6 +167,9 @@ class Hierarchy(IndicatorSpace):
         limits = self.constraints_
         return not (limits.is_sized or limits.groups or limits.one_path)
 
+    def is_free(self) -> bool:
+        return self.recalibrates()
+
     def coherent(self, means: np.ndarray) -> np.ndarray:
         """From 0 to 1, no label above its parents: nearest by blocks on forests, else by turns."""
         limits = self.constraints_

@@ -397,6 +397,9 @@ class LabelSets(IndicatorSpace):
     def recalibrates(self) -> bool:
         return not self.constraints_.groups
 
+    def is_free(self) -> bool:
+        return not (self.constraints_.groups or self.constraints_.is_sized)
+
     def coherent(self, means: np.ndarray) -> np.ndarray:
         """Between 0 and 1, or what is known of a label, with sums within the sizes."""
         limits = self.constraints_

@@ -248,6 +248,9 @@ class Sequences(SequenceSet):
         low, high = self.lengths_
         return not self._has_bigrams and low == high and self.constraints is None
 
+    def is_free(self) -> bool:
+        return self.constraints is None
+
     def coherent(self, means: np.ndarray) -> np.ndarray:
         """Symbols of a position on the simplex; bigrams and lengths as sequences have them."""
         if not self.recalibrates():

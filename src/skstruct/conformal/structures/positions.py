@@ -37,6 +37,14 @@ class Positions(Structure):
                     f"position and each of {q} symbols is wanted, shape (T, {q}) without NaN."
                 )
             P[i, : len(row)] = row
+        off = np.argwhere(np.abs(P.sum(axis=2) - 1.0) > OUTPUT_FEASIBLE)
+        if len(off):
+            row, position = off[0]
+            raise ValueError(
+                f"predict_marginals: the probabilities of row {row}, position {position} sum to "
+                f"{P[row, position].sum():g}. Where lengths are open they are less than 1, and "
+                "nothing is promised: give inputs with a row for every position, or one length."
+            )
         return check_probabilities(P, "position and symbol")
 
     def numbers(self, Z: np.ndarray) -> np.ndarray:

@@ -65,8 +65,10 @@ def _name_of(smoother: Any) -> str:
     return type(getattr(smoother, "classifier", smoother)).__name__
 
 
-def _regresses(learner: Any) -> bool:
-    return estimator_type(learner) == "regressor"
+def _has_intervals(learner: Any) -> bool:
+    space = getattr(learner, "space_", learner.space)
+    apart = getattr(space, "coordinates_apart", space is None)
+    return apart and estimator_type(learner) == "regressor"
 
 
 @savable
@@ -475,11 +477,12 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         decoded = self.decode(X, loss=loss, restrict=restrict)
         return decoded.outputs
 
-    @available_if(_regresses)  # type: ignore[untyped-decorator]
+    @available_if(_has_intervals)  # type: ignore[untyped-decorator]
     def predict_interval(
         self, X: Any, level: float = 0.1, *, restrict: dict[str, Any] | None = None
     ) -> tuple[Any, Any]:
-        """Quantities that are exceeded with estimated probability 1 - level / 2, and level / 2.
+        """Quantities that are exceeded with estimated probability 1 - level / 2, and level / 2;
+        for intervals and boxes.
 
         Both are decided from the one model, under two pinball losses. They are estimates, which
         promise nothing: :class:`skstruct.conformal.PredictionSets` with ``score="interval"``
@@ -506,7 +509,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         check_is_fitted(self)
         if loss is not None:
             raise ValueError("predict: give a loss or a threshold, not both.")
-        if self.space_.output_dag() is None or self.space_.embedding != "indicators":
+        if estimator_type(self) != "classifier" or not self.space_.multi_output:
             raise ValueError(
                 "threshold is for label sets and hierarchies; this is "
                 f"{type(self.space_).__name__}."

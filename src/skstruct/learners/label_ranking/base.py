@@ -88,6 +88,7 @@ class LabelRanker(CalibratedPreferences, InputReader, BaseEstimator):  # type: i
     def _begin(self, X: Any, y: Any) -> Any:
         """Checked inputs; the space, the outputs in canonical form and the reduction are set."""
         X, y = self._read(X, y, reset=True)
+        self.__dict__.pop("temperature_", None)  # of other scores
         space = Rankings() if self.space is None else self.space
         if not isinstance(space, Rankings):
             raise ValueError(f"{type(self).__name__} predicts Rankings; the space is {space!r}.")

@@ -35,6 +35,10 @@ class PartMarginals:
         """
         return False
 
+    def is_free(self) -> bool:
+        """Whether a distribution of largest entropy over this space is known from its means."""
+        return True
+
     def marginal_parts(self) -> tuple[str, ...]:
         """Parts whose probabilities can be read off means of this embedding."""
         return tuple(self.marginal_losses)
@@ -66,7 +70,8 @@ class PartMarginals:
             if recalibrate is not None:
                 told = recalibrate(self.readable(means, parts))
                 means = self.coherent(self.unread(told, parts))
-            means = means if within is None else within.condition(means)
+            if within is not None:
+                means = within.condition(means) if self.is_free() else within.coherent(means)
         return self.readable(means, parts)
 
     def telling(self: Any, parts: str | None = None) -> Any:

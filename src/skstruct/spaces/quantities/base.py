@@ -283,6 +283,9 @@ class QuantitySpace(GivenWhole):
     # ------------------------------------------------------------- means
     marginal_losses: ClassVar[dict[str, str]] = {"means": "squared"}
     estimator_type = "regressor"
+    coordinates_apart: ClassVar[bool] = (
+        False  # whether each may have any value, whatever others have
+    )
 
     def marginal_parts(self) -> tuple[str, ...]:
         told = self.embedding in ("coordinates", "squares")

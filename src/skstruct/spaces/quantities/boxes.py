@@ -96,6 +96,8 @@ class Box(QuantitySpace):
 
     _learned: ClassVar[tuple[str, ...]] = (*QuantitySpace._learned, "low_", "high_")
 
+    coordinates_apart = True
+
     def coordinate_range(self, j: int) -> tuple[float, float]:
         return self.low_[j], self.high_[j]
 

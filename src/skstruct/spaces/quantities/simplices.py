@@ -51,6 +51,9 @@ class Simplex(QuantitySpace):
 
     usual_losses = ("absolute", "squared_hellinger")
 
+    def given_range(self, j: int) -> tuple[float, float]:
+        return 0.0, float(self.total)
+
     def __init__(
         self,
         total: float = 1.0,
