@@ -213,4 +213,5 @@ def _stacked(marginals: Any) -> np.ndarray:
     """Rows of marginals, of positions where there is a list of these; float32 (m, k)."""
     rows = np.concatenate(marginals) if isinstance(marginals, list) else np.asarray(marginals)
     rows = rows.reshape(len(rows), -1)
-    return rows[_evenly(len(rows), KEPT // max(1, rows.shape[1]))].astype(np.float32)
+    kept: np.ndarray = rows[_evenly(len(rows), KEPT // max(1, rows.shape[1]))]
+    return kept.astype(np.float32)
