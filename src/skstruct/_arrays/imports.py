@@ -5,8 +5,11 @@ import importlib
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+PACKAGE = Path(__file__).resolve().parents[1]  # the folder of skstruct
 
 
 def lazy_names(package: str, homes: dict[str, str]) -> Callable[..., Any]:

@@ -7,8 +7,9 @@ the count exact, as long as it fits into one.
 
 import math
 
-import numba as nb
 import numpy as np
+
+from skstruct._arrays import compiling as nb
 
 CHOOSE = np.array([[math.comb(n, k) for k in range(63)] for n in range(63)])
 LARGEST = np.iinfo(np.int64).max

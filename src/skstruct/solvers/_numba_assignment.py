@@ -6,8 +6,9 @@ row reductions are cut short, because long ones lose on tied costs, and the scan
 shortest path also finds the next minimum.
 """
 
-import numba as nb
 import numpy as np
+
+from skstruct._arrays import compiling as nb
 
 LONGEST_CHAIN = 4  # row reductions that follow one another before the path search takes over
 

@@ -5,43 +5,60 @@ Nodes are topological positions. A node of negative cost brings a *gain*; one of
 cost has *room* for that much flow to the sink. Arcs child -> parent have no capacity, so
 only the flow on them is kept, and the residual arc backwards is that flow.
 
-Only ancestors of gain nodes can take part. They are marked in `inside` and listed in
-`nodes`, children first, so that a row costs what its gains reach and one look at each cost;
+Only nodes with gains enough below them can take part. They are marked in `inside` and listed in
+`nodes`, children first, so that a row costs what these reach and one look at each node and arc;
 `inside` and `flow` are clean again when a row is done.
 """
 
-import numba as nb
 import numpy as np
 
+from skstruct._arrays import compiling as nb
 from skstruct.tolerances import ROUNDING_GAP
 
 UNREACHABLE = 1 << 30  # distance of a node that cannot reach any room
 
 
 @nb.njit(cache=True, nogil=True)
-def _greedy(cost, order, position, out_start, out, gain, room, flow, inside, nodes):
+def _promising(cost, order, out_start, out, most, inside):
+    """Mark the nodes that can be in a minimum-cost set; returns the sum of all gains.
+
+    most(v) = -cost(v) + sum over children of max(0, most(child)) is no less than what any closed
+    set with v gains by v and all below it: gains of nodes that two children share count twice. So
+    where it is not positive, v is out with all below it, and the smallest optimal set is left.
+    """
+    d, total = order.shape[0], 0.0
+    most[:d] = 0.0
+    for v in range(d - 1, -1, -1):
+        c = cost[order[v]]
+        total -= min(c, 0.0)
+        most[v] -= c
+        if most[v] > 0.0:
+            for e in range(out_start[v], out_start[v + 1]):
+                most[out[e]] += most[v]
+    for v in range(d):
+        inside[v] = most[v] > 0.0
+        for e in range(out_start[v], out_start[v + 1]):
+            inside[v] = inside[v] and inside[out[e]]
+    return total
+
+
+@nb.njit(cache=True, nogil=True)
+def _greedy(cost, order, out_start, out, gain, room, flow, inside, nodes):
     """Push every gain towards parents that still have room, children first.
 
-    On a forest this start is already a maximum flow. Returns the number of nodes inside and the
-    sum of all gains.
+    On a forest this start is already a maximum flow. Returns the number of nodes inside.
     """
-    lowest, size, total = -1, 0, 0.0
-    for j in range(cost.shape[0]):
-        if cost[j] < 0.0:
-            v = position[j]
-            inside[v], gain[v], room[v] = True, -cost[j], 0.0
-            total -= cost[j]
-            lowest = max(lowest, v)
-    for v in range(lowest, -1, -1):
+    size = 0
+    for v in range(order.shape[0]):
+        if inside[v]:
+            c = cost[order[v]]
+            gain[v], room[v] = max(-c, 0.0), max(c, 0.0)
+    for v in range(order.shape[0] - 1, -1, -1):
         if not inside[v]:
             continue
         nodes[size] = v
         size += 1
         first, last = out_start[v], out_start[v + 1]
-        for e in range(first, last):
-            p = out[e]
-            if not inside[p]:
-                inside[p], gain[p], room[p] = True, 0.0, cost[order[p]]
         here = min(gain[v], room[v])
         room[v] -= here
         left = gain[v] - here
@@ -60,7 +77,7 @@ def _greedy(cost, order, position, out_start, out, gain, room, flow, inside, nod
             gain[out[best]] += left
             left = 0.0
         gain[v] = left
-    return size, total
+    return size
 
 
 @nb.njit(cache=True, nogil=True)
@@ -196,62 +213,80 @@ def _reached(
 
 
 @nb.njit(cache=True, nogil=True)
-def closures(costs, order, position, out_start, out, in_start, inn, in_arc):
-    """Minimum-cost set of every row that holds the parents of its members, its cost and a bound."""
-    n, d = costs.shape
-    outputs, values, bounds = np.zeros((n, d), np.int8), np.empty(n), np.empty(n)
-    gain, room, flow = np.empty(d), np.empty(d), np.zeros(out.shape[0])
+def workspace(d, n_arcs):
+    """Arrays that :func:`closure` works in, for graphs of up to d nodes; clean between rows."""
+    gain, room, flow = np.empty(d), np.empty(d), np.zeros(n_arcs)
     label, queue, nodes = np.empty(d, np.int32), np.empty(2 * d, np.int32), np.empty(d, np.int32)
     inside, waiting = np.zeros(d, np.bool_), np.zeros(d, np.bool_)
-    for row in range(n):
-        size, total = _greedy(
-            costs[row], order, position, out_start, out, gain, room, flow, inside, nodes
+    return gain, room, flow, label, queue, nodes, inside, waiting
+
+
+@nb.njit(cache=True, nogil=True)
+def closure(cost, order, arcs, work, output):
+    """Write the minimum-cost set that holds the parents of its members into `output`, all zero.
+
+    Returns its cost, a lower bound on any cost, and the sum of all gains: flow is made of these,
+    so they measure its rounding errors.
+    """
+    out_start, out, in_start, inn, in_arc = arcs
+    gain, room, flow, label, queue, nodes, inside, waiting = work
+    total = _promising(cost, order, out_start, out, gain, inside)
+    size = _greedy(cost, order, out_start, out, gain, room, flow, inside, nodes)
+    limit = 2 * (size + out.shape[0] * size // max(cost.shape[0], 1)) + 10
+    while True:
+        active = _label(
+            out_start, out, in_start, inn, gain, room, flow, inside, nodes, size, label, queue
         )
-        limit = 2 * (size + out.shape[0] * size // max(d, 1)) + 10
-        while True:
-            active = _label(
-                out_start, out, in_start, inn, gain, room, flow, inside, nodes, size, label, queue
-            )
-            if active == 0:
-                break
-            _push(
-                out_start,
-                out,
-                in_start,
-                inn,
-                in_arc,
-                gain,
-                room,
-                flow,
-                label,
-                queue,
-                waiting,
-                active,
-                limit,
-            )
-        value, bound = _reached(
-            costs[row],
-            order,
+        if active == 0:
+            break
+        _push(
             out_start,
             out,
             in_start,
             inn,
             in_arc,
             gain,
+            room,
             flow,
-            nodes,
-            size,
+            label,
             queue,
-            outputs[row],
+            waiting,
+            active,
+            limit,
         )
-        # Flow is made of gains, so they measure its rounding errors.
+    value, bound = _reached(
+        cost,
+        order,
+        out_start,
+        out,
+        in_start,
+        inn,
+        in_arc,
+        gain,
+        flow,
+        nodes,
+        size,
+        queue,
+        output,
+    )
+    for i in range(size):
+        v = nodes[i]
+        inside[v] = False
+        for e in range(out_start[v], out_start[v + 1]):
+            flow[e] = 0.0
+    return value, bound, total
+
+
+@nb.njit(cache=True, nogil=True)
+def closures(costs, order, out_start, out, in_start, inn, in_arc):
+    """Minimum-cost set of every row that holds the parents of its members, its cost and a bound."""
+    n, d = costs.shape
+    outputs, values, bounds = np.zeros((n, d), np.int8), np.empty(n), np.empty(n)
+    arcs, work = (out_start, out, in_start, inn, in_arc), workspace(d, out.shape[0])
+    for row in range(n):
+        value, bound, total = closure(costs[row], order, arcs, work, outputs[row])
         values[row] = value
         bounds[row] = value if value - bound <= ROUNDING_GAP * total else bound
-        for i in range(size):
-            v = nodes[i]
-            inside[v] = False
-            for e in range(out_start[v], out_start[v + 1]):
-                flow[e] = 0.0
     return outputs, values, bounds
 
 

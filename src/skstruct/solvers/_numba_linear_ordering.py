@@ -5,9 +5,10 @@ An item placed next, after the set S of items already placed, costs
 ``position[item, |S|]`` for its position and ``pair[item, q]`` for every q still to come.
 """
 
-import numba as nb
 import numpy as np
 
+from skstruct._arrays import compiling as nb
+from skstruct._arrays._numba_copying import assign, stable_order
 from skstruct.tolerances import TIE
 
 
@@ -258,7 +259,7 @@ def search_part(pair, part, most_sweeps):
         insert(pair, part, most_sweeps)
         insert(pair, other, most_sweeps)
     if total(pair, other) < total(pair, part):
-        part[:] = other
+        assign(part, other)
     if len(part) > MANY_ITEMS:
         insert(pair, part, most_sweeps)
 
@@ -343,16 +344,22 @@ def split(pair, order):
     for p in range(d):
         for q in range(d):
             sums[p] += pair[p, q]
-    position = np.empty(d, np.int64)
-    position[np.argsort(sums, kind="mergesort")] = np.arange(d)
+    position, by_cost = np.empty(d, np.int64), np.empty(d, np.int64)
+    stable_order(sums, by_cost)
+    for k in range(d):
+        position[by_cost[k]] = k
     wins = np.zeros(d, np.int64)
     for p in range(d):
         for q in range(d):
             if pair[p, q] < 0 or (pair[p, q] == 0 and position[p] < position[q]):
                 wins[p] += 1
     # Among equal numbers of wins the lower total cost goes first: a better start.
-    by_cost = np.argsort(sums, kind="mergesort")
-    order[:] = by_cost[np.argsort(-wins[by_cost], kind="mergesort")]
+    losses, rank = np.empty(d, np.int64), np.empty(d, np.int64)
+    for k in range(d):
+        losses[k] = -wins[by_cost[k]]
+    stable_order(losses, rank)
+    for k in range(d):
+        order[k] = by_cost[rank[k]]
     ends, n_ends, reach = np.empty(d, np.int64), 0, 0
     for k in range(d):
         p = order[k]
@@ -381,7 +388,9 @@ def solve_part(pair, part):
     half_sums(small, later, lower, upper)
     complete(zeros, later, lower, upper, none, none, d, set_sizes(d), best)
     walk(zeros, later, lower, upper, none, none, d, best, order)
-    part[:] = part[order]
+    for p in range(d):
+        order[p] = part[order[p]]
+    assign(part, order)
 
 
 @nb.njit(cache=True, nogil=True)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled projections on probabilities that fall along the arcs of a graph."""
 
-import numba as nb
 import numpy as np
 
-import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
+from skstruct._arrays import compiling as nb
+from skstruct._arrays._numba_copying import assign
 
 
 @nb.njit(cache=True, nogil=True)
@@ -70,7 +70,7 @@ def falling_on_graphs(values, parents, children, tolerance, most, found):
     moved = np.empty(m)
     for i in range(n):
         x = found[i]
-        x[:] = values[i]
+        assign(x, values[i])
         moved[:] = 0.0
         for _ in range(most):
             change = 0.0

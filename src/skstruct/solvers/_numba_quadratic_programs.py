@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Newton steps on the dual of a quadratic program, for many rows, each from the last duals."""
 
-import numba as nb
 import numpy as np
 
-import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
+from skstruct._arrays import compiling as nb
+from skstruct._arrays._numba_copying import assign
 from skstruct.tolerances import DIAGONAL_SHIFT, LINE_SEARCH_ACCURACY, RESIDUAL_ROUNDING
 
 STEPS = 300  # Newton steps of one row
@@ -33,7 +33,7 @@ def project_rows(A, n_eq, first, targets, half, right, low, high, points, duals,
         steps[i] = settle(
             A, n_eq, first, of_row, p, points[i], system, slope, way, along, weighed, size, play
         )
-        duals[i] = p
+        assign(duals[i], p)
         if steps[i] < 0:
             p[:] = 0.0  # do not pass on what has gone astray
 

@@ -5,8 +5,10 @@ A graph may have several edges between the same nodes; an edge from a node to it
 no tree.
 """
 
-import numba as nb
 import numpy as np
+
+from skstruct._arrays import compiling as nb
+from skstruct._arrays._numba_copying import assign, count_up
 
 
 @nb.njit(cache=True, nogil=True)
@@ -144,10 +146,10 @@ def all_trees(ends, n_nodes, trees):
     parent = np.empty(n_nodes, np.int64)
     complete_tree(tree, -1, ends, parent, tree)
     for row in range(len(trees)):
-        trees[row] = tree
+        assign(trees[row], tree)
         for k in range(len(ends) - 1, -1, -1):  # the last edge that can be done without
             if tree[k] == 1 and complete_tree(tree, k, ends, parent, completed):
-                tree[:] = completed
+                assign(tree, completed)
                 break
 
 
@@ -159,7 +161,7 @@ def count_parts(Z, edges, n_nodes, parts):
     """Number of components of every row of edges."""
     parent = np.empty(n_nodes, np.int64)
     for i in range(len(Z)):
-        parent[:] = np.arange(n_nodes)
+        count_up(parent)
         parts[i] = n_nodes
         for e in range(len(edges)):
             if Z[i, e] and join(parent, edges[e, 0], edges[e, 1]):
@@ -175,7 +177,7 @@ def two_colorable(Z, edges, n_nodes, even):
     """
     parent = np.empty(2 * n_nodes, np.int64)
     for i in range(len(Z)):
-        parent[:] = np.arange(2 * n_nodes)
+        count_up(parent)
         even[i] = True
         for e in range(len(edges)):
             if Z[i, e]:
@@ -199,7 +201,7 @@ def grow_rows(
     parent = np.empty(n_nodes, np.int64)
     for i in range(len(costs)):
         must, may = low[i % len(low)], high[i % len(high)]
-        parent[:] = np.arange(n_nodes)
+        count_up(parent)
         parts, size, good = n_nodes, 0, True
         for e in order[i]:
             if not may[e]:

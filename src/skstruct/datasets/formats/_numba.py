@@ -14,8 +14,9 @@ References
 
 import math
 
-import numba as nb
 import numpy as np
+
+from skstruct._arrays import compiling as nb
 
 _LOWEST, _HIGHEST = -342, 308
 

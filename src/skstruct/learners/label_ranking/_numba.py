@@ -6,8 +6,9 @@ All of them share one input x, so that a step on any of them changes the weights
 multiple of x: it is done on the d scores of the row, and the weights follow once.
 """
 
-import numba as nb
 import numpy as np
+
+from skstruct._arrays import compiling as nb
 
 
 @nb.njit(cache=True, nogil=True)

@@ -5,10 +5,10 @@
 dense rows or kernel values.
 """
 
-import numba as nb
 import numpy as np
 
-import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
+from skstruct._arrays import compiling as nb
+from skstruct._arrays._numba_copying import assign
 from skstruct.tolerances import DIFFERENCE_ROUNDING, LINE_SEARCH_ACCURACY
 
 SPARSE, DENSE, KERNEL = 0, 1, 2  # how rows are known
@@ -100,8 +100,11 @@ def _give_up(a, m, first, last, dual_weights, vertices):
     if part == 0.0:
         return
     share = part / (part + rest)
-    points[first:last, 0] += share * (points[first:last, a] - points[first:last, 0])
-    point_constants[m, 0] += share * (point_constants[m, a] - point_constants[m, 0])
+    for row in range(first, last):
+        for k in range(points.shape[2]):
+            points[row, 0, k] += share * (points[row, a, k] - points[row, 0, k])
+    for e in range(point_constants.shape[2]):
+        point_constants[m, 0, e] += share * (point_constants[m, a, e] - point_constants[m, 0, e])
     point_losses[m, 0] += share * (point_losses[m, a] - point_losses[m, 0])
     dual_weights[m, 0], dual_weights[m, a] = part + rest, 0.0
     for b in range(products.shape[1]):  # a row, then a column: products are linear in both
@@ -167,8 +170,9 @@ def remember(
             continue
         _give_up(slot, m, first, last, dual_weights, vertices)
         stamps[m, slot] = clock
-        points[first:last, slot] = directions[offset[number] : offset[number + 1]]
-        point_constants[m, slot] = constants[number]
+        for t in range(last - first):
+            assign(points[first + t, slot], directions[offset[number] + t])
+        assign(point_constants[m, slot], constants[number])
         point_losses[m, slot] = losses[number]
         inner = gram[gram_starts[m] : gram_starts[m + 1]]
         _multiply(slot, m, first, last - first, inner, free, stamps, vertices)
@@ -332,8 +336,11 @@ def _lengthen(
     )
     for a in range(change.shape[0]):
         dual_weights[m, a] = max(0.0, dual_weights[m, a] + (step - 1.0) * change[a])
-    moved[:T] *= step
-    constants *= step
+    for t in range(T):
+        for k in range(moved.shape[1]):
+            moved[t, k] *= step
+    for e in range(constants.shape[0]):
+        constants[e] *= step
 
 
 @nb.njit(cache=True, nogil=True)
@@ -352,7 +359,7 @@ def visit(
     penalised = False  # whether some constants make the dual more than a square
     for e in range(r):
         penalised |= 0.0 < l1[e] < np.inf
-    scores, moved = np.empty((2, longest, q))
+    scores, moved = np.empty((longest, q)), np.empty((longest, q))
     constants, values, change = np.empty(r), np.zeros(slots), np.empty(slots)
     for m in order:
         first, last = starts[m], starts[m + 1]
@@ -393,6 +400,24 @@ def _inner(scores, w, directions, constants):
 
 
 @nb.njit(cache=True, nogil=True)
+def _any(table):
+    """Whether some entry is not zero."""
+    for t in range(table.shape[0]):
+        for k in range(table.shape[1]):
+            if table[t, k] != 0.0:
+                return True
+    return False
+
+
+@nb.njit(cache=True, nogil=True)
+def _add(target, factor, change):
+    """target += factor * change."""
+    for t in range(change.shape[0]):
+        for k in range(change.shape[1]):
+            target[t, k] += factor * change[t, k]
+
+
+@nb.njit(cache=True, nogil=True)
 def fix_violations(
     order, starts, offset, directions, constants, rows, W, S, A, w, moments, constant_moments,
     n_seen,
@@ -412,18 +437,19 @@ def fix_violations(
     for i in range(order.shape[0]):
         first, last = starts[order[i]], starts[order[i] + 1]
         change = directions[offset[i] : offset[i + 1]]
-        if np.any(change != 0.0) or np.any(constants[i] != 0.0):
+        if _any(change) or _any(constants[i : i + 1]):
             example_scores(first, last, rows, W, S, scores)
             value, size = _inner(scores, w, change, constants[i])
             if value <= DIFFERENCE_ROUNDING * size:
                 n_updates += 1
                 move(first, last, rows, W, S, 1.0, change)
                 if rows[0] == KERNEL:
-                    A[first:last] += change
-                    moments[first:last] += n_seen * change
+                    _add(A[first:last], 1.0, change)
+                    _add(moments[first:last], n_seen, change)
                 else:
                     move(first, last, rows, moments, none, n_seen, change)
-                w += constants[i]
-                constant_moments += n_seen * constants[i]
+                for e in range(w.shape[0]):
+                    w[e] += constants[i, e]
+                    constant_moments[e] += n_seen * constants[i, e]
         n_seen += 1.0
     return n_updates

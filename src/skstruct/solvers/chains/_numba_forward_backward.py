@@ -6,10 +6,10 @@ not lost as long as it is above LEAST: a chain of which some number is smaller i
 of logarithms.
 """
 
-import numba as nb
 import numpy as np
 
-import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
+from skstruct._arrays import compiling as nb
+from skstruct._arrays._numba_copying import assign, largest
 
 LEAST = 1e-100  # of a sum relative to the largest of its position
 FACTOR = 1e-80  # of an exponential score; LEAST * FACTOR**2 is still a normal number
@@ -68,8 +68,8 @@ def forward_products(
                 good = False
                 break
             if p == first:
-                top = factors[p].max()
-                sums[p] = factors[p]
+                top = largest(factors[p])
+                assign(sums[p], factors[p])
                 reached = tops[p]
             else:
                 m = which[p]
@@ -158,7 +158,7 @@ def backward_products(
 
 @nb.njit(cache=True, nogil=True)
 def _log_sum(values):
-    top = values.max()
+    top = largest(values)
     if top == -np.inf:
         return top
     total = 0.0
@@ -182,7 +182,7 @@ def forward_logs(unary, starts, transitions, which, longest, plain_row, sums, of
         first = starts[i]
         for p in range(first, first + longest[i]):
             here = sums[p]
-            here[:] = unary[p]
+            assign(here, unary[p])
             if p > first:
                 matrix = transitions[which[p]]
                 for y in range(q):
@@ -190,10 +190,11 @@ def forward_logs(unary, starts, transitions, which, longest, plain_row, sums, of
                         for z in range(q):
                             way[z] = sums[p - 1, z] + matrix[z, y]
                         here[y] += _log_sum(way)
-            top = here.max()
+            top = largest(here)
             offset[p] = top + (offset[p - 1] if p > first else 0.0)
             if top > -np.inf:
-                here -= top
+                for y in range(q):
+                    here[y] -= top
 
 
 @nb.njit(cache=True, nogil=True)
@@ -214,16 +215,19 @@ def backward_logs(
             if p == last:
                 here[:] = 0.0
             if share[p] > 0.0:
-                way[:] = sums[p] + ending[e]
+                for y in range(q):
+                    way[y] = sums[p, y] + ending[e, y]
                 _normalize(way)
-                here += share[p] * way
+                for y in range(q):
+                    here[y] += share[p] * way[y]
             if p == first:
                 break
             before, matrix = marginals[p - 1], transitions[which[p]]
             before[:] = 0.0
             for y in range(q):
                 if here[y] > 0.0:
-                    way[:] = sums[p - 1] + matrix[:, y]
+                    for z in range(q):
+                        way[z] = sums[p - 1, z] + matrix[z, y]
                     _normalize(way)
                     for z in range(q):
                         before[z] += here[y] * way[z]
@@ -234,11 +238,12 @@ def backward_logs(
 @nb.njit(cache=True, nogil=True)
 def _normalize(values):
     """Logarithms become probabilities."""
-    top, total = values.max(), 0.0
+    top, total = largest(values), 0.0
     for k in range(values.shape[0]):
         values[k] = np.exp(values[k] - top)
         total += values[k]
-    values /= total
+    for k in range(values.shape[0]):
+        values[k] /= total
 
 
 @nb.njit(cache=True, nogil=True)
@@ -271,7 +276,8 @@ def draw_chains(
                 if y < 0:
                     continue
                 if not known[y]:
-                    upto[y] = sums[p - 1] + transitions[which[p]][:, y]
+                    for z in range(q):
+                        upto[y, z] = sums[p - 1, z] + transitions[which[p], z, y]
                     _accumulate(upto[y])
                     known[y] = True
                 symbols[i, k, t - 1] = _find(upto[y], probability[p, k])
@@ -285,10 +291,15 @@ def _ends(first, length, ending, share, empty, sums):
     ends[0] = empty
     for t in range(length):
         if share[first + t] > 0.0:
-            way = sums[first + t] + ending
+            way = ends[1 + t * q : 1 + (t + 1) * q]
+            for y in range(q):
+                way[y] = sums[first + t, y] + ending[y]
             _normalize(way)
-            ends[1 + t * q : 1 + (t + 1) * q] = share[first + t] * way
-    return ends.cumsum()
+            for y in range(q):
+                way[y] *= share[first + t]
+    for k in range(1, len(ends)):
+        ends[k] += ends[k - 1]
+    return ends
 
 
 @nb.njit(cache=True, nogil=True)
@@ -306,6 +317,23 @@ def _find(upto, level):
 
 
 @nb.njit(cache=True, nogil=True)
+def _inner(sums, endings):
+    total = 0.0
+    for y in range(sums.shape[0]):
+        total += sums[y] * endings[y]
+    return total
+
+
+@nb.njit(cache=True, nogil=True)
+def _log_sum_of(sums, ending):
+    """The logarithm of the sum of exp(sums + ending)."""
+    both = np.empty(sums.shape[0])
+    for y in range(sums.shape[0]):
+        both[y] = sums[y] + ending[y]
+    return _log_sum(both)
+
+
+@nb.njit(cache=True, nogil=True)
 def end_chains(
     starts, shortest, longest, ending, endings, plain_row, sums, offset, log_partition, share, empty
 ):
@@ -319,9 +347,9 @@ def end_chains(
         top = 0.0 if shortest[i] <= 0 else -np.inf
         for p in range(first + max(shortest[i] - 1, 0), stop):
             if plain_row[i]:
-                share[p] = offset[p] + np.log((sums[p] * endings[e]).sum())
+                share[p] = offset[p] + np.log(_inner(sums[p], endings[e]))
             else:
-                share[p] = offset[p] + _log_sum(sums[p] + ending[e])
+                share[p] = offset[p] + _log_sum_of(sums[p], ending[e])
             top = max(top, share[p])
         log_partition[i] = top
         if top == -np.inf:
@@ -333,4 +361,5 @@ def end_chains(
             total += share[p]
         log_partition[i] += np.log(total)
         empty[i] /= total
-        share[first:stop] /= total
+        for p in range(first, stop):
+            share[p] /= total

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled min-sum passes over chains of unequal lengths, with one or k ways to every symbol."""
 
-import numba as nb
 import numpy as np
+
+from skstruct._arrays import compiling as nb
 
 # Costs are never NaN, and the sign of a zero does not matter: a minimum is one instruction.
 MINIMA = {"nnan", "nsz"}
@@ -72,7 +73,8 @@ def viterbi_rows(
             best = 0.0
         for t in range(longest[i]):
             if t == 0:
-                arrival[0] = beginning[b]
+                for y in range(q):  # an assignment of rows takes seconds to compile
+                    arrival[0, y] = beginning[b, y]
             else:
                 matrix = transitions[which[p + t]]
                 _advance(arrival[t - 1], unary[p + t - 1], matrix, arrival[t])

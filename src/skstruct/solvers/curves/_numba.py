@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled curves: lower convex hulls, piecewise quadratic curves, differences of roots."""
 
-import numba as nb
 import numpy as np
+
+from skstruct._arrays import compiling as nb
 
 
 @nb.njit(cache=True, nogil=True)

@@ -4,8 +4,9 @@
 All y and t are at least zero; 0 / 0 counts as zero, which TINY takes care of.
 """
 
-import numba as nb
 import numpy as np
+
+from skstruct._arrays import compiling as nb
 
 TINY = 1e-300
 N_START = 12  # cells to begin with, shorter near zero, where the curves bend most

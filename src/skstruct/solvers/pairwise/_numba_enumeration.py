@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled enumeration by Gray code, cores that roof duality leaves open, local improvement."""
 
-import numba as nb
 import numpy as np
 
+from skstruct._arrays import compiling as nb
 from skstruct.tolerances import TIE
 
 WIDTH = 16  # rows side by side: all of them go through the same sets

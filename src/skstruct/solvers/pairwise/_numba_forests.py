@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled max-product on forests: one for all rows, one per row, nodes of several states."""
 
-import numba as nb
 import numpy as np
 
+from skstruct._arrays import compiling as nb
+from skstruct._arrays._numba_copying import assign, assign_rows
 from skstruct.solvers._numba_closures import WIDTH, transposed
 
 
@@ -166,7 +167,7 @@ def best_on_own_forests(node_costs, edge_costs, start, other, edge, words, outpu
             continue
         found[row] = True
         value[:], sets[:] = 0.0, 0
-        value[:n, 1] = node_costs[row]
+        assign(value[:n, 1], node_costs[row])
         _gather(order, parent, weight, value, sets)
         values[row] = value[n, 0]
         if words:
@@ -192,7 +193,7 @@ def best_states(unary, pairs, order, parent, edge, flipped):
     choice = np.empty((n, k), np.int64)  # best state of a node, for each of its parent
     for row in range(rows):
         of = 0 if shared else row
-        total[:] = unary[row]
+        assign_rows(total, unary[row])
         for position in range(n - 1, -1, -1):  # children come after their parents
             v = order[position]
             p, e = parent[v], edge[v]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled inference with scores of pairs: forests, tables of all subsets, Metropolis steps."""
 
-import numba as nb
 import numpy as np
 
-import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
+from skstruct._arrays import compiling as nb
+from skstruct._arrays._numba_copying import assign, assign_rows, largest
 from skstruct.solvers._numba_markov_chains import accepts, below
 
 
@@ -36,12 +36,12 @@ def sum_states(unary, pairs, order, parent, edge, flipped, first, given):
     log_partition = np.zeros(rows)
     total, message = np.empty((n, k)), np.empty(k)
     for row in range(rows):
-        total[:] = unary[row]
+        assign_rows(total, unary[row])
         for position in range(n - 1, -1, -1):  # children come after their parents
             v = order[position]
             p, e = parent[v], edge[v]
             if p < 0:
-                first[row, v] = total[v]
+                assign(first[row, v], total[v])
                 log_partition[row] += _to_probabilities(first[row, v])
                 continue
             for s in range(k):
@@ -51,7 +51,7 @@ def sum_states(unary, pairs, order, parent, edge, flipped, first, given):
                     probabilities[a] = total[v, a] + pair
                 message[s] = _to_probabilities(probabilities)
             # What all states of the parent share is kept apart: differences stay exact.
-            top = message.max()
+            top = largest(message)
             log_partition[row] += top
             for s in range(k):
                 if top > -np.inf:
@@ -67,7 +67,7 @@ def spread_states(order, parent, edge, flipped, first, given, nodes, pairs):
         for v in order:
             p, e = parent[v], edge[v]
             if p < 0:
-                nodes[row, v] = first[row, v]
+                assign(nodes[row, v], first[row, v])
                 continue
             for s in range(k):
                 for a in range(k):
@@ -140,7 +140,8 @@ def sum_labels(nodes, pairs, order, parent, edge, given):
     rows, n = nodes.shape
     log_partition, base, factor = np.empty(rows), np.empty(n), np.empty(n)
     for row in range(rows):
-        base[:], factor[:] = nodes[row], 1.0
+        assign(base, nodes[row])
+        factor[:] = 1.0
         total, product = 0.0, 1.0  # the sum so far is exp(total) * product
         for position in range(n - 1, -1, -1):
             v = order[position]
@@ -257,9 +258,11 @@ def _fill_by_logarithms(table, gains, single, pair):
         gains[0] = single[j]
         for i in range(j):
             built = 1 << i
-            gains[built : 2 * built] = gains[:built] + pair[i, j]
-        table[size : 2 * size] = table[:size] + gains[:size]
-    top = table.max()
+            for s in range(built):
+                gains[built + s] = gains[s] + pair[i, j]
+        for s in range(size):
+            table[size + s] = table[s] + gains[s]
+    top = largest(table)
     for s in range(len(table)):
         table[s] = np.exp(table[s] - top)
     return top, _sum(table)
@@ -270,7 +273,7 @@ def fold_table(table, part, total, of_labels, of_pairs):
     """Probabilities of labels and of pairs: the last label is looked at, and then folded away."""
     for j in range(len(of_labels) - 1, -1, -1):
         size = 1 << j
-        part[:size] = table[size : 2 * size]
+        assign(part[:size], table[size:])
         of_labels[j] = _folded(table[:size], part[:size]) / total
         for i in range(j - 1, -1, -1):
             left = 1 << i

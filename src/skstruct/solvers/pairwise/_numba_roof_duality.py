@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled roof duality: maximum flow (Dinic) in the double cover of a signed graph."""
 
-import numba as nb
 import numpy as np
 
-import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
+from skstruct._arrays import compiling as nb
 
 
 @nb.njit(cache=True, nogil=True)

@@ -4,10 +4,10 @@
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 
-import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
+from skstruct._arrays import compiling as nb
+from skstruct._arrays._numba_copying import assign, assign_rows
 from skstruct.solvers.separable._numba_envelopes import (
     LOCAL_STEPS,
     chord_cost,
@@ -295,7 +295,7 @@ def _look(problem, work, first, last, output, best, tolerance):
     if state < 0:
         coordinate, cut = _widest(first, last)
         return -np.inf, best, coordinate, cut
-    work.point[:] = work.basis.y[: len(first)]
+    assign(work.point, work.basis.y)
     bound = _dual_bound(problem, work, first, last)
     best = _offer(problem, work, output, best)
     if bound >= best - tolerance:
@@ -310,7 +310,7 @@ def _look(problem, work, first, last, output, best, tolerance):
 @nb.njit(cache=True, nogil=True)
 def _more_room(array):
     larger = np.empty((2 * array.shape[0], array.shape[1]), array.dtype)
-    larger[: array.shape[0]] = array
+    assign_rows(larger, array)
     return larger
 
 
@@ -341,7 +341,8 @@ def branch(problem, work, output, best, tolerance, max_boxes):
             if used > len(first):
                 first, last, cuts = _more_room(first), _more_room(last), _more_room(cuts)
         j, at = cuts[box]
-        first[other], last[other] = first[box], last[box]
+        assign(first[other], first[box])
+        assign(last[other], last[box])
         last[box, j], first[other, j] = at, at
         for part in (box, other):
             bound, best, j, at = _look(

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled convex envelopes: hulls of the curves, their optimum, a dual bound, local steps."""
 
-import numba as nb
 import numpy as np
 
-import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
+from skstruct._arrays import compiling as nb
+from skstruct._arrays._numba_copying import assign, assign_rows
 from skstruct.solvers.curves._numba import lower_hull
 from skstruct.solvers.separable._numba_simplex import Basis, Curve, descend, locate, settle
 from skstruct.tolerances import DIFFERENCE_ROUNDING, FEASIBLE, ZERO_SLOPE
@@ -231,11 +231,11 @@ def restart(basis):
 @nb.njit(cache=True, nogil=True)
 def copy_basis(source, target):
     """Stand where another basis stands."""
-    target.y[:] = source.y
-    target.where[:] = source.where
-    target.columns[:] = source.columns
-    target.inverse[:] = source.inverse
-    target.age[:] = source.age
+    assign(target.y, source.y)
+    assign(target.where, source.where)
+    assign(target.columns, source.columns)
+    assign_rows(target.inverse, source.inverse)
+    assign(target.age, source.age)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -304,8 +304,8 @@ def minimize_rows(columns, equal, b, points, values, outputs, duals, bounds):
         if not fine:
             continue
         succeeded[r] = True
-        outputs[r] = basis.y[:d]
-        duals[r] = basis.duals
+        assign(outputs[r], basis.y)
+        assign(duals[r], basis.duals)
         bounds[r] = dual_bound(columns, t, v, rhs, equal, duals[r])
         best = chord_cost(t, v, outputs[r])
         small = ZERO_SLOPE * (abs(best) + scale * unit)
@@ -319,5 +319,5 @@ def minimize_rows(columns, equal, b, points, values, outputs, duals, bounds):
             if cost >= best - small:
                 break
             best = cost
-            outputs[r] = basis.y[:d]
+            assign(outputs[r], basis.y)
     return succeeded

@@ -8,9 +8,10 @@ between corners s - 1 and s, cell 0 below all of them, the last one above. Slope
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 
+from skstruct._arrays import compiling as nb
+from skstruct._arrays._numba_copying import assign
 from skstruct.tolerances import SINGULAR_PIVOT, ZERO_PIVOT
 
 
@@ -83,7 +84,7 @@ def invert(columns, basis):
 def settle(columns, basis, b, rest):
     """Columns of the basis from all others: y_B = inverse (b - sum of the others)."""
     m = len(basis.columns)
-    rest[:] = b
+    assign(rest, b)
     for j in range(len(basis.y)):
         if basis.where[j] < 0 and basis.y[j] != 0.0:
             for i in range(columns.starts[j], columns.starts[j + 1]):
@@ -176,7 +177,8 @@ def exchange(basis, row, column, rate, sign):
     basis.columns[row] = column
     basis.where[column] = row
     pivot = -sign * rate[row]
-    inverse[row] /= pivot
+    for i in range(m):
+        inverse[row, i] /= pivot
     for k in range(m):
         factor = -sign * rate[k]
         if k != row and factor != 0.0:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Chains among sets of nodes with scores of the pairs inside."""
 
-import numba as nb
 import numpy as np
 
+from skstruct._arrays import compiling as nb
 from skstruct.solvers._numba_markov_chains import below, fraction
 
 

@@ -7,9 +7,10 @@ b stands for node s + 1 + b. A node that must be visited is put first, so that s
 be tried no further.
 """
 
-import numba as nb
 import numpy as np
 
+from skstruct._arrays import compiling as nb
+from skstruct._arrays._numba_copying import assign
 from skstruct.solvers._numba_linear_ordering import set_sizes
 from skstruct.tolerances import OPEN_CAPACITY
 
@@ -165,7 +166,7 @@ def small_cuts(capacity, y, sink, slack):
             break
         if source == sink or covered[source]:
             continue
-        room[:] = capacity
+        assign(room, capacity)
         flow = 0.0
         while flow < enough and reach(room, source, sink, came_from, queue):
             amount, v = np.inf, sink
@@ -323,7 +324,7 @@ def improve(arc, low, smallest, largest, swapped, longest, tour, k):
         if not better < cost:  # the sums had promised what was rounding
             return k, cost
         k, cost = new, better
-        tour[:k] = trial[:k]
+        assign(tour[:k], trial)
 
 
 # Search for cheap cycles: repaired starts, improved, and shaken many times.
@@ -472,12 +473,12 @@ def search(arc, low, smallest, largest, longest, starts, full, draws, kept):
         length, cost = settle(arc, low, smallest, largest, longest, full[row], trial, length)
         if cost < record:
             record, k = cost, length
-            tour[:k] = trial[:k]
+            assign(tour[:k], trial)
     for row in range(len(draws)):
         length = shake(low, smallest, largest, draws[row], tour, k, trial)
         length, cost = improve(arc, low, smallest, largest, 2, longest, trial, length)
         if cost <= record:
             record, k = cost, length
-            tour[:k] = trial[:k]
-    kept[:k] = tour[:k]
+            assign(tour[:k], trial)
+    assign(kept[:k], tour)
     return k, record

@@ -5,9 +5,9 @@ The state of block s, set S and last node u has the number base[s] + S m + u, wi
 behind s: longer sets have larger numbers. State 0 is before the first node is chosen.
 """
 
-import numba as nb
 import numpy as np
 
+from skstruct._arrays import compiling as nb
 from skstruct.solvers._numba_markov_chains import below, fraction
 
 

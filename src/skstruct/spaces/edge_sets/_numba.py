@@ -6,8 +6,9 @@ Steps lead from a state to later ones: those of state s are first[s]..first[s + 
 ``logs`` says that weights and sums are logarithms.
 """
 
-import numba as nb
 import numpy as np
+
+from skstruct._arrays import compiling as nb
 
 
 @nb.njit(cache=True, nogil=True)

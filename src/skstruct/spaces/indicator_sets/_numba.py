@@ -5,10 +5,9 @@ Everywhere position t of a preorder stands for node ``order[t]``: parents come b
 Bool arrays ``low`` and ``high`` have one row for all rows of scores, or one each.
 """
 
-import numba as nb
 import numpy as np
 
-import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
+from skstruct._arrays import compiling as nb
 from skstruct.solvers._numba_markov_chains import accepts, below, fraction
 from skstruct.solvers.pairwise._numba_inference import FULL, MODERATE
 

@@ -4,10 +4,9 @@
 Bool arrays ``low`` and ``high`` tell which labels are known to be in a set, and which may be.
 """
 
-import numba as nb
 import numpy as np
 
-import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
+from skstruct._arrays import compiling as nb
 from skstruct.tolerances import BOUND_ROUNDING
 
 FAR = 40.0  # exp(-40) is less than the rounding of what is added up

@@ -7,10 +7,9 @@ whole numbers, so that an edge is tight or it is not.
 
 from collections import namedtuple
 
-import numba as nb
 import numpy as np
 
-import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
+from skstruct._arrays import compiling as nb
 
 OUTER, INNER, UNREACHED = 0, 1, -1
 

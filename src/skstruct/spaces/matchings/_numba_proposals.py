@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Markov chains among matchings, compiled; a state is the edge at every node, -1 for none."""
 
-import numba as nb
 import numpy as np
 
+from skstruct._arrays import compiling as nb
 from skstruct.solvers._numba_markov_chains import below, fraction
 
 

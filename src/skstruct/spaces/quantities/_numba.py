@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled costs over amounts that add up to a total: quadratic, sampled, exchanges."""
 
-import numba as nb
 import numpy as np
 
+from skstruct._arrays import compiling as nb
 from skstruct.solvers.curves._numba import lower_hull
 
 

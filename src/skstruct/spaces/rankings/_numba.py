@@ -8,10 +8,9 @@ weight(i, S) Z(S + i) / Z(S). Where ``logs`` is set, weights and sums are kept a
 else they are numbers, which is faster and as exact unless they are too large or too small.
 """
 
-import numba as nb
 import numpy as np
 
-import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
+from skstruct._arrays import compiling as nb
 from skstruct.solvers._numba_linear_ordering import set_sizes
 from skstruct.solvers._numba_markov_chains import below, fraction, word
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Spanning trees, compiled: determinants, sums by elimination, weighted draws, Markov chains."""
 
-import numba as nb
 import numpy as np
 
+from skstruct._arrays import compiling as nb
 from skstruct.solvers._numba_markov_chains import below, fraction
 from skstruct.solvers._numba_spanning_trees import find, join
 

@@ -6,8 +6,9 @@ n-gram c = s * q + a leads from state s to c % S. Level j of a table stands for 
 n - 1 + j symbols, and thus j n-grams.
 """
 
-import numba as nb
 import numpy as np
+
+from skstruct._arrays import compiling as nb
 
 
 @nb.njit(cache=True, nogil=True)
@@ -50,7 +51,8 @@ def fill_table(cost, constraints, table):
     q, order, shortest, longest, known, _, ends = constraints
     levels = longest - order + 1
     nowhere = np.zeros(len(ends), np.bool_)
-    table[levels] = np.where(ends, 0.0, np.inf)
+    for s in range(len(ends)):
+        table[levels, s] = 0.0 if ends[s] else np.inf
     for j in range(levels - 1, -1, -1):
         may_end = ends if order - 1 + j >= shortest else nowhere
         fill_level(cost, table[j + 1], q, order, may_end, known[order - 1 + j], table[j])

@@ -5,10 +5,10 @@ The cost is sum_a k_a**2 - 2 g_a k_a. The next symbol a costs 2 k_a + 1 - 2 g_a,
 time, so that taking the minimum-cost next symbol again and again is best for every length.
 """
 
-import numba as nb
 import numpy as np
 
-import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
+from skstruct._arrays import compiling as nb
+from skstruct._arrays._numba_copying import assign, stable_order
 from skstruct.spaces.strings._numba_paths import (
     agrees,
     best_start,
@@ -55,7 +55,9 @@ def count_rows(twice, shortest, longest, known, symbols, values):
         low, high = shortest[i % len(shortest)], longest[i % len(longest)]
         values[i] = most_counted(twice[i], low, high, fixed, counts)
         symbols[i] = -1
-        length = counts.sum()
+        length = 0
+        for a in range(len(counts)):
+            length += counts[a]
         for t in range(length):
             if fixed[t] >= 0:
                 counts[fixed[t]] -= 1
@@ -106,16 +108,23 @@ def first_slopes(twice, least, most):
 
     ``least`` to ``most`` n-grams are taken one by one, the minimum-cost next.
     """
-    cost, last = 1.0 - twice, 0.0
+    cost, last = np.empty(len(twice)), 0.0
+    for c in range(len(twice)):
+        cost[c] = 1.0 - twice[c]
     for taken in range(most):
-        c = np.argmin(cost)
+        c = 0
+        for other in range(1, len(cost)):
+            if cost[other] < cost[c]:
+                c = other
         if taken >= least and cost[c] >= 0.0:
             break
         last = cost[c]
         cost[c] += 2.0
     if not np.isfinite(last):  # all n-grams are forbidden
         last = 0.0
-    return np.maximum(1.0, twice + last)
+    for c in range(len(twice)):
+        cost[c] = max(1.0, twice[c] + last)
+    return cost
 
 
 @nb.njit(cache=True, nogil=True)
@@ -143,7 +152,8 @@ def excess(slope, count):
 @nb.njit(cache=True, nogil=True)
 def update_mean(mean, grams, n_grams, newest):
     """Mix a walk into the mean."""
-    mean *= 1.0 - newest
+    for c in range(len(mean)):
+        mean[c] *= 1.0 - newest
     for j in range(n_grams):
         mean[grams[j]] += newest
 
@@ -173,14 +183,15 @@ def tighten(twice, constraints, tolerance, slopes, mean, state, table, n_steps, 
     its n-grams. ``table`` is left as a workspace.
     """
     trial, count = slopes.copy(), np.zeros(len(twice), np.int64)
-    grams = np.empty(len(table) - 1, np.int64)
+    grams, cost = np.empty(len(table) - 1, np.int64), np.empty(len(twice))
     good = bad = 0
     for _ in range(n_steps):
         if state[SEEN] > 0:
             length = state[REACH] * (best[0] - state[BOUND])
             if not step_from(slopes, mean, length, trial):
                 return
-        cost = trial - twice
+        for c in range(len(twice)):
+            cost[c] = trial[c] - twice[c]
         fill_table(cost, constraints, table)
         start = best_start(constraints, table[0])
         if start < 0:  # no string meets the constraints
@@ -190,13 +201,13 @@ def tighten(twice, constraints, tolerance, slopes, mean, state, table, n_steps, 
         value = walk_value(grams, n_grams, twice, count)
         if value < best[0]:
             best[0], best[1], best[2] = value, n_grams, start
-            best_grams[:n_grams] = grams[:n_grams]
+            assign(best_grams[:n_grams], grams)
         update_mean(mean, grams, n_grams, NEWEST if state[SEEN] > 0 else 1.0)
         state[SEEN] += 1
         bound = table[0, start] - line_offsets(trial)
         if bound > state[BOUND]:
             state[BOUND] = bound
-            slopes[:] = trial
+            assign(slopes, trial)
             good, bad = good + 1, 0
             if good > 1:
                 state[REACH] = min(LONGER * state[REACH], 2.0)
@@ -271,11 +282,16 @@ def begin(nodes, width, constraints, table, offset, upper):
             n += 1
     starts = starts[:n]
     if n > width:
-        rank = np.argsort(table[0][starts])
-        dropped = table[0, starts[rank[width]]] - offset
-        starts = starts[rank[:width]]
-    n = len(starts)
-    state[:n] = starts
+        least, rank = np.empty(n), np.empty(n, np.int64)
+        for k in range(n):
+            least[k] = table[0, starts[k]]
+        stable_order(least, rank)
+        dropped = least[rank[width]] - offset
+        n = width
+        for k in range(n):
+            rank[k] = starts[rank[k]]
+        starts = rank
+    assign(state[:n], starts)
     keys[:n] = np.uint64(0)
     low[:n] = value[:n] = 0.0
     return n, dropped
@@ -336,14 +352,16 @@ def keep(candidates, found, nodes, j, n_states, new_nodes):
     width, limit, ties = len(nodes[1]), np.inf, found
     if found > width:
         limit = np.partition(bounds[:found], width)[width]
-        ties = width - (bounds[:found] < limit).sum()
+        ties = width
+        for at in range(found):
+            ties -= bounds[at] < limit
     n = 0
     for at in range(found):
         if bounds[at] > limit or (bounds[at] == limit and ties == 0):
             continue
         ties -= bounds[at] == limit
         i, c = parent[at], gram[at]
-        new_nodes[0][n, :j] = nodes[0][i, :j]
+        assign(new_nodes[0][n, :j], nodes[0][i])
         new_nodes[0][n, j] = c
         new_nodes[1][n] = c % n_states
         new_nodes[2][n, 0] = nodes[2][i, 0] + scramble(c)
@@ -361,7 +379,7 @@ def note_best(nodes, n, j, constraints, best, best_grams):
         if value[i] < best[0] and constraints[6][state[i]]:
             best[0], best[1] = value[i], j
             best[2] = grams[i, 0] // constraints[0] if j else state[i]
-            best_grams[:j] = grams[i, :j]
+            assign(best_grams[:j], grams[i])
 
 
 @nb.njit(cache=True, nogil=True)
@@ -410,11 +428,13 @@ def solve(twice, constraints, tolerance, table, max_nodes, best, best_grams):
     # The first slopes give the better bound where many walks tie, as where g is the counts of
     # a string, but steps and searches from there get stuck: those begin at slopes of 1.
     slopes = first_slopes(twice, constraints[2] - constraints[1] + 1, levels)
-    mean, state = np.zeros(d), np.array([-np.inf, FIRST_REACH, 0.0])
+    mean, state = np.zeros(d), np.zeros(3)
+    state[0], state[1] = -np.inf, FIRST_REACH
     tighten(twice, constraints, tolerance, slopes, mean, state, table, 1, best_grams, best)
     lower = state[BOUND]
     slopes[:], mean[:] = 1.0, 0.0
-    state[:] = -np.inf, FIRST_REACH, 0.0
+    state[0], state[1], state[2] = -np.inf, FIRST_REACH, 0.0
+    cost = np.empty(d)
     step_work = 1 + levels * d // CHEAPER
     steps, width, widest, left = FIRST_STEPS, FIRST_WIDTH, 0, max_nodes
     while lower < best[0] - tolerance:
@@ -426,7 +446,9 @@ def solve(twice, constraints, tolerance, table, max_nodes, best, best_grams):
         width = min(width, left // levels, MOST_CANDIDATES // constraints[0])
         if lower >= best[0] - tolerance or width <= widest:
             break
-        fill_table(slopes - twice, constraints, table)
+        for c in range(d):
+            cost[c] = slopes[c] - twice[c]
+        fill_table(cost, constraints, table)
         offset = line_offsets(slopes)
         bound, work = search(
             width, twice, constraints, tolerance, slopes, table, offset, best, best_grams
@@ -457,7 +479,7 @@ def nearest_rows(twice, q, order, constraints, max_nodes, symbols, values, bound
             if np.isfinite(cost):
                 scale = max(scale, abs(cost))
         tolerance = TIE * scale * high
-        best[:] = values[i], 0.0, -1.0
+        best[0], best[1], best[2] = values[i], 0.0, -1.0
         part = table[: high - order + 2]
         lower = solve(twice[i], of_row, tolerance, part, max_nodes, best, best_grams)
         values[i] = best[0]
