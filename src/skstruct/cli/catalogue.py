@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from skstruct.cli.options import json_option, quiet_option
+from skstruct.cli.quick_start import starts_quickly
 
 ABILITIES = (
     ("distribution", "probabilities"), ("kbest", "k best"), ("sample", "samples"),
@@ -24,6 +25,7 @@ _SIGNS = {
 
 @click.command(short_help="What may be predicted.")
 @json_option
+@starts_quickly
 def spaces(as_json: bool) -> None:
     """List the output spaces, their usual loss and what they can do."""
     from skstruct import spaces as room
@@ -46,6 +48,7 @@ def spaces(as_json: bool) -> None:
 
 @click.command(short_help="What a mistake may cost.")
 @json_option
+@starts_quickly
 def losses(as_json: bool) -> None:
     """List the losses by the names that --loss takes."""
     from skstruct import losses as room

@@ -15,6 +15,7 @@ from skstruct.cli.options import (
     reading_options,
     skip_option,
 )
+from skstruct.cli.quick_start import starts_quickly
 
 
 @click.group(short_help="Check, convert and list data.")
@@ -24,6 +25,7 @@ def data() -> None:
 
 @data.command("list")
 @json_option
+@starts_quickly
 def list_data(as_json: bool) -> None:
     """List the formats that are read and the data sets that are known by name."""
     from skstruct.cli.terminal import print_json, print_table

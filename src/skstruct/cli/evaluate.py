@@ -27,7 +27,12 @@ from skstruct.cli.terminal import shows_progress
 @click.command(short_help="Losses of a model on a data file, with intervals.")
 @click.argument("model", type=EXISTING)
 @click.argument("data", type=DATA)
-@click.option("--loss", "losses", multiple=True, help="May be repeated; all that fit if left out.")
+@click.option(
+    "--loss",
+    "losses",
+    multiple=True,
+    help="May be repeated; all that fit, and take no longer than to predict, if left out.",
+)
 @restrict_option
 @click.option("--bootstrap", type=click.IntRange(1), default=1000, show_default=True,
               help="Draws of the rows for the intervals.")  # fmt: skip
@@ -55,8 +60,9 @@ def evaluate(
     """
     from skstruct.cli.models import open_model, read_labelled, training_remark
     from skstruct.cli.options import check_loss, check_restrict
-    from skstruct.cli.terminal import print_json, print_table
+    from skstruct.cli.terminal import print_json, print_table, say
     from skstruct.model_selection import evaluate as evaluated
+    from skstruct.model_selection.evaluation import affordable_losses, left_out_text
 
     for loss in losses:
         check_loss(loss)
@@ -65,15 +71,22 @@ def evaluate(
     check_restrict(task_model.learner_.space_, constraints)
     table, X, y = read_labelled(task_model, data, reading, quiet=quiet)
     seen = training_remark(task_model, table, quiet)
+    named, costly = list(losses), list[str]()
+    if not named:
+        usual, costly = affordable_losses(task_model.learner_, len(table))
+        named = list(usual.values())
+    if costly:
+        say(left_out_text(costly, " ".join(f"--loss {name}" for name in costly)), quiet)
     estimates = evaluated(
-        task_model.learner_, X, y, losses=list(losses) or None, restrict=constraints,
-        n_bootstrap=bootstrap, level=level,
+        task_model.learner_, X, y, losses=named, restrict=constraints, n_bootstrap=bootstrap,
+        level=level,
     )  # fmt: skip
     columns = ("loss", "mean", "low", "high", "baseline", "aimed")
     rows = [[getattr(estimate, name) for name in columns] for estimate in estimates]
     if as_json:
         records = [dict(zip(columns, row)) for row in rows]
-        known = {} if seen is None else {"rows_of_training": seen.n_seen}
+        known: dict[str, Any] = {} if seen is None else {"rows_of_training": seen.n_seen}
+        known |= {"left_out": costly} if costly else {}
         print_json({"rows": len(table), **known, "level": level, "losses": records})
     else:
         title = f"{table.name}, {len(table):,} rows; intervals of {100 * level:g} %"

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from skstruct.cli.options import EXISTING, json_option
+from skstruct.cli.quick_start import starts_quickly
 
 
 def open_model(path: Any) -> Any:
@@ -134,6 +135,7 @@ def _first_that_works(path: Any, ways: Any, then: Any, quiet: bool, reported: in
 @click.command(short_help="What a model file holds.")
 @click.argument("model", type=EXISTING)
 @json_option
+@starts_quickly
 def inspect(model: Any, as_json: bool) -> None:
     """Describe a model file: class, parameters, versions, sizes; arrays are not loaded."""
     from skstruct.cli.exit_codes import bad_data

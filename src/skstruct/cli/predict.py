@@ -2,6 +2,7 @@
 """``skstruct predict``: outputs for new data, in blocks where the format of the file has them."""
 
 import contextlib
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,9 +22,11 @@ from skstruct.cli.options import (
     restrict_option,
     strict_option,
 )
+from skstruct.cli.quick_start import load_waiting, starts_quickly
 from skstruct.cli.terminal import shows_progress
 
 MOST_ROWS = 10_000  # of a block
+LITTLE = 1_000_000  # bytes of a file that is not worth threads of its own
 MOST_WEIGHTS = 8_000_000  # of all rows of a block for all rows of training: 64 MB
 
 
@@ -44,6 +47,7 @@ class Inputs:
     parts: Iterable[Part]
     n_rows: int | None
     share: Callable[[], float | None]
+    is_little: bool = False  # threads would cost more than they gain
 
 
 def inputs_of(
@@ -81,9 +85,10 @@ def inputs_of(
     if not (in_blocks and isinstance(model.encoder_, TableEncoder)) or _by_row(model, constraints):
         table, X = read_inputs(model, path, options)
         words = table.inputs if isinstance(table.inputs, list) else None
-        return Inputs([Part(X, table.index, 0, words)], len(table), lambda: None)
+        return Inputs([Part(X, table.index, 0, words)], len(table), lambda: None, True)
     blocks = read_input_blocks(model, path, options, rows or _rows(model, explain))
-    return Inputs(_parts(model, path, blocks), blocks.n_rows, blocks.share)
+    is_little = os.path.isfile(path) and os.path.getsize(path) < LITTLE
+    return Inputs(_parts(model, path, blocks), blocks.n_rows, blocks.share, is_little)
 
 
 def _parts(model: Any, path: Any, blocks: Any) -> Iterator[Any]:
@@ -168,11 +173,17 @@ def write_predictions(
         found = with_columns(found, [column for make in beside for column in make(part.X, found)])
         return replace(found, inputs=part.inputs) if style.kind == "conll" else found
 
+    def decided() -> Any:
+        if inputs.is_little:
+            return (decide(part) for part in inputs.parts)
+        load_waiting()
+        return overlapped(inputs.parts, decide)
+
     least_sure = None
     with (
         opened(output, style, hold=strict) as write,
         rows_bar(inputs.n_rows, inputs.share, watched(output) and not quiet) as advance,
-        contextlib.closing(overlapped(inputs.parts, decide)) as blocks,
+        contextlib.closing(decided()) as blocks,
     ):
         for found in blocks:
             write(found)
@@ -249,6 +260,7 @@ def check_together(given: set[str], style: Any) -> None:
 @reading_options
 @quiet_option
 @json_option
+@starts_quickly
 @shows_progress
 def predict(
     model: Any,

@@ -6,8 +6,6 @@ from typing import Any
 import click
 
 from skstruct.cli.beside import Maker
-from skstruct.cli.calibrated_columns import at_level, calibrated_columns, withheld_columns
-from skstruct.cli.marginal_columns import check_marginals, marginal_columns
 from skstruct.cli.terminal import say
 
 CALIBRATE = "skstruct calibrate MODEL DATA -o MODEL2"
@@ -30,6 +28,8 @@ def makers_for(
     if given["--threshold"] is not None:
         _check_threshold(task_model, given["--threshold"])
     if given["--marginals"]:
+        from skstruct.cli.marginal_columns import check_marginals, marginal_columns
+
         check_marginals(task_model, "--marginals")
         makers.append(marginal_columns(task_model, given["--restrict"]))
     control, level = task_model.control_, given["--level"]
@@ -39,12 +39,16 @@ def makers_for(
             "seen, and predict with MODEL2."
         )
     if control is not None and in_rows:
+        from skstruct.cli.calibrated_columns import at_level, calibrated_columns
+
         control = at_level(control, level)
         if any(control.vacuous_):
             say(f"Level {control.level:g} cannot be met with {control.n_calibration_} calibration "
                 "rows: everything is possible and nothing certain.", quiet)  # fmt: skip
         makers.append(calibrated_columns(task_model, control))
     if given["--abstain"]:
+        from skstruct.cli.calibrated_columns import withheld_columns
+
         _check_abstention(task_model, level)
         makers.append(withheld_columns(task_model))
     return makers

@@ -1,20 +1,48 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Public data sets by name, files of data, and generators of data."""
 
-from skstruct.datasets.catalogue import load, names
-from skstruct.datasets.dataset import Dataset, Table
-from skstruct.datasets.files import data_home
-from skstruct.datasets.generated_labels import make_hierarchical, make_label_tree
-from skstruct.datasets.generated_quantities import (
-    StreetNetwork,
-    make_network_flows,
-    make_outlier_regression,
+from typing import TYPE_CHECKING
+
+from skstruct._arrays.imports import lazy_names
+
+if TYPE_CHECKING:
+    from skstruct.datasets.catalogue import load, names
+    from skstruct.datasets.dataset import Dataset, Table
+    from skstruct.datasets.files import data_home
+    from skstruct.datasets.generated_labels import make_hierarchical, make_label_tree
+    from skstruct.datasets.generated_quantities import (
+        StreetNetwork,
+        make_network_flows,
+        make_outlier_regression,
+    )
+    from skstruct.datasets.images import make_digit_chains
+    from skstruct.datasets.rankings import rank_classes
+    from skstruct.datasets.reading import read_data
+    from skstruct.datasets.tours import make_identity_labels, make_policy_tours, make_tours
+    from skstruct.datasets.writing import write_data
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Dataset": "dataset",
+        "StreetNetwork": "generated_quantities",
+        "Table": "dataset",
+        "data_home": "files",
+        "load": "catalogue",
+        "make_digit_chains": "images",
+        "make_hierarchical": "generated_labels",
+        "make_identity_labels": "tours",
+        "make_label_tree": "generated_labels",
+        "make_network_flows": "generated_quantities",
+        "make_outlier_regression": "generated_quantities",
+        "make_policy_tours": "tours",
+        "make_tours": "tours",
+        "names": "catalogue",
+        "rank_classes": "rankings",
+        "read_data": "reading",
+        "write_data": "writing",
+    },
 )
-from skstruct.datasets.images import make_digit_chains
-from skstruct.datasets.rankings import rank_classes
-from skstruct.datasets.reading import read_data
-from skstruct.datasets.tours import make_identity_labels, make_policy_tours, make_tours
-from skstruct.datasets.writing import write_data
 
 __all__ = [
     "Dataset",

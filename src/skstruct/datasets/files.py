@@ -161,7 +161,7 @@ def text_blocks(
     [(1, ['one', 'two']), (3, ['three'])]
     """
     number = 1
-    for block in _byte_blocks(path, max_line, seen):
+    for block in byte_blocks(path, max_line, seen):
         lines = _decoded(block, path, number).split("\n")
         if lines[-1] == "":
             lines.pop()  # what follows the last line end is no line
@@ -180,8 +180,10 @@ def text_lines(
         yield from lines
 
 
-def _byte_blocks(
-    path: str | os.PathLike[str], max_line: int, seen: Callable[..., Any] | None
+def byte_blocks(
+    path: str | os.PathLike[str],
+    max_line: int = MAX_LINE_BYTES,
+    seen: Callable[..., Any] | None = None,
 ) -> Iterator[bytes]:
     """Blocks of whole lines, of at least BLOCK_BYTES except for the last, with LF ends."""
     rest, number = b"", 1

@@ -4,6 +4,7 @@
 import contextlib
 import csv
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 
 from skstruct.datasets.dataset import TASKS, Dataset
 from skstruct.datasets.files import stem, text_lines
+from skstruct.datasets.formats import csv_arrow
 from skstruct.datasets.formats.base import Format, ReadOptions
 from skstruct.datasets.formats.columns import (
     Codes,
@@ -238,18 +240,50 @@ def _columns(
     path: Path, separator: str, header: list[str], texts: set[Any]
 ) -> tuple[list[Any], int]:
     """All columns, and the number of rows; those at the positions ``texts`` as texts."""
+    if csv_arrow.is_installed():
+        with contextlib.suppress(csv_arrow.NotPlain):
+            plain = partial(csv_arrow.cell_blocks, path, separator, len(header))
+            return _grown(plain, header, texts)
+    return _grown(partial(_cell_blocks, path, separator, len(header)), header, texts)
+
+
+def _cell_blocks(
+    path: Path, separator: str, width: int, texts: set[Any]
+) -> Iterator[tuple[int, list[Any]]]:
+    """Numbers of rows, and the cells of each column, of one block of rows after the other."""
+    for rows in row_blocks(path, separator, width, _BLOCK):
+        yield len(rows), [_Cells(cells) for cells in zip(*rows)]
+
+
+def _grown(
+    blocks: Callable[[set[Any]], Iterator[Any]], header: list[str], texts: set[Any]
+) -> tuple[list[Any], int]:
+    """The columns of all blocks, and the number of rows."""
     while True:
         builders = [_Builder(name, j in texts) for j, name in enumerate(header)]
         n_rows = 0
-        for rows in row_blocks(path, separator, len(header), _BLOCK):
-            n_rows += len(rows)
-            for builder, cells in zip(builders, zip(*rows)):
+        for n, columns in blocks(texts):
+            n_rows += n
+            for builder, cells in zip(builders, columns):
                 builder.add(cells)
         late = {j for j, builder in enumerate(builders) if builder.too_late}
         if not late:
             return [builder.column() for builder in builders], n_rows
         # Numbers in the first rows, and text below: once more, and as text from the start.
         texts = texts | late
+
+
+class _Cells:
+    """Cells of a column as Python's reader gives them; see ``csv_arrow.TextCells``."""
+
+    def __init__(self, cells: tuple[str, ...]) -> None:
+        self._cells = cells
+
+    def numbers(self) -> np.ndarray | None:
+        return as_numbers(self._cells)
+
+    def codes(self, known: Codes) -> np.ndarray:
+        return np.array(list(map(known.__getitem__, self._cells)), dtype=np.int64)
 
 
 class _Builder:
@@ -260,17 +294,17 @@ class _Builder:
         self.parts: list[np.ndarray] = []
         self.known = Codes()
 
-    def add(self, cells: tuple[Any, ...]) -> None:
+    def add(self, cells: Any) -> None:
         if self.too_late:
             return
         if not self.is_text:
-            numbers = as_numbers(cells)
+            numbers = cells.numbers()
             if numbers is not None:
                 self.parts.append(numbers)
                 return
             self.too_late = bool(self.parts)
             self.is_text = True
-        self.parts.append(np.array(list(map(self.known.__getitem__, cells)), dtype=np.int64))
+        self.parts.append(cells.codes(self.known))
 
     def column(self) -> Any:
         if self.is_text:

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""scikit-learn for commands that want to be quick, without packages it imports and hardly uses.
+
+``import sklearn.base`` takes two seconds of CPU, of which more than half are for ``scipy.stats``
+and pandas. Here such modules wait until they are first touched, by the standard library's own
+:class:`importlib.util.LazyLoader`: whoever needs one has it, a little later. pandas is an optional
+package of scikit-learn, which asks for it once; whoever imports it afterwards has it as always.
+
+Only the process of the command line does so, never the library.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Sequence
+from functools import wraps
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import Any
+
+WAITING = (
+    "numpy.f2py",
+    "numpy.testing",
+    "psutil",
+    "scipy.sparse.csgraph",
+    "scipy.special",
+    "scipy.stats",
+)
+OPTIONAL = ("pandas",)
+
+
+class _Postponing:
+    """Finds the modules of ``WAITING`` so that they load when touched; those optional, not."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name in OPTIONAL:
+            raise ModuleNotFoundError(f"{name} is left for later", name=name)
+        spec = PathFinder.find_spec(name, path, target) if name in WAITING else None
+        if spec is not None and spec.loader is not None:
+            spec.loader = importlib.util.LazyLoader(spec.loader)
+        return spec
+
+
+def import_scikit_learn() -> None:
+    """Import ``sklearn.base`` while heavy modules wait; nothing where it is imported already."""
+    if "sklearn" in sys.modules:
+        return
+    sys.meta_path.insert(0, _Postponing)
+    try:
+        import sklearn.base  # noqa: F401
+    finally:
+        sys.meta_path.remove(_Postponing)
+
+
+def starts_quickly(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command that imports scikit-learn in this way before all else."""
+
+    @wraps(command)
+    def started(*arguments: Any, **options: Any) -> Any:
+        import_scikit_learn()
+        return command(*arguments, **options)
+
+    return started
+
+
+def load_waiting() -> None:
+    """Load all modules that wait: before threads begin, since two may touch one at a time."""
+    for name in WAITING:
+        if name in sys.modules:
+            getattr(sys.modules[name], "__doc__", None)
