@@ -25,9 +25,9 @@ GB = 10**9
         (20_000, 1, "100GB", "cholesky"),
         (20_001, 1, "100GB", "nystroem"),
         (20_000, 1, "1GB", "cholesky"),
-        (5_000, 2, "100GB", "spectral"),
-        (5_001, 2, "100GB", "nystroem"),
-        (5_000, 2, "100MB", "spectral"),
+        (1_000, 2, "100GB", "spectral"),
+        (1_001, 2, "100GB", "cholesky"),
+        (1_000, 2, "10MB", "spectral"),
         (1, 1, "1MB", "cholesky"),
     ],
 )

@@ -16,7 +16,7 @@ from skstruct.kernels.inputs import kernel_name, resolve_kernel
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_rows
 from skstruct.smoothing.planning import (
-    SPECTRAL_ROWS,
+    PATH_ROWS,
     check_fits,
     check_precision,
     check_solver,
@@ -318,7 +318,7 @@ class KernelRidge(KernelMachine):
         means: np.ndarray = self._left_out(residuals, members)[rows]
         return means
 
-    most_path_rows = SPECTRAL_ROWS  # an eigendecomposition of more takes too long
+    most_path_rows = PATH_ROWS  # of more, penalties are compared on a sample
 
     def loo_path(self, alphas: Any, groups: Any = None) -> Iterator[np.ndarray]:
         """``loo`` for each alpha in turn, from one eigendecomposition; a generator."""

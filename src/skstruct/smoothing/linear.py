@@ -3,7 +3,7 @@
 
 import copy
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -245,7 +245,7 @@ class LinearRidge(SparseRegressor):
         all rows are judged, five folds are left out in turn. Solved to a loose tolerance.
         """
         self._kept_rows()
-        return self._path([float(alpha) for alpha in alphas], self._folds(groups))
+        return self._path(map(float, alphas), self._folds(groups))
 
     def _folds(self, groups: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         """Rows to learn from, and positions among the judged rows to predict, of every fold."""
@@ -261,7 +261,7 @@ class LinearRidge(SparseRegressor):
         ]
 
     def _path(
-        self, alphas: list[float], folds: list[tuple[np.ndarray, np.ndarray]]
+        self, alphas: Iterable[float], folds: list[tuple[np.ndarray, np.ndarray]]
     ) -> Iterator[np.ndarray]:
         """In single precision, which is a third of the time; so X is scaled to unit size."""
         T = self.targets_.reshape(len(self.targets_), -1)

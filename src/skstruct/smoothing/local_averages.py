@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics import euclidean_distances
 from sklearn.utils.extmath import row_norms
 
 from skstruct._arrays.memory import row_blocks
@@ -94,6 +93,8 @@ class NadarayaWatson(Configured, WeightedMean):
         """s_i exp(-gamma |x - x_i|^2), divided by its largest value in each row."""
         # Distances do not see a common shift, but their rounding errors do.
         shift = 0.0 if sparse.issparse(X) else self.X_fit_.mean(axis=0)
+        from sklearn.metrics import euclidean_distances
+
         W = euclidean_distances(X - shift, self.X_fit_ - shift, squared=True)
         W *= -float(self.kernel_.gamma_ or 0.0)
         with np.errstate(divide="ignore"):

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Penalties to try, and the one of least left-out squared error."""
 
-from collections.abc import Callable, Iterator
+import copy
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from skstruct._arrays.memory import row_blocks
+from skstruct.smoothing.bracketing import Bracketing, Trials
 from skstruct.smoothing.folds import rank_by_content
 from skstruct.smoothing.projections import few_targets
 
-N_ALPHAS = 22
-SOME_ROWS = 2500  # that penalties are compared on, where all are too many
+N_ALPHAS, DECADES = 22, 7  # penalties that are tried, from the trace down to so little of it
+SHARE, SAMPLE = 3, (1000, 2500)  # one row of so many compares penalties; bounds of their number
 
 
 def fit_and_leave_out(
@@ -48,8 +50,7 @@ def fit_and_leave_out(
         smoother.fit(X, targets, **given)
         return smoother, left_out_means(smoother, groups, rows)
     path = PenaltyPath(smoother, X, few_targets(targets), sample_weight, groups, rows)
-    errors = {a: squared_error(left, path.judged, path.weights) for a, left in path.means(alpha)}
-    smoother = path.smoother_with(min(errors, key=errors.__getitem__), targets)
+    smoother = path.smoother_with(path.best(alpha), targets)
     return smoother, left_out_means(smoother, groups, rows)
 
 
@@ -65,17 +66,17 @@ def left_out_means(smoother: Any, groups: Any = None, rows: np.ndarray | None = 
 class PenaltyPath:
     """Left-out means of a ridge regression for one penalty after another, from one fit.
 
-    Where an eigendecomposition of all rows would take too long, penalties are compared on some of
-    them: the best one changes little with the number of rows. (With landmarks, which smooth by
-    themselves, it would: on IMCLEF07A .3 in place of .1, which is best for all 10,000 rows and
-    for 2,500 of them.)
+    An eigendecomposition takes the time of twenty factorizations, so that of more than a thousand
+    rows penalties are compared on a sample, a third of them and at most 2,500: the best one changes
+    little with the number of rows. (With landmarks, which smooth by themselves, it would: on
+    IMCLEF07A .3 in place of .1, which is best for all 10,000 rows and for 2,500 of them.)
 
     Parameters
     ----------
     smoother : ridge regression that is not fitted, perhaps of scaled inputs
     X, targets, sample_weight, groups : what it is fitted to
     rows : array of row numbers, default=None
-        Which to leave out; all when None.
+        Which to leave out, or to draw the sample from; all when None.
     fitted : the smoother fitted to other targets, default=None
         Saves a fit, where it can take these.
     """
@@ -90,20 +91,21 @@ class PenaltyPath:
         rows: np.ndarray | None = None,
         fitted: Any = None,
     ) -> None:
-        self.smoother, self.X, self.weight = smoother, X, sample_weight
-        self.targets, self.groups, self.rows = targets, groups, rows
-        self.whole = X.shape[0] <= getattr(_inner(smoother), "most_path_rows", np.inf)
-        if not self.whole and rows is None:
-            key = rank_by_content(X, targets)
-            self.rows = np.flatnonzero(key % max(1, round(X.shape[0] / SOME_ROWS)) == 0)
-        if fitted is not None and self.whole:
+        self.targets, self.weight, self.groups, self.rows = targets, sample_weight, groups, rows
+        if X.shape[0] > getattr(_inner(smoother), "most_path_rows", np.inf):
+            exact = clone(smoother)
+            _inner(exact).set_params(solver="cholesky")
+            self.fitted: Any = OnSample(exact, rows).fit(X, targets, sample_weight)
+            self.rows = self.fitted.left_out_rows_
+            return
+        if fitted is not None:
             self.fitted = fitted.with_targets(targets)
         else:
-            given = [X, targets, sample_weight]
-            seen = given if self.whole else [self._of_rows(values) for values in given]
-            self.fitted = open_to_any(clone(smoother)).fit(*seen)
-        if self.whole and hasattr(self.fitted, "left_out_rows_"):
-            self.fitted.left_out_rows_ = rows
+            self.fitted = open_to_any(clone(smoother)).fit(X, targets, sample_weight)
+        if hasattr(self.fitted, "left_out_rows_"):
+            if rows is not None and len(rows) > SAMPLE[0]:
+                self.rows = thinned(rows, X, targets, SAMPLE[0])
+            self.fitted.left_out_rows_ = self.rows
 
     def _of_rows(self, values: Any) -> Any:
         return values if values is None or self.rows is None else values[self.rows]
@@ -123,26 +125,96 @@ class PenaltyPath:
         """Some of the penalties: about one for each power of ten."""
         return smoother_alphas(self.fitted)[::3]
 
+    def best(self, alpha: Any = "auto") -> float:
+        """The penalty of least left-out squared error: of those given, or found by bracketing."""
+        grid = alpha_grid(alpha, partial(smoother_alphas, self.fitted))
+        tried: Any = Bracketing(grid) if isinstance(alpha, str) else Trials(grid)
+        for left in self.along(tried):
+            tried.record(squared_error(left, self.judged, self.weights))
+        return float(tried.best)
+
     def means(self, alpha: Any = "auto") -> Iterator[tuple[float, np.ndarray]]:
         """Pairs of a penalty and left-out means of shape (k, q)."""
         alphas = alpha_grid(alpha, partial(smoother_alphas, self.fitted))
-        all_left_out = self.whole and not hasattr(self.fitted, "left_out_rows_")
-        groups = self.groups if self.whole else self._of_rows(self.groups)
-        for value, left in zip(alphas.tolist(), self.fitted.loo_path(alphas, groups)):
+        return zip(alphas.tolist(), self.along(alphas))
+
+    def along(self, alphas: Iterable[float]) -> Iterator[np.ndarray]:
+        """Left-out means of shape (k, q) for each penalty, when it is asked for."""
+        all_left_out = not hasattr(self.fitted, "left_out_rows_")
+        for left in self.fitted.loo_path(alphas, self.groups):
             kept = self._of_rows(left) if all_left_out else left
-            yield value, kept.reshape(self.judged.shape)
+            yield kept.reshape(self.judged.shape)
 
     def smoother_with(self, alpha: float, targets: np.ndarray | None = None) -> Any:
         """The smoother with a penalty, fitted to its targets or to others."""
-        targets = self.targets if targets is None else targets
-        if not self.whole:
-            smoother = clone(self.smoother)
-            _inner(smoother).set_params(alpha=alpha, solver="cholesky")
-            return smoother.fit(self.X, targets, self.weight)
-        fitted = self.fitted
-        if targets is not self.targets:
-            fitted = fitted.with_targets(targets)
-        return fitted.with_alpha(alpha)
+        if targets is None or targets is self.targets:
+            return self.fitted.with_alpha(alpha)
+        return self.fitted.with_targets(targets).with_alpha(alpha)
+
+
+class OnSample:
+    """Ridge regression whose penalties are compared on a sample of its rows.
+
+    It takes the part of a smoother in a search: ``loo_path`` is of the rows ``left_out_rows_``,
+    all of the sample or some, and of a model of the sample alone; ``with_alpha`` fits to all rows.
+
+    Parameters
+    ----------
+    smoother : KernelRidge that is not fitted, perhaps of scaled inputs
+    among : array of row numbers, default=None
+        Which the sample is drawn from; all when None.
+    """
+
+    def __init__(self, smoother: Any, among: np.ndarray | None = None) -> None:
+        self.smoother, self.among = smoother, among
+
+    def fit(self, X: Any, targets: np.ndarray, sample_weight: Any = None) -> Self:
+        """Keep all rows, and fit to a sample."""
+        self.X, self.targets, self.weight = X, targets, sample_weight
+        rows = np.arange(X.shape[0]) if self.among is None else self.among
+        self.rows_ = self.left_out_rows_ = here = thinned(rows, X, targets, sample_size(X.shape[0]))
+        weight = None if sample_weight is None else np.asarray(sample_weight)[here]
+        self.fitted_ = open_to_any(clone(self.smoother)).fit(X[here], targets[here], weight)
+        self.fitted_to_ = targets
+        return self
+
+    def penalty_range(self) -> tuple[float, float]:
+        """The largest penalty worth trying, and what all of them are above."""
+        found: tuple[float, float] = self.fitted_.penalty_range()
+        return found
+
+    def loo_path(self, alphas: Any, groups: Any = None) -> Iterator[np.ndarray]:
+        """Left-out means of the sample for each alpha."""
+        groups = None if groups is None else np.asarray(groups)[self.rows_]
+        judged, smoother = np.searchsorted(self.rows_, self.left_out_rows_), self.fitted_
+        if self.targets is not self.fitted_to_:
+            smoother = smoother.with_targets(self.targets[self.rows_])
+        for left in smoother.loo_path(alphas, groups):
+            yield left[judged]
+
+    def with_targets(self, targets: np.ndarray) -> Self:
+        """The same for other targets."""
+        other = copy.copy(self)
+        other.targets = targets
+        return other
+
+    def with_alpha(self, alpha: float) -> Any:
+        """The ridge regression of all rows."""
+        smoother = clone(self.smoother)
+        _inner(smoother).set_params(alpha=alpha)
+        return smoother.fit(self.X, self.targets, self.weight)
+
+
+def sample_size(n: int) -> int:
+    """About how many of n rows compare penalties, where these are too many."""
+    return int(np.clip(n / SHARE, *SAMPLE))
+
+
+def thinned(rows: np.ndarray, X: Any, targets: np.ndarray, size: float) -> np.ndarray:
+    """About so many of some rows, the same in any order of all."""
+    step = max(1, round(len(rows) / size))
+    kept: np.ndarray = rows[rank_by_content(X[rows], targets[rows]) % step == 0]
+    return kept
 
 
 def _inner(smoother: Any) -> Any:
@@ -173,7 +245,7 @@ def alpha_grid(alpha: Any, automatic: Callable[..., Any]) -> Any:
 def smoother_alphas(smoother: Any) -> np.ndarray:
     """Penalties from near the mean to near interpolation, largest first."""
     top, bound = smoother.penalty_range()
-    alphas = (top if top > 0 else 1.0) * np.logspace(0, -7, N_ALPHAS)
+    alphas = (top if top > 0 else 1.0) * np.logspace(0, -DECADES, N_ALPHAS)
     costly = getattr(smoother, "path_is_costly", False)
     allowed = alphas[alphas > bound][:: 2 if costly else 1]
     return allowed if len(allowed) else alphas[:1]

@@ -18,6 +18,7 @@ PRECISIONS = ("double", "mixed")
 EXACT_ROWS = 20_000  # "auto" factors so many rows, for one alpha
 LINEAR_FEATURES = 4_000  # "primal" sums products of so many features; more, it iterates
 STEPS = 60  # of conjugate gradients, then
+PATH_ROWS = 1_000  # penalties are compared on so many rows, of more on a sample of them
 SPECTRAL_ROWS = 5_000  # "auto" decomposes so many rows, for several: 10 to 13 factorizations' work
 FACTORIZATIONS = 12
 PASSES = 5  # over the kernel, to refine a factor in single precision
@@ -34,7 +35,7 @@ class Plan:
     precision : "double" or "mixed"
     rows : int
     bytes : int
-        Most memory at one time, beside inputs and targets.
+        Most memory at one time, beside inputs.
     flops : float
         Operations, in those of double precision.
     free : int or None
@@ -43,6 +44,8 @@ class Plan:
         Where it will be computed; None for numpy.
     why : str
         The reason for this solver.
+    decisions : float
+        Seconds of the decisions by which penalties are compared, nominally.
     """
 
     solver: str
@@ -53,11 +56,12 @@ class Plan:
     free: int | None
     device: Any
     why: str
+    decisions: float = 0.0
 
     @property
     def seconds(self) -> float:
-        """How long it will take, by the speed of a small matrix product."""
-        return SLOWER * self.flops / product_rate(self.device)
+        """How long it will take, by the speed of a small matrix product; decisions too."""
+        return SLOWER * self.flops / product_rate(self.device) + self.decisions
 
     def __str__(self) -> str:
         return (
@@ -83,14 +87,16 @@ def plan(
     device: Any = None,
     linear: bool = False,
     filled: float = 1.0,
+    decisions: float = 0.0,
+    target_bytes: int = 0,
 ) -> Plan:
     """How to solve kernel ridge regression with so many rows, features and targets.
 
-    ``"auto"`` is exact for up to 20,000 rows, and for up to 5,000 rows when several penalties or
-    kernels are compared, as one eigendecomposition takes the time of some twelve factorizations.
-    Beyond, it takes landmarks, "nystroem"; a linear kernel is solved in the primal beyond 5,000
-    rows, exactly. Rows and settings decide, never the memory that happens
-    to be free: the same data give the same model on every machine, or an error.
+    ``"auto"`` is exact for up to 20,000 rows. Several penalties or kernels are compared by one
+    eigendecomposition of up to 1,000 rows, and of more on a sample of them, as it takes the time of
+    some twenty factorizations. Beyond 20,000, it takes landmarks, "nystroem"; a linear kernel is
+    solved in the primal beyond 5,000 rows, exactly. Rows and settings decide, never the memory that
+    happens to be free: the same data give the same model on every machine, or an error.
 
     Parameters
     ----------
@@ -108,6 +114,10 @@ def plan(
         Whether the kernel is the linear one.
     filled : float, default=1.0
         Share of the entries of X that are not zero.
+    decisions : float, default=0.0
+        Seconds that penalties are compared for, apart from the regression.
+    target_bytes : int, default=0
+        Memory of the targets.
 
     Returns
     -------
@@ -128,23 +138,20 @@ def plan(
 
     def made(solver: str, why: str) -> Plan:
         size, flops = costs(solver, n, p, d, precision=precision, n_alphas=n_alphas, filled=filled)
-        return Plan(solver, precision, n, size, flops, free, device, why)
+        size += target_bytes
+        return Plan(solver, precision, n, size, flops, free, device, why, decisions)
 
     if solver != "auto":
         return made(solver, f'solver="{solver}" was asked for')
     if linear and n > SPECTRAL_ROWS:
         return made("primal", "a linear kernel, and many rows")
-    if n_alphas > 1:
-        if n <= SPECTRAL_ROWS:
-            return made("spectral", "one decomposition serves every penalty")
-        return made("nystroem", _beyond(n, SPECTRAL_ROWS, "several penalties or kernels"))
     if n > EXACT_ROWS:
-        return made("nystroem", _beyond(n, EXACT_ROWS, "one penalty"))
+        return made("nystroem", f"{n:,} rows are more than the {EXACT_ROWS:,} solved exactly")
+    if n_alphas > 1 and n <= PATH_ROWS:
+        return made("spectral", "one decomposition serves every penalty")
+    if n_alphas > 1:
+        return made("cholesky", "penalties are compared on a sample of the rows")
     return made("cholesky", "one penalty, and few enough rows for an exact solution")
-
-
-def _beyond(n: int, most: int, what: str) -> str:
-    return f"{n:,} rows are more than the {most:,} that are solved exactly for {what}"
 
 
 def check_fits(plan: Plan) -> None:

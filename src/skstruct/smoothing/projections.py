@@ -3,11 +3,11 @@
 
 import numpy as np
 
-MANY, FEW = 100, 40  # more targets than these are looked at by so many combinations
+MANY, FEW = 60, 40  # more targets than these are looked at by so many combinations
 
 
 def few_targets(targets: np.ndarray) -> np.ndarray:
-    r"""Targets of shape (n, q) as they are, or :math:`T G / \sqrt{m}`, of shape (n, m), if q > 100.
+    r"""Targets of shape (n, q) as they are, or :math:`T G / \sqrt{m}`, of shape (n, m), if q > 60.
 
     G is (q, m), standard normal, and m = 40. Squared distances of rows are the same on average
     over G (Johnson and Lindenstrauss), so penalties and splits of trees are chosen alike.

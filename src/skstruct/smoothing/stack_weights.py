@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.optimize import nnls
 
 from skstruct.smoothing.base import group_numbers
 from skstruct.tolerances import EQUAL_PARTS, NO_WEIGHT
@@ -18,7 +17,10 @@ def mean_without(targets: np.ndarray, weight: np.ndarray, groups: Any = None) ->
     number = group_numbers(groups, n, weight)
     weighted = targets * (weight if targets.ndim == 1 else weight[:, None])
     own = np.zeros((number.max() + 1, *targets.shape[1:]))
-    np.add.at(own, number, weighted)
+    if len(own) == n:
+        own[number] = weighted
+    else:
+        np.add.at(own, number, weighted)
     mass = weight.sum() - np.bincount(number, weight)
     rest = weighted.sum(axis=0) - own
     rest /= mass if targets.ndim == 1 else mass[:, None]
@@ -99,5 +101,7 @@ def nonnegative_weights(gram: np.ndarray, right: np.ndarray) -> np.ndarray:
     if not shift > 0:
         return np.zeros(len(right))
     L = np.linalg.cholesky(gram + shift * np.eye(len(gram)))
+    from scipy.optimize import nnls
+
     c: np.ndarray = nnls(L.T, np.linalg.solve(L, right))[0]
     return np.where(c > NO_WEIGHT * c.max(initial=0.0), c, 0.0)

@@ -7,12 +7,13 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import LinAlgError, blas, eigh, lapack, solve_triangular
+from scipy.linalg import LinAlgError, blas, eigh, lapack
 from sklearn.base import BaseEstimator
 
 from skstruct._arrays.memory import row_blocks
 from skstruct.kernels.grams import GramBlocks, mirror
 from skstruct.saving import savable
+from skstruct.smoothing.systems.triangles import InverseColumns
 from skstruct.tolerances import EIGENVALUE_NOISE, GRAM_EIGENVALUE_ZERO
 
 # The threads of some builds of OpenBLAS crash in potrf on matrices of several gigabytes (seen with
@@ -104,7 +105,8 @@ class CholeskySystem(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     def _settle(self, shift: float, border: np.ndarray | None) -> None:
         self.shift_, self.border_ = float(shift), border
-        self.__dict__.pop("_lifted", None)
+        for name in ("_lifted", "_inverse"):
+            self.__dict__.pop(name, None)
 
     # ------------------------------------------------------------------ one way to keep a matrix
     def _build(
@@ -129,10 +131,6 @@ class CholeskySystem(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """M^-1 B in place: ``B`` (n, q) has its columns together, and the type of the factor."""
         return routine("potrs", self.factor_)(self.factor_, B, lower=1, overwrite_b=1)[0]
 
-    def _half(self, B: np.ndarray) -> Any:
-        """L^-1 B with M = L L'; overwrites ``B``."""
-        return solve_triangular(self.factor_, B, lower=True, check_finite=False, overwrite_b=True)
-
     # ------------------------------------------------------------------ what follows
     @cached_property
     def _lifted(self) -> Any:
@@ -156,9 +154,17 @@ class CholeskySystem(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             A = blas.dger(-1.0, self._lifted, share, a=A, overwrite_a=1)
         return A
 
+    @cached_property
+    def _inverse(self) -> InverseColumns:
+        return InverseColumns(self.factor_)
+
+    def _half_columns(self, rows: np.ndarray) -> Any:
+        """Columns of L^-1 with M = L L', from their first row that is not zero."""
+        return self._inverse.of(rows)[1]
+
     def residual_block(self, rows: np.ndarray) -> Any:
         """Block of shift * inverse for some rows; shape (len(rows), len(rows))."""
-        half = self._half(unit_columns(self._n, rows))
+        half = self._half_columns(rows)
         block = half.T @ half
         if self.border_ is not None:
             lifted = self._lifted[rows]
@@ -297,9 +303,10 @@ class PackedCholeskySystem(CholeskySystem):
         flat = self.factor_.reshape(-1)
         return routine("pftrs", flat)(self._n, flat, B, uplo="L", overwrite_b=1)[0]
 
-    def _half(self, B: np.ndarray) -> Any:
+    def _half_columns(self, rows: np.ndarray) -> Any:
         flat = self.factor_.reshape(-1)
-        return routine("tfsm", flat)(1.0, flat, B, uplo="L", overwrite_b=1)
+        unit = unit_columns(self._n, rows)
+        return routine("tfsm", flat)(1.0, flat, unit, uplo="L", overwrite_b=1)
 
 
 def _order(shape: tuple[int, ...]) -> tuple[int, int]:
