@@ -45,8 +45,8 @@ from smoothing.nystroem_cases import (
         ({"n_landmarks": 0}, "n_landmarks is a whole number from 1"),
         ({"n_landmarks": 2.5}, "n_landmarks is a whole number from 1"),
         ({"n_landmarks": "many"}, "n_landmarks is a whole number from 1"),
-        ({"dtype": "float16"}, 'dtype is "float64" or "float32"'),
-        ({"dtype": int}, 'dtype is "float64" or "float32"'),
+        ({"dtype": "float16"}, 'dtype is "auto", "float64" or "float32"'),
+        ({"dtype": int}, 'dtype is "auto", "float64" or "float32"'),
         ({"n_partitions": 0}, "at least one partition"),
     ],
 )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from skstruct import config_context
 from skstruct.backends import backend_for
 from skstruct.smoothing.nystroem import ridge as ridge_module
+from skstruct.smoothing.nystroem.kernel_sums import FeatureSums
 from skstruct.smoothing.nystroem.reading import as_given
 from skstruct.smoothing.nystroem.sums import ARRAYS, Stats, accumulate, merged
 from skstruct.streaming import ArraySource, IteratorSource
@@ -121,15 +122,15 @@ def test_a_merge_leaves_its_parts_alone():
 
 def test_accumulating_leaves_the_rows_alone():
     A, targets, weight = X.copy(), T.copy(), np.linspace(0.1, 1.0, 25)
-    feature_map = some_landmarks().fit(X, T).map_
+    feature_sums = FeatureSums(some_landmarks().fit(X, T).map_)
     [part] = ArraySource(A, targets, weight).partitions()
     for _ in range(2):
-        accumulate(part, feature_map, as_given, 7)
+        accumulate(part, feature_sums, as_given, 7)
     np.testing.assert_array_equal(A, X)
     np.testing.assert_array_equal(targets, T)
     np.testing.assert_array_equal(weight, np.linspace(0.1, 1.0, 25))
     with pytest.raises(ValueError, match="no rows to learn from"):
-        accumulate(ArraySource(A[:0], targets[:0]).partitions()[0], feature_map, as_given, 7)
+        accumulate(ArraySource(A[:0], targets[:0]).partitions()[0], feature_sums, as_given, 7)
 
 
 # ---------------------------------------------------------------------- parts

@@ -32,6 +32,9 @@ class Backend(Protocol):
     def exp(self, A: Any) -> Array: ...
     def multiply(self, A: Any, B: Any) -> Array: ...  # A @ B
     def add_product(self, C: Any, A: Any, B: Any) -> Array: ...  # C += A' B
+    def rows_at_a_time(
+        self, width: int
+    ) -> int | None: ...  # that are summed, by their width alone: so are the bits; None for all
     def add_square(
         self, G: Any, Z: np.ndarray
     ) -> Array: ...  # G += Z' Z, on and below the diagonal
@@ -41,9 +44,14 @@ class Backend(Protocol):
     ) -> Array: ...  # L^-1 B or L'^-1 B
     def whiten(self, L: Any, K: Any) -> Array: ...  # K L'^-1, rows of K by rows
     def whitener(self, L: Any) -> Callable[[Array], Array]: ...  # the same for many K
+    def whiten_square(self, L: Any, G: Any) -> Array: ...  # L^-1 G L'^-1, a new matrix
+    def condition(
+        self, L: Any
+    ) -> float: ...  # of L L', about; infinite where rows are whitened one by one in any case
     def add_diagonal(self, A: Any, value: Any) -> Array: ...
     def copied(self, A: Any) -> Array: ...  # columns together
     def eigh(self, A: Any) -> tuple[Array, Array]: ...
+    def uploads(self) -> Any: ...  # see Uploads; None where arrays need not travel
     def free_memory(self) -> int | None: ...  # bytes; None where nobody knows
 
 

@@ -11,6 +11,8 @@ from scipy.linalg import blas, eigh, lapack
 from skstruct._arrays.memory import available_memory
 
 DOUBLE = np.float64
+POWERS = 20  # steps towards the largest and the smallest eigenvalue
+STEP, STEP_IF_WIDE, WIDE = 2048, 512, 8192  # rows that are summed at a time; features
 
 
 def _name(function: str, A: np.ndarray) -> str:
@@ -45,6 +47,9 @@ class NumpyBackend:
         total: np.ndarray = gemm(1.0, A.T, B.T, beta=1.0, c=C, trans_b=1, overwrite_c=1)
         return total
 
+    def rows_at_a_time(self, width: int) -> int | None:
+        return STEP if width <= WIDE else STEP_IF_WIDE
+
     def add_square(self, G: np.ndarray, Z: np.ndarray) -> np.ndarray:
         syrk = getattr(blas, _name("syrk", G))
         total: np.ndarray = syrk(1.0, Z.T, beta=1.0, c=G, trans=0, lower=1, overwrite_c=1)
@@ -70,6 +75,23 @@ class NumpyBackend:
     def whitener(self, L: np.ndarray) -> Callable[..., Any]:
         return partial(self.whiten, L)
 
+    def whiten_square(self, L: np.ndarray, G: np.ndarray) -> np.ndarray:
+        sygst = getattr(lapack, _name("sygst", L))
+        whitened: np.ndarray = sygst(np.asfortranarray(G), L, itype=1, lower=1)[0]
+        return whitened
+
+    def condition(self, L: np.ndarray) -> float:
+        trmm = getattr(blas, _name("trmm", L))
+        v = np.random.default_rng(0).standard_normal((len(L), 1)).astype(L.dtype)
+        largest, smallest = np.asfortranarray(v), np.asfortranarray(v)
+        for _ in range(POWERS):
+            largest = trmm(1.0, L, largest, side=0, lower=1, trans_a=1)
+            largest = trmm(1.0, L, largest, side=0, lower=1)
+            smallest = self.solve_lower(L, self.solve_lower(L, smallest), transposed=True)
+            lengths = np.linalg.norm(largest), np.linalg.norm(smallest)
+            largest, smallest = largest / lengths[0], smallest / lengths[1]
+        return float(lengths[0] * lengths[1])
+
     def add_diagonal(self, A: np.ndarray, value: float) -> np.ndarray:
         A.flat[:: len(A) + 1] += value
         return A
@@ -80,6 +102,9 @@ class NumpyBackend:
     def eigh(self, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         values, vectors = eigh(A, lower=True, check_finite=False, driver="evr")
         return values, vectors
+
+    def uploads(self) -> None:
+        return None
 
     def free_memory(self) -> int | None:
         return available_memory()

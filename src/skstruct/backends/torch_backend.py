@@ -8,6 +8,8 @@ import numpy as np
 import torch
 
 from skstruct._arrays.memory import available_memory
+from skstruct.backends import split_products
+from skstruct.backends.uploads import Uploads
 
 BLOCKS = 16  # of a factor: its diagonal blocks hold 1/16 of its numbers
 
@@ -27,6 +29,8 @@ class BlockTriangle:
     L : tensor of shape (m, m)
         What is above the diagonal does not count.
     n_blocks : int, default=16
+    multiple : int, default=1
+        Widths of blocks are multiples of it, but for the last.
 
     References
     ----------
@@ -39,10 +43,10 @@ class BlockTriangle:
     tensor([[1., 1.]])
     """
 
-    def __init__(self, L: Any, n_blocks: int = BLOCKS) -> None:
+    def __init__(self, L: Any, n_blocks: int = BLOCKS, multiple: int = 1) -> None:
         self.L = L
         m = len(L)
-        step = max(1, -(-m // n_blocks))
+        step = max(1, -(-m // (n_blocks * multiple))) * multiple
         self.blocks = [slice(start, min(start + step, m)) for start in range(0, m, step)]
         self.inverses = [_inverse(L[block, block]) for block in self.blocks]
 
@@ -77,12 +81,24 @@ NARROWEST = 256  # columns of a panel; narrower products do not fill a device
 
 
 class TorchBackend:
-    """Computes on a device of torch. See :class:`~skstruct.backends.Backend`."""
+    """Computes on a device of torch. See :class:`~skstruct.backends.Backend`.
+
+    Parameters
+    ----------
+    device : str or torch.device
+    split : bool, default=None
+        Whether squares and triangular systems in float32 are computed by
+        :mod:`~skstruct.backends.split_products`; None: where the device is made for that.
+    """
 
     name = "torch"
 
-    def __init__(self, device: Any) -> None:
+    def __init__(self, device: Any, split: bool | None = None) -> None:
         self.device = torch.device(device)
+        self.split = split_products.has_half_units(self.device) if split is None else split
+
+    def _splits(self, A: Any) -> bool:
+        return self.split and A.dtype == torch.float32 and len(A) >= NARROWEST
 
     def _dtype(self, dtype: Any) -> Any:
         if dtype is None or isinstance(dtype, torch.dtype):
@@ -110,6 +126,8 @@ class TorchBackend:
         return A.exp_()
 
     def multiply(self, A: Any, B: Any) -> Any:
+        if self._splits(A) and B.ndim == 2 and min(A.shape[1], B.shape[1]) >= NARROWEST:
+            return split_products.product(A, B)
         return A @ B
 
     def add_product(self, C: Any, A: Any, B: Any) -> Any:
@@ -118,11 +136,17 @@ class TorchBackend:
 
     def add_square(self, G: Any, Z: Any) -> Any:
         m, Z = len(G), Z.to(G.dtype)
+        if self._splits(G):
+            split_products.add_square(G, Z)
+            return G
         step = max(NARROWEST, -(-m // PANELS))
         for start in range(0, m, step):  # columns start..stop, from the diagonal down
             columns = Z[:, start : start + step]
             G.T[start : start + step, start:].addmm_(columns.T, Z[:, start:])
         return G
+
+    def rows_at_a_time(self, width: int) -> int | None:
+        return None
 
     def cholesky(self, A: Any) -> tuple[Any, int]:
         # In place only for columns together, and if A itself is given as the result.
@@ -139,7 +163,18 @@ class TorchBackend:
         return torch.linalg.solve_triangular(L.T, K, upper=True, left=False, out=K)
 
     def whitener(self, L: Any) -> Callable[..., Any]:
-        return BlockTriangle(L).whiten
+        if not self._splits(L):
+            return BlockTriangle(L).whiten
+        plain = BlockTriangle(L, split_products.BLOCKS, split_products.ALIGNED)
+        return split_products.SplitTriangle(plain).whiten
+
+    def whiten_square(self, L: Any, G: Any) -> Any:
+        whole = torch.tril(G) + torch.tril(G, -1).T
+        half = torch.linalg.solve_triangular(L, whole, upper=False)
+        return torch.linalg.solve_triangular(L, half.T, upper=False)
+
+    def condition(self, L: Any) -> float:
+        return float("inf")
 
     def add_diagonal(self, A: Any, value: float) -> Any:
         A.diagonal().add_(value)
@@ -150,6 +185,9 @@ class TorchBackend:
 
     def eigh(self, A: Any) -> Any:
         return torch.linalg.eigh(A)
+
+    def uploads(self) -> Uploads | None:
+        return Uploads(self.device) if self.device.type == "cuda" else None
 
     def free_memory(self) -> int | None:
         if self.device.type != "cuda":

@@ -95,6 +95,9 @@ class DeviceCosts:
         self.used = None if problem.used is None else torch.tensor(problem.used)
         self.used = None if self.used is None else self.used.to(backend.device)
         self.arcs = None
+        if hasattr(V, "tensor_product"):
+            self.product = V.tensor_product(backend)  # type: ignore[method-assign]
+            return
         if not sparse.issparse(V):
             self.matrix = backend.asarray(V, "float64")
             return

@@ -20,9 +20,7 @@ from skstruct.smoothing.nystroem.landmarks import ROWS_PER_LANDMARK, choose_land
 class NystroemMap:
     r"""Features :math:`z(x) = R^{-1} k(L, x)` with :math:`R R' = k(L, L)` for landmarks L.
 
-    Their inner products are the kernel wherever one of the two inputs is a landmark. They are
-    whitened before anything is summed: sums of plain kernel values, whitened afterwards, lose
-    all digits.
+    Their inner products are the kernel wherever one of the two inputs is a landmark.
 
     Parameters
     ----------
@@ -120,6 +118,11 @@ class NystroemMap:
         )
 
     @cached_property
+    def condition(self) -> float:
+        """Of k(L, L), about: how much rounding grows where sums are whitened, and not rows."""
+        return float(self.backend.condition(self.factor))
+
+    @cached_property
     def _whiten(self) -> Any:
         return self.backend.whitener(self.factor)
 
@@ -166,6 +169,7 @@ _KEPT = ("kernel", "landmarks", "residual", "dtype", "device")
 class _ExplicitMap:
     """Features that are values of their own: nothing is left to multiply by."""
 
+    condition = np.inf  # nothing is whitened
     dtype: str
     device: str | None
 

@@ -110,7 +110,8 @@ def _thinned(
         if pivot <= EIGENVALUE_ZERO * proposed[i] or probability * proposed[i] >= pivot:
             continue
         column = H[:, i] / np.sqrt(pivot)
-        H -= np.outer(column, column)
+        below = column[i + 1 :]
+        H[i + 1 :, i + 1 :] -= below[:, None] * below  # what comes later is all that is looked at
         chosen.append(i)
         columns.append(column)
         if len(chosen) == most:

@@ -14,7 +14,10 @@ from skstruct.exceptions import restated
 def as_given(block: Any) -> tuple[Any, np.ndarray, Any]:
     """Rows, targets of shape (n, q) and weights of a block that has them."""
     X = block.X if is_tensor(block.X) or sparse.issparse(block.X) else np.asarray(block.X)
-    y = block.y if is_tensor(block.y) else np.asarray(block.y, dtype=np.float64)
+    kept = is_tensor(block.y) or sparse.issparse(block.y)
+    y = block.y if kept else np.asarray(block.y)
+    if not kept and y.dtype.kind != "f":  # single precision need not become double here
+        y = y.astype(np.float64)
     return X, y if y.ndim == 2 else y[:, None], block.weight
 
 
@@ -68,6 +71,10 @@ def first_not_finite(X: Any) -> int | None:
         X = X.tocsr()
         bad = np.flatnonzero(~np.isfinite(X.data))
         return int(np.searchsorted(X.indptr, bad[0], side="right")) - 1 if len(bad) else None
+    if isinstance(X, np.ndarray) and X.dtype.kind == "f":
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(X.sum(dtype=np.float64)):  # one pass, and no copy
+                return None
     try:
         X = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):

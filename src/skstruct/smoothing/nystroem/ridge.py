@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -21,6 +22,7 @@ from skstruct.kernels.inputs import InputKernel, resolve_kernel
 from skstruct.saving import savable
 from skstruct.smoothing.kernel_ridge import KernelMachine, check_alpha
 from skstruct.smoothing.nystroem.feature_maps import FourierMap, LinearMap, NystroemMap
+from skstruct.smoothing.nystroem.kernel_sums import FeatureSums, chosen_sums
 from skstruct.smoothing.nystroem.landmarks import (
     FEWEST_ROWS,
     ROWS_PER_LANDMARK,
@@ -33,7 +35,7 @@ from skstruct.smoothing.nystroem.system import FeatureSystem, LeftOut
 from skstruct.smoothing.planning import check_n_landmarks, free_memory
 from skstruct.streaming import ArraySource
 from skstruct.streaming.blocks import join_rows
-from skstruct.streaming.engines import SerialEngine, itself, merge_tree, opened
+from skstruct.streaming.engines import SerialEngine, itself, merge_tree, opened, placed
 
 PARTS, PART_ROWS = 16, 250_000  # partitions at least, and rows of one at most
 FAN_IN = 2  # sums that are merged at a time: of 16 partitions, five are held at most
@@ -50,8 +52,10 @@ class NystroemRidge(LeftOut, KernelMachine):
     Landmarks L are rows chosen by randomly pivoted Cholesky [1]_, which leaves less of the kernel
     unexplained than as many rows drawn evenly. Memory for m landmarks and q targets is
     :math:`2 m^2 + m q` numbers and a block of rows, whatever the number of rows; the work is
-    :math:`2 n m^2 + 2 n m q` operations, once for all alphas. With every row a landmark it is
-    :class:`KernelRidge`.
+    :math:`n m^2 + 2 n m q` operations, once for all alphas. Kernel values are summed, and features
+    are made of the sums, which changes predictions in the ninth digit at most; where landmarks are
+    so close that the condition of k(L, L) is above 10^6, features are made row by row, which takes
+    :math:`n m^2` operations more. With every row a landmark it is :class:`KernelRidge`.
 
     Parameters
     ----------
@@ -66,9 +70,13 @@ class NystroemRidge(LeftOut, KernelMachine):
         ``"auto"`` stops once a thousandth of the kernel's trace is left, at 2 sqrt(n) landmarks,
         which is at least 1,000 and at most 20,000.
     fit_intercept : bool, default=True
-    dtype : "float64" or "float32", default="float64"
+    dtype : "auto", "float64" or "float32", default="auto"
         Of the features; sums are in float64. ``"float32"`` takes half the time, and is for
-        penalties above 1e-7 of the number of rows.
+        penalties above 1e-7 of the number of rows. ``"auto"`` is float64, but above 100,000 rows
+        products of kernel values are in float32 where that changes the fitted means of a sample by
+        less than a thousandth of their deviation, even at the lowest penalty that is tried.
+        On a GPU, products are those of split halves, measured against float64 and computed again
+        where they are off by more than 1e-5.
     n_partitions : int, default=None
         Parts in which rows are summed; 16, or more where one would have above 250,000 rows, when
         None. The same number gives the same bits on every engine, with any number of workers.
@@ -112,7 +120,7 @@ class NystroemRidge(LeftOut, KernelMachine):
         features: str = "nystroem",
         n_landmarks: int | str = "auto",
         fit_intercept: bool = True,
-        dtype: str = "float64",
+        dtype: str = "auto",
         n_partitions: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -127,13 +135,18 @@ class NystroemRidge(LeftOut, KernelMachine):
         self.verbose = verbose
         self.random_state = random_state
 
-    rows_ = sample_ = left_out_rows_ = folds_ = None  # of a model that was loaded from a file
+    takes_sparse_targets = True  # of which sums are made, some rows at a time
+    # Of a model that was loaded from a file:
+    rows_: Any = None
+    sample_: Any = None
+    left_out_rows_: Any = None
+    folds_: Any = None
 
     # ------------------------------------------------------------------ fitting
     @reported
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NystroemRidge":
-        """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
+        """Fit to targets ``y`` of shape (n, n_targets) or (n,); they may be sparse."""
         self._check_parameters()
         X, targets, weight = self._read_rows(X, y, sample_weight)
         rows = self._rows_to_sample(X.shape[0], weight)
@@ -146,6 +159,7 @@ class NystroemRidge(LeftOut, KernelMachine):
         self.map_ = self._new_map(kernel, sample, X.shape[0], X)
         self._one_target = targets.ndim == 1
         self.rows_, self.sample_, self.folds_ = (X, targets, weight), None, None
+        self.sums_ = self._chosen_sums(_taken(self.rows_, rows), X.shape[0])
         self.stats_ = self._summed(ArraySource(*self.rows_), as_given)
         drawn = len(rows) < (X.shape[0] if weight is None else np.count_nonzero(weight))
         self.left_out_rows_ = rows if drawn else None
@@ -192,6 +206,7 @@ class NystroemRidge(LeftOut, KernelMachine):
         self.map_ = self._new_map(kernel, X[kept], source.n_rows, X)
         self._one_target = given and np.ndim(sample.y) == 1
         self.folds_, self.fold_sums_ = folds, []
+        self.sums_ = self._chosen_sums((X, T, weight), source.n_rows)
         self.stats_ = self._summed(source, read, level)
         self.rows_, self.left_out_rows_, self.sample_ = None, None, (X, T, weight)
         return self._solve()
@@ -208,6 +223,7 @@ class NystroemRidge(LeftOut, KernelMachine):
             kernel = self._settled_kernel(X, weight)
             self.map_ = self._new_map(kernel, X[kept], None, X)
             self._one_target = targets.ndim == 1
+            self.sums_ = chosen_sums(self.map_)
         self.folds_ = None
         part = self._summed(ArraySource(X, targets, weight), as_given)
         if not first and part.C.shape != self.stats_.C.shape:
@@ -228,8 +244,8 @@ class NystroemRidge(LeftOut, KernelMachine):
         if self._precomputed:
             raise ValueError("A precomputed kernel has no landmarks: use KernelRidge.")
         check_n_landmarks(self.n_landmarks)
-        if self.dtype not in ("float64", "float32", np.float64, np.float32):
-            raise ValueError(f'dtype is "float64" or "float32"; got {self.dtype!r}.')
+        if self.dtype not in ("auto", "float64", "float32", np.float64, np.float32):
+            raise ValueError(f'dtype is "auto", "float64" or "float32"; got {self.dtype!r}.')
         if np.ndim(check_alpha(self.alpha)):
             raise ValueError("One alpha serves all targets; got several.")
 
@@ -284,7 +300,7 @@ class NystroemRidge(LeftOut, KernelMachine):
 
     def _new_map(self, kernel: Any, sample: Any, n_rows: int | None, X: Any) -> Any:
         device = X.device if self.device is None and is_tensor(X) else self.device
-        dtype = np.dtype(self.dtype).name
+        dtype = "float64" if self.dtype == "auto" else np.dtype(self.dtype).name
         if self.features == "linear":
             self._check_memory(X.shape[1], 0, 0)
             return LinearMap.of_sample(kernel, sample, self.fit_intercept, dtype, device)
@@ -307,7 +323,7 @@ class NystroemRidge(LeftOut, KernelMachine):
                 )
             engine, count = workers, self._n_partitions(source)
             if level is not None:
-                engine = SavedEngine(level, self.map_.backend, workers, count)
+                engine = SavedEngine(level, self.map_.backend, workers, count, self.sums_.name)
                 count = engine.n_partitions
             here = isinstance(workers, SerialEngine)
             what, n_rows = f"summing {self.map_.width:,} features", source.n_rows if here else None
@@ -322,28 +338,49 @@ class NystroemRidge(LeftOut, KernelMachine):
     def _sums_of(
         self, source: Any, read: Any, engine: Any, workers: Any, count: int, square: bool
     ) -> Any:
-        args = (workers.submit(itself, self.map_), read, self._block_rows(), square)
+        sums = self.sums_
+        memory = getattr(workers, "task_memory", None)
+        args = (workers.submit(itself, sums), read, self._block_rows(memory), square)
         if self.folds_ is None:
-            return merge_tree(
-                source.partitions(count), engine, accumulate, merged, FAN_IN, args=args
-            )
+            parts = source.partitions(count)
+            return sums.finished(merge_tree(parts, engine, accumulate, merged, FAN_IN, args=args))
         parts = source.partitions(int(self.folds_.max()) + 1)
-        tasks = [engine.submit(carried(accumulate), part, *args) for part in parts]
-        self.fold_sums_ = [engine.result(task) for task in tasks]
+        tasks = [engine.submit(carried(accumulate), placed(engine, p), *args) for p in parts]
+        self.fold_sums_ = [sums.finished(engine.result(task)) for task in tasks]
         return merged(self.fold_sums_)
+
+    def _chosen_sums(self, sample: tuple[Any, Any, Any], n_rows: int | None) -> FeatureSums:
+        """Kernel values or features, in which precision: by the landmarks and a sample."""
+        if self.dtype != "auto" or is_tensor(sample[0]) or is_tensor(sample[1]):
+            return chosen_sums(self.map_)
+        with working("comparing sums in single and double precision"):
+            return chosen_sums(self.map_, sample, n_rows, float(check_alpha(self.alpha)))
+
+    @cached_property
+    def sums_(self) -> FeatureSums:
+        """What is summed over rows; of a model from a file, in double precision."""
+        return chosen_sums(self.map_)
 
     def _n_partitions(self, source: Any) -> int:
         """Those asked for, or enough for checkpoints and workers: by the rows, not by who sums."""
         if self.n_partitions is not None:
             return self.n_partitions
-        return max(PARTS, -(-(source.n_rows or 0) // PART_ROWS))
+        # Sums of sparse targets, of which there are many, would be large for each partition.
+        wide = self.rows_ is not None and sparse.issparse(self.rows_[1])
+        return max(1 if wide else PARTS, -(-(source.n_rows or 0) // PART_ROWS))
 
-    def _block_rows(self) -> Any:
-        """Rows of a block: features, kernel values and targets are held."""
+    def _block_rows(self, most: int | None = None) -> Any:
+        """Rows of a block: of a worker with so much memory, an eighth is taken.
+
+        At least as many as are summed at a time, so that the sums have the same bits.
+        """
         budget = parse_memory(self.memory)
+        budget = budget if most is None else min(budget, most // 8)
         if self.map_.backend.name == "torch" and self.map_.backend.device.type == "cuda":
             budget = max(budget, self.map_.backend.free_memory() // 4)  # of the device, not of us
-        return max(1, budget // (32 * self.map_.width))
+        rows = max(1, budget // (32 * self.map_.width))
+        step = self.map_.backend.rows_at_a_time(self.map_.width)
+        return rows if step is None else max(step, rows // step * step)
 
     # ------------------------------------------------------------------ solving
     @cached_property
@@ -357,11 +394,19 @@ class NystroemRidge(LeftOut, KernelMachine):
 
     def _store(self, strict: bool = True) -> Self:
         backend, system = self.map_.backend, self.system_
+        if np.isinf(check_alpha(self.alpha)):  # of a search: nothing is written
+            self.intercept_ = backend.to_host(system.mean_targets)
+            self.dual_coef_ = np.zeros(self.stats_.C.shape)
+            return self
         coef = system.coefficients(check_alpha(self.alpha), strict=strict)
         shift = system.mean_targets - system.mean_features @ coef
         self.intercept_ = backend.to_host(shift)
         self.dual_coef_ = np.ascontiguousarray(backend.to_host(self.map_.readout(coef)))
         return self
+
+    def penalty_range(self) -> tuple[float, float]:
+        """The largest penalty worth trying, near the mean, and what all of them are above."""
+        return self.system_.trace, 0.0
 
     def with_alpha(self, alpha: float) -> "NystroemRidge":
         """The same smoother with another alpha: the sums are the same."""
@@ -373,7 +418,8 @@ class NystroemRidge(LeftOut, KernelMachine):
     def with_targets(self, targets: np.ndarray) -> "NystroemRidge":
         """The same smoother for other targets: a second pass over the rows."""
         X, _, weight = self._kept_rows()
-        targets = np.asarray(targets, dtype=np.float64)
+        if not sparse.issparse(targets):
+            targets = np.asarray(targets, dtype=np.float64)
         other = copy.copy(self)
         other.rows_ = (X, targets, weight)
         other._one_target = targets.ndim == 1
@@ -385,7 +431,7 @@ class NystroemRidge(LeftOut, KernelMachine):
 
     def _not_saved(self) -> tuple[Any, ...]:
         rows = () if self.has_few_rows() else ("rows_", "left_out_rows_")
-        return ("fold_sums_", "folds_", "sample_", *rows)
+        return ("fold_sums_", "folds_", "sample_", "sums_", *rows)
 
     def has_few_rows(self) -> bool:
         """Whether training rows are kept, and are no more numbers than the sums."""
@@ -403,7 +449,8 @@ class NystroemRidge(LeftOut, KernelMachine):
                 "The training rows are not kept by NystroemRidge where it is fitted to a stream or "
                 "in parts, nor are many of them in a model file: fit to arrays."
             )
-        return self.rows_
+        rows: tuple[Any, np.ndarray, Any] = self.rows_
+        return rows
 
     # ------------------------------------------------------------------ what was fitted
     @property
@@ -478,6 +525,14 @@ class NystroemRidge(LeftOut, KernelMachine):
         X = self._checked(X)
         weights: np.ndarray = self._weights(X, rows, weight)
         return weights
+
+
+def _taken(rows: tuple[Any, Any, Any], numbers: np.ndarray) -> tuple[Any, Any, Any]:
+    """Rows by number, of inputs, targets and weights."""
+    X, T, weight = rows
+    if len(numbers) == X.shape[0]:
+        return rows
+    return X[numbers], T[numbers], None if weight is None else weight[numbers]
 
 
 def _positive(weight: np.ndarray) -> np.ndarray:

@@ -10,11 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from skstruct._arrays.rows import dense
 from skstruct.saving import savable
+from skstruct.smoothing.nystroem.arriving import arriving
 from skstruct.streaming.engines import SerialEngine
 
 ARRAYS = ("G", "C", "z", "t")
+COLUMNS = 2_000  # of sparse targets that are multiplied at a time
 
 
 @savable
@@ -43,30 +47,43 @@ class Stats:
     def add(
         self,
         Z: np.ndarray,
-        T: np.ndarray,
+        T: Any,
         weight: np.ndarray | None,
         backend: Any,
         square: bool = True,
     ) -> None:
-        """Add rows in place; ``Z`` and ``T`` may be overwritten. Without ``square``, G is left."""
+        """Add rows in place; ``Z`` may be overwritten. Without ``square``, G is left.
+
+        ``T`` is in double precision, and may be sparse; its products with Z are in that of Z.
+        """
         if weight is not None:
-            root = backend.asarray(np.sqrt(weight), Z.dtype)
-            Z *= root[:, None]
-            T = T * root[:, None]
+            root = backend.asarray(np.sqrt(weight))
+            Z *= backend.asarray(root, Z.dtype)[:, None]
+            T = T.multiply(root[:, None]).tocsr() if sparse.issparse(T) else T * root[:, None]
         else:
-            root = backend.asarray(np.ones(len(Z)), Z.dtype)
-        if Z.dtype == self.C.dtype:
+            root = backend.asarray(np.ones(len(Z)))
+        if sparse.issparse(T):
+            self._add_sparse_product(Z, T)
+        elif Z.dtype == self.C.dtype:
             self.C = backend.add_product(self.C, Z, T)
-            self.G = backend.add_square(self.G, Z) if square else self.G
         else:  # float32 products, float64 sums
-            self.C += Z.T @ T
-            if square:
-                self.G += backend.add_square(backend.zeros(self.G.shape, Z.dtype), Z)
-        self.z += Z.T @ root
+            self.C += backend.multiply(Z.T, backend.asarray(T, Z.dtype))
+        if square and Z.dtype == self.C.dtype:
+            self.G = backend.add_square(self.G, Z)
+        elif square:
+            self.G += backend.add_square(backend.zeros(self.G.shape, Z.dtype), Z)
+        self.z += Z.T @ backend.asarray(root, Z.dtype)
         self.t += T.T @ root
         self.yy += float((T * T).sum())
         self.weight += float(len(Z) if weight is None else weight.sum())
         self.n += len(Z)
+
+    def _add_sparse_product(self, Z: np.ndarray, T: Any) -> None:
+        """Add Z'T, some columns at a time: the product is dense, and there may be many."""
+        T = T.tocsc()
+        for first in range(0, T.shape[1], COLUMNS):
+            columns = slice(first, first + COLUMNS)
+            self.C[:, columns] += (T[:, columns].T @ Z).T
 
     def on(self, backend: Any) -> Stats:
         """The same where a backend computes, columns together."""
@@ -108,31 +125,31 @@ def _copied(A: np.ndarray) -> Any:
     return A.clone() if A.ndim == 1 else A.mT.clone().mT
 
 
-def accumulate(
-    partition: Any, feature_map: Any, read: Any, block_rows: int, square: bool = True
-) -> Stats:
+def accumulate(partition: Any, sums: Any, read: Any, block_rows: int, square: bool = True) -> Stats:
     """Sums over the rows of one partition; a pure function, which any machine may run.
 
     Parameters
     ----------
     partition : Partition
-    feature_map : NystroemMap or FourierMap
+    sums : FeatureSums or KernelSums
     read : callable (Block) -> X, targets of shape (n, q), weights or None
     block_rows : int
         Rows that are held at a time.
     """
-    backend, stats = feature_map.backend, None
-    for block in partition.blocks(block_rows):
-        X, T, weight = read(block)
-        if stats is None:
-            stats = Stats.empty(feature_map.width, T.shape[1], backend)
-        if not len(T):
-            continue
-        Z = feature_map.features(X)
-        stats.add(Z, backend.asarray(T, Z.dtype), weight, backend, square)
+    stats: Stats | None = None
+    blocks = partition.blocks(block_rows)
+    for X, T, weight in arriving(blocks, read, sums.backend):
+        stats = sums.added(stats, X, T, weight, square)
     if stats is None:
         raise ValueError("There are no rows to learn from.")
     return stats
+
+
+def targets_on(backend: Any, T: Any, dtype: Any) -> Any:
+    """Targets where a backend computes; sparse ones stay so on the host."""
+    if sparse.issparse(T) and backend.name == "numpy":
+        return T.astype(dtype)
+    return backend.asarray(dense(T), dtype)
 
 
 # Sums over partitions that are saved on the way, and go on where they were stopped.
@@ -157,10 +174,15 @@ class SavedEngine:
         Whatever it is, results come to this process one by one, to be saved.
     n_partitions : int
         How many there are if the fit was not begun before.
+    kind : str
+        Of what the sums are; of another kind they are not gone on with.
     """
 
-    def __init__(self, level: Any, backend: Any, engine: Any, n_partitions: int) -> None:
-        self.level, self.engine, found = level, engine, level.found
+    def __init__(
+        self, level: Any, backend: Any, engine: Any, n_partitions: int, kind: str = ""
+    ) -> None:
+        self.level, self.engine, self.kind = level, engine, kind
+        found = level.found if level.found.get("kind", kind) == kind else {}
         self.n_done = found.get("n_done", 0)
         self.n_partitions = found.get("n_partitions", n_partitions)
         parts = found.get("parts", [])
@@ -168,6 +190,15 @@ class SavedEngine:
         self.known = {id(result): number for number, result in self.results.items()}
         self.waiting: list[tuple[int, Any, list[int]]] = []  # number, task, tasks that it merges
         self.number = 0
+
+    def hold(self, value: Any, identity: Any) -> Any:
+        """Rows where the engine computes."""
+        return self.engine.hold(value, identity) if hasattr(self.engine, "hold") else value
+
+    def again(self) -> None:
+        """The same tasks will be submitted once more, from the first one on."""
+        self.known = {id(result): number for number, result in self.results.items()}
+        self.waiting, self.number = [], 0
 
     def submit(self, f: Callable[..., Any], *args: Any) -> Any:
         """Start ``f(*args)``, or find what an earlier run has of it."""
@@ -193,6 +224,9 @@ class SavedEngine:
             result = self.engine.result(task)
             self.results = {k: part for k, part in self.results.items() if k not in parts}
             self.results[number] = result
+            self.n_done = number
             kept = [[k, vars(part.on_host())] for k, part in self.results.items()]
-            self.level.reached(n_done=number, n_partitions=self.n_partitions, parts=kept)
+            self.level.reached(
+                n_done=number, n_partitions=self.n_partitions, parts=kept, kind=self.kind
+            )
         self.waiting = []

@@ -10,10 +10,14 @@ from scipy.linalg import LinAlgError
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.memory import parse_memory, row_blocks
+from skstruct._arrays.rows import dense
 from skstruct.backends import is_tensor
 from skstruct.smoothing.base import group_numbers
+from skstruct.smoothing.bracketing import BRACKETED
 from skstruct.smoothing.folds import packed
 from skstruct.smoothing.nystroem.sums import Stats, merged
+
+DECOMPOSITION = 20.0  # factorizations that an eigendecomposition takes
 
 
 class FeatureSystem:
@@ -21,7 +25,7 @@ class FeatureSystem:
 
     With an intercept, :math:`\bar G = \sum_i s_i (z_i - \bar z)(z_i - \bar z)'` and
     :math:`\bar C = \sum_i s_i (z_i - \bar z)(t_i - \bar t)'`; the mean needs no penalty. One
-    penalty takes a Cholesky factorization; a path takes one eigendecomposition.
+    penalty takes a Cholesky factorization; many of them may take one eigendecomposition.
 
     Parameters
     ----------
@@ -29,8 +33,6 @@ class FeatureSystem:
     fit_intercept : bool
     backend : Backend
     """
-
-    lowest_ = 0.0  # no eigenvalue is below zero
 
     def __init__(self, stats: Stats, fit_intercept: bool, backend: Any) -> None:
         if not stats.weight > 0:
@@ -62,78 +64,101 @@ class FeatureSystem:
     def _centred_products(self) -> Any:
         C = self.backend.copied(self.stats.C)
         if self.fit_intercept:
-            C -= self.stats.z[:, None] * self.mean_targets
+            mean = self.mean_targets
+            for start in range(0, len(mean), 1024):
+                columns = slice(start, start + 1024)
+                C[:, columns] -= self.stats.z[:, None] * mean[columns]
         return C
+
+    @property
+    def trace(self) -> float:
+        """Of the centred squares: the sum of their eigenvalues."""
+        squares = self.backend.to_host(self.stats.G.diagonal())
+        mean = self.backend.to_host(self.mean_features)
+        centre = float(mean @ mean) * self.stats.weight
+        return max(0.0, float(squares.sum()) - centre)
 
     def coefficients(self, alpha: float, *, strict: bool = True) -> Any:
         """B of shape (m, q), on the backend.
 
-        It is found the same way whether or not a path was asked for before, so that its bits do
-        not depend on that. Unless ``strict``, penalties below rounding are taken as well.
+        Unless ``strict``, penalties below rounding are taken as well.
         """
-        C = self._centred_products
         if np.isinf(alpha):
-            return C * 0.0
-        A = self.backend.add_diagonal(self._centred_square(), alpha)
-        factor, failed = self.backend.cholesky(A)
-        if not failed:
-            half = self.backend.solve_lower(factor, self.backend.copied(C))
-            return self.backend.solve_lower(factor, half, transposed=True)
-        if strict:
+            return self._centred_products * 0.0
+        factor, failed = self._factored(alpha)
+        if failed and strict:
             raise LinAlgError(
                 f"The features' squares plus alpha are not positive definite at {failed - 1} for "
                 f"alpha = {alpha:.3g}. Use a larger alpha, or dtype='float64'."
             )
-        values, vectors = self._decomposed
-        return vectors @ (self._rotated_products / (values[:, None] + alpha))
+        return (SpectralPenalty if failed else FactoredPenalty)(self, alpha, factor).coefficients
 
-    # ------------------------------------------------------------------ a path
+    def _factored(self, alpha: float) -> tuple[Any, int]:
+        A = self.backend.add_diagonal(self._centred_square(), alpha)
+        factor: tuple[Any, int] = self.backend.cholesky(A)
+        return factor
+
     @cached_property
-    def _decomposed(self) -> tuple[Any, Any]:
+    def decomposed(self) -> tuple[Any, Any]:
+        """Eigenvalues (m,) and eigenvectors (m, m) of the centred squares."""
         values, vectors = self.backend.eigh(self._centred_square())
         values[values < 0] = 0.0  # rounding
         return values, vectors
 
+    def at(self, alpha: float, spectral: bool = False) -> "Penalty":
+        """What rows are left out by; one factorization, or the eigenvectors of all penalties."""
+        if np.isinf(alpha):
+            return Penalty(self, alpha)
+        factor, failed = (None, 0) if spectral else self._factored(alpha)
+        return (SpectralPenalty if spectral or failed else FactoredPenalty)(self, alpha, factor)
+
+
+class Penalty:
+    r"""A system with one penalty: means at rows, and :math:`z' (\bar G + \alpha I)^{-1} z`.
+
+    This one is infinite, and leaves nothing but the mean.
+
+    Parameters
+    ----------
+    system : FeatureSystem
+    alpha : float
+    factor : array of shape (m, m), default=None
+        Lower triangle L of :math:`\bar G + \alpha I = L L'`.
+    """
+
+    def __init__(self, system: FeatureSystem, alpha: float, factor: Any = None) -> None:
+        self.system, self.backend = system, system.backend
+        self.alpha, self.factor = alpha, factor
+
+    def half(self, Z: Any) -> Any:
+        """S (z - z-bar) with S'S the inverse of the system; shape (m, n), on the backend."""
+        return (Z - self.system.mean_features).T * 0.0
+
     @cached_property
-    def _rotated_products(self) -> Any:
-        return self._decomposed[1].T @ self._centred_products
+    def coefficients(self) -> Any:
+        """B of shape (m, q)."""
+        return self.system._centred_products * 0.0
 
-    @property
-    def values_(self) -> Any:
-        """Eigenvalues of the centred squares, on the host; shape (m,)."""
-        return self.backend.to_host(self._decomposed[0])
+    def fitted(self, Z: Any) -> Any:
+        """Means at rows by their features Z (n, m); shape (n, q), on the backend."""
+        shift = self.system.mean_targets - self.system.mean_features @ self.coefficients
+        return Z @ self.coefficients + shift
 
-    def rotated(self, Z: Any) -> Any:
-        """Features in the eigenbasis, centred; shape (n, m)."""
-        return (Z - self.mean_features) @ self._decomposed[1]
+    def products(self, Z: Any, other: Any) -> Any:
+        """How much rows decide the means at others, for their weight; shape (n, k), on the host."""
+        there = self.half(Z)
+        found = self.backend.to_host(there.T @ (there if other is Z else self.half(other)))
+        return found + 1.0 / self.system.stats.weight if self.system.fit_intercept else found
 
-    def fitted(self, rotated: np.ndarray, alpha: float) -> Any:
-        """Means at rows whose features were rotated; shape (n, q), on the backend."""
-        if np.isinf(alpha):
-            return rotated[:, :1] * 0.0 + self.mean_targets
-        shares = 1.0 / (self._decomposed[0] + alpha)
-        return (rotated * shares) @ self._rotated_products + self.mean_targets
-
-    def products(self, rotated: np.ndarray, other: np.ndarray, alpha: float) -> Any:
-        """z' (G + alpha I)^-1 z of rows whose features were rotated; (n, k), on the backend."""
-        if np.isinf(alpha):
-            return rotated @ other.T * 0.0
-        return (rotated / (self._decomposed[0] + alpha)) @ other.T
-
-    def leverages(self, rotated: np.ndarray, weight: np.ndarray, alpha: float) -> np.ndarray:
+    def leverages(self, Z: Any, weight: np.ndarray) -> Any:
         """How much each row decides its own fit; shape (n,), on the host."""
-        share = np.zeros(len(rotated))
-        if not np.isinf(alpha):
-            share = self.backend.to_host(
-                (rotated * rotated) @ (1.0 / (self._decomposed[0] + alpha))
-            )
-        if self.fit_intercept:
-            share = share + 1.0 / self.stats.weight
+        half = self.half(Z)
+        share: np.ndarray = self.backend.to_host((half * half).sum(0))
+        if self.system.fit_intercept:
+            share = share + 1.0 / self.system.stats.weight
         return weight * share
 
-    def left_out(
-        self, rotated: np.ndarray, T: np.ndarray, weight: np.ndarray, alpha: float, groups: Any
-    ) -> Any:
+    def left_out(self, Z: Any, T: np.ndarray, weight: np.ndarray, groups: Any) -> Any:
         r"""Means at training rows without them, :math:`(c_i - h_i t_i) / (1 - h_i)`; (n, q).
 
         Rows of a group are left out together, :math:`(I - H_g)^{-1} (c_g - H_g t_g)`, where all
@@ -141,18 +166,49 @@ class FeatureSystem:
 
         Parameters
         ----------
-        rotated : array of shape (n, m)
+        Z : array of shape (n, m), on the backend
         T, weight : arrays of shapes (n, q) and (n,), on the host
         groups : array of shape (n,)
         """
-        means = self.backend.to_host(self.fitted(rotated, alpha))
-        h = self.leverages(rotated, weight, alpha)[:, None]
+        means = self.backend.to_host(self.fitted(Z))
+        h = self.leverages(Z, weight)[:, None]
         left = (means - h * T) / np.maximum(1.0 - h, np.finfo(np.float64).eps)
         for rows in together(groups):
-            H = self.backend.to_host(self.products(rotated[rows], rotated[rows], alpha))
-            H = (H + (1.0 / self.stats.weight if self.fit_intercept else 0.0)) * weight[rows]
+            H = self.products(Z[rows], Z[rows]) * weight[rows]
             left[rows] = np.linalg.solve(np.eye(len(rows)) - H, means[rows] - H @ T[rows])
         return left
+
+
+class FactoredPenalty(Penalty):
+    """By a Cholesky factorization of this penalty's own."""
+
+    def half(self, Z: Any) -> Any:
+        centred = (Z - self.system.mean_features).T
+        return self.backend.solve_lower(self.factor, centred)
+
+    @cached_property
+    def coefficients(self) -> Any:
+        """B of shape (m, q)."""
+        half = self.backend.solve_lower(
+            self.factor, self.backend.copied(self.system._centred_products)
+        )
+        return self.backend.solve_lower(self.factor, half, transposed=True)
+
+
+class SpectralPenalty(Penalty):
+    """By eigenvectors that serve every penalty, also one that is below rounding."""
+
+    def half(self, Z: Any) -> Any:
+        values, vectors = self.system.decomposed
+        rotated = (Z - self.system.mean_features) @ vectors
+        return (rotated / (values + self.alpha) ** 0.5).T
+
+    @cached_property
+    def coefficients(self) -> Any:
+        """B of shape (m, q)."""
+        values, vectors = self.system.decomposed
+        rotated = vectors.T @ self.system._centred_products
+        return vectors @ (rotated / (values[:, None] + self.alpha))
 
 
 def together(groups: Any) -> list[np.ndarray]:
@@ -212,6 +268,7 @@ class LeftOut:
 
     map_: Any
     system_: Any
+    sums_: Any
     stats_: Any
     rows_: Any
     sample_: Any
@@ -274,35 +331,32 @@ class LeftOut:
         self, alphas: Any, groups: Any, numbers: np.ndarray | None
     ) -> Iterator[np.ndarray]:
         X, T, weight = self._rows_to_judge(numbers)
-        alphas = [float(alpha) for alpha in alphas]
-        for alpha, blocks in zip(alphas, self._rotated(X, groups, numbers, len(alphas))):
-            left = np.empty(T.shape)
-            for here, Z, system, together in blocks:
+        blocks = self._blocks_to_leave(X, groups, numbers)
+        n_alphas = len(alphas) if hasattr(alphas, "__len__") else BRACKETED
+        spectral = n_alphas > 1 and self._is_spectral(X.shape[0], n_alphas)
+        room = 8 * self.map_.width * X.shape[0] <= max(parse_memory(self.memory), 50_000_000)
+        kept: dict[int, Any] = {}  # features, where there is room for all of them
+        for alpha in alphas:
+            left, last = np.empty(T.shape), None
+            for number, (here, system, together) in enumerate(blocks):
+                if last is None or last.system is not system:
+                    last = system.at(float(alpha), spectral)
+                Z = kept[number] if number in kept else self.map_.features(X[here], "float64")
+                if n_alphas > 1 and room:
+                    kept[number] = Z
                 if together is None:  # rows of a fold, of which the system knows nothing
-                    left[here] = system.backend.to_host(system.fitted(Z, alpha))
+                    left[here] = last.backend.to_host(last.fitted(Z))
                 else:
-                    left[here] = system.left_out(Z, T[here], weight[here], alpha, together)
+                    left[here] = last.left_out(Z, T[here], weight[here], together)
             yield left
 
-    def _rotated(
-        self, X: Any, groups: Any, numbers: np.ndarray | None, n_times: int
-    ) -> Iterator[Any]:
-        """Blocks of rows, their features in the eigenbasis of a system, and groups among them.
+    def _is_spectral(self, n_rows: int, n_alphas: int) -> bool:
+        """Whether eigenvectors take less than a factorization for every penalty.
 
-        They are computed once for every alpha, unless there is room to keep them.
+        In factorizations of m features' squares: rows are solved for at three m of them a unit.
         """
-        blocks = self._blocks_to_leave(X, groups, numbers)
-
-        def rotated() -> Iterator[tuple[np.ndarray, Any, FeatureSystem, Any]]:
-            for here, system, together in blocks:
-                Z = self.map_.features(X[here], "float64")
-                yield here, system.rotated(Z), system, together
-
-        room = 8 * self.map_.width * X.shape[0] <= max(parse_memory(self.memory), 50_000_000)
-        if n_times > 1 and room:
-            kept = list(rotated())
-            return (kept for _ in range(n_times))
-        return (rotated() for _ in range(n_times))
+        rows = 3.0 * n_rows / self.map_.width
+        return bool(n_alphas * (1.0 + rows) > DECOMPOSITION + rows)
 
     def _blocks_to_leave(self, X: Any, groups: Any, numbers: np.ndarray | None) -> list[Any]:
         """Numbers of rows to judge, the system they are judged by, and the groups they are in."""
@@ -313,7 +367,7 @@ class LeftOut:
             blocks = [np.arange(n)[rows] for rows in row_blocks(n, 1, step)]
             return [(here, self.system_, np.arange(len(here))) for here in blocks]
         _, _, weight = self._kept_rows()
-        group = group_numbers(groups, len(self.rows_[1]), weight)
+        group = group_numbers(groups, self.rows_[1].shape[0], weight)
         sizes = np.bincount(group)
         if len(sizes) > FOLDS and sizes.max() <= LARGEST_GROUP and self._are_whole(group, numbers):
             kept = group if numbers is None else group[numbers]
@@ -346,24 +400,21 @@ class LeftOut:
             if numbers is not None:
                 X, T = X[numbers], T[numbers]
                 weight = None if weight is None else weight[numbers]
-        T = T.detach().cpu().numpy() if is_tensor(T) else np.asarray(T)
+        T = T.detach().cpu().numpy() if is_tensor(T) else dense(T)
         weight = np.ones(len(T)) if weight is None else weight
         return X, np.asarray(T if T.ndim == 2 else T[:, None], dtype=np.float64), weight
 
     def _without_folds(self, fold: np.ndarray) -> list[FeatureSystem]:
         """The system without each fold, by sums of the others."""
         X, T, weight = self._kept_rows()
-        backend, T = self.map_.backend, T if T.ndim == 2 else T[:, None]
-        sums = []
+        T, sums = T if T.ndim == 2 else T[:, None], []
         for k in range(fold.max() + 1):
-            stats = Stats.empty(self.map_.width, T.shape[1], backend)
-            inside = np.flatnonzero(fold == k)
+            stats, inside = None, np.flatnonzero(fold == k)
             for rows in row_blocks(len(inside), 1, self._block_rows()):
                 here = inside[rows]
-                Z = self.map_.features(X[here])
                 part = None if weight is None else weight[here]
-                stats.add(Z, backend.asarray(T[here], Z.dtype), part, backend)
-            sums.append(stats)
+                stats = self.sums_.added(stats, X[here], T[here], part)
+            sums.append(self.sums_.finished(stats))
         return self._without_each(sums)
 
     def _without_each(self, sums: list[Stats]) -> list[FeatureSystem]:
@@ -373,13 +424,11 @@ class LeftOut:
 
     def _weights(self, X: Any, rows: Any, weight: np.ndarray | None) -> Any:
         """Weights of training rows, in blocks of these; shape (n, n_fitted)."""
-        system, backend, alpha = self.system_, self.map_.backend, float(self.alpha)
-        here = system.rotated(self.map_.features(X, "float64"))
+        penalty = self.system_.at(float(self.alpha))
+        here = self.map_.features(X, "float64")
         weight = np.ones(rows.shape[0]) if weight is None else weight
         W = np.empty((X.shape[0], rows.shape[0]))
         for part in row_blocks(rows.shape[0], 1, self._block_rows()):
-            there = system.rotated(self.map_.features(rows[part], "float64"))
-            W[:, part] = backend.to_host(system.products(here, there, alpha))
-        if self.fit_intercept:
-            W += 1.0 / self.stats_.weight
+            there = self.map_.features(rows[part], "float64")
+            W[:, part] = penalty.products(here, there)
         return W * weight
