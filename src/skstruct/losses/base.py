@@ -30,6 +30,8 @@ class BilinearLoss(Protocol):
     def observe(self, space: Any, outputs: Array) -> BilinearLoss: ...  # frequencies of training
     def bind(self, space: Any) -> BilinearLoss: ...  # reads names and arcs off a space
     def search_loss(self, space: Any) -> BilinearLoss: ...  # which compares penalties in its place
+    def decision_seconds(self, space: Any) -> float: ...  # of one output
+    def decides_from_means(self, space: Any) -> bool: ...  # whether minimize_means decides
     def range(self) -> tuple[float, float]: ...  # the least and the largest loss there may be
     def cost(self, g: Array, total: Array) -> Array: ...  # V g + total u, shape: (n, d)
     def offset(self, g: Array, total: Array) -> Array: ...  # <v, g> + constant total, shape: (n,)
@@ -40,7 +42,7 @@ class BilinearForm(NamedTuple):
     offset(g, total) = <v, g> + constant total.
     """
 
-    V: Array  # shape: (d, d), an array or a sparse one
+    V: Any  # shape: (d, d), an array, a sparse one, or what has a ``tensor_product(backend)``
     u: np.ndarray  # shape: (d,)
     v: np.ndarray  # shape: (d,)
     constant: float
@@ -70,7 +72,8 @@ class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        keep_in_step(cls, BaseLoss, bilinear_form=("cost", "offset"))
+        twins = {"bilinear_form": ("cost", "offset"), "decides_from_means": ("cost", "offset")}
+        keep_in_step(cls, BaseLoss, **twins)
 
     def embedding_on(self, space: Any) -> str:
         """The embedding in which this loss is bilinear over ``space``."""
@@ -101,6 +104,14 @@ class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         """
         return self
 
+    def decision_seconds(self, space: Any) -> float:
+        """What one decision over ``space`` takes, nominally; 0 where that is next to nothing.
+
+        A search of penalties by a loss of costly decisions has two stages, of which the first
+        decides only some rows: see ``learners/judging.py``.
+        """
+        return 0.0
+
     def range(self) -> tuple[float, float]:
         """Numbers between which every loss lies, as close as is known: estimates may not.
 
@@ -120,6 +131,32 @@ class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
             Columns d of the embedding.
         """
         return None
+
+    def decides_from_means(self, space: Any) -> bool:
+        """Whether :meth:`minimize_means` decides over a space, in place of :meth:`cost`.
+
+        For embeddings of which hardly any column is used, while costs have them all. A class that
+        brings another ``cost`` or ``offset`` is decided by these.
+        """
+        return False
+
+    def minimize_means(
+        self, space: Any, g: np.ndarray, columns: np.ndarray, total: np.ndarray, scale: np.ndarray
+    ) -> Any:
+        """Outputs of least estimated risk, ``Decoded``, from the columns that are not zero.
+
+        Parameters
+        ----------
+        space : view of a space with the embedding of this loss
+        g : array of shape (n, q)
+            Means of some columns of the embedding.
+        columns : int array of shape (q,)
+            Which ones these are.
+        total : array of shape (n, 1)
+        scale : array of shape (n,)
+            Size of the terms that costs are differences of.
+        """
+        raise NotImplementedError(f"{type(self).__name__} decides by its costs.")
 
     def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
         """Every loss is a multiple of the first number, and zero or at least the second.

@@ -11,9 +11,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
 
 from skstruct.losses.base import BaseLoss, BilinearForm, Weights, label_weights, matched_rankings
+from skstruct.losses.grid_forms import GridForm
 from skstruct.saving import savable
 from skstruct.solvers.linear_ordering import pair_blocks, pair_numbers, pair_signs
 from skstruct.spaces.rankings.partial import expected_ranks, is_total, position_shares
@@ -258,12 +258,18 @@ class PositionLoss(BaseLoss):
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return np.zeros(len(g))
 
+    def bilinear_form(self, width: int) -> BilinearForm | None:
+        d, zero = math.isqrt(width), np.zeros(width)
+        return BilinearForm(GridForm(self._matrix(d), self._weights(d)), zero, zero, 0.0)
+
     def largest_loss(self, space: Any) -> float | None:
         """Items of equal weight at the most expensive positions, all different; else at its own."""
         d = len(space.labels_)
         matrix, weights = self._matrix(d), self._weights(d)
         if not (weights == weights[0]).all():
             return float(weights.sum() * matrix.max())
+        from scipy.optimize import linear_sum_assignment
+
         rows, columns = linear_sum_assignment(matrix, maximize=True)
         return float(weights[0] * matrix[rows, columns].sum())
 
@@ -381,7 +387,7 @@ class Spearman(_Displacement):
 
     def bilinear_form(self, width: int) -> BilinearForm | None:
         if not self._is_plain():
-            return None
+            return super().bilinear_form(width)
         zero = np.zeros(width)
         constant = 2 * _sum_of_squares(width)
         return BilinearForm(-2.0 * sparse.eye_array(width), zero, zero, constant)

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstruct.losses.base import BaseLoss, same_width
+from skstruct.losses.base import BaseLoss, BilinearForm, same_width
 from skstruct.losses.costs import (
     ClassWeight,
     Costs,
@@ -19,6 +19,7 @@ from skstruct.losses.costs import (
     needs_names,
     without_outputs,
 )
+from skstruct.losses.grid_forms import GridForm
 from skstruct.saving import savable
 
 NAME = "SequenceHamming"
@@ -194,6 +195,17 @@ class SequenceHamming(BaseLoss):
         )
         offsets: np.ndarray = symbols.sum(axis=1) + 0.5 * self.bigrams * g[:, flat:].sum(axis=1)
         return offsets
+
+    def bilinear_form(self, width: int) -> BilinearForm | None:
+        T, q = self.length_, self.n_symbols_
+        one, pairs = np.ones(q), np.full(width - T * q, 0.5 * self.bigrams)
+        miss, alarm = (one if cost is None else cost for cost in (self.miss_, self.alarm_))
+        # Costs of ``cost``, [predicted, true]: a_b (sum of the others' misses - all that is
+        # there) - all misses.
+        matrix = alarm[:, None] * (miss - np.diag(miss) - 1.0) - miss
+        form = GridForm(matrix, np.ones(T), tail=-self.bigrams)
+        u, v = (np.concatenate([np.tile(part, T), pairs]) for part in (alarm, miss))
+        return BilinearForm(form, u, v, 0.0)
 
     def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
         if self.miss_ is not None:

@@ -187,8 +187,9 @@ def dag_closed_sets(costs: np.ndarray, dag: Dag) -> tuple[np.ndarray, np.ndarray
     """Minimum-cost ancestor-closed set of every row, its cost, and a lower bound from the flow."""
     from skstruct.solvers._numba_closures import closures
 
+    order = np.array(dag.order)  # one that can be written: kernels are compiled once for such
     found: tuple[np.ndarray, np.ndarray, np.ndarray] = closures(
-        np.ascontiguousarray(costs), dag.order, dag.position, *dag.arc_arrays
+        np.ascontiguousarray(costs), order, *dag.arc_arrays
     )
     return found
 

@@ -41,6 +41,7 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
     discrete = True  # outputs can tie: costs are rounded to a grid on which ties are ties
     decodes_chains = False  # has ``argmin_chains`` and its like, by costs at every position
     decodes_relaxed = False  # has ``argmin_relaxed``, over a polytope that holds all psi
+    decides_from_means = False  # has ``argmin_of_means``, which needs no costs of all coordinates
     is_list = False  # a view that lists outputs, such as those of training
     # Constraints are positions among names: the parameters that bring these and may be learned,
     # each with what it becomes in ``fit``, and all other parameters that constraints depend on.
@@ -52,7 +53,8 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        keep_in_step(cls, BaseSpace, fit_validate=("fit", "validate"), tensor_argmin=("argmin",))
+        twins = {"tensor_argmin": ("argmin",), "decides_from_means": ("argmin",)}
+        keep_in_step(cls, BaseSpace, fit_validate=("fit", "validate"), **twins)
 
     def fit(self, Y: Any) -> Self:
         return self
@@ -77,6 +79,14 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
     def target_blocks(self) -> np.ndarray | None:
         """Which targets may be smoothed alike, a number for each; None where nothing tells."""
         return None
+
+    def quick(self) -> Self:
+        """The same space, whose ``argmin`` ends before it takes long: some bounds may be lower.
+
+        A search decides by it every row once for each penalty, and nobody asks how good a single
+        decision is. The space itself, unless a proof, or a last step, takes most of the time.
+        """
+        return self
 
     def rows(self, index: Any) -> Self:
         """The space as it is for some rows, where rows may be restricted differently."""

@@ -341,7 +341,7 @@ class Hierarchy(IndicatorSpace):
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
     ) -> Any:
-        from skstruct.spaces.indicator_sets.embeddings import ParentProducts
+        from skstruct.spaces.indicator_sets.parent_products import ParentProducts
 
         if name == "indicators and parents":
             return ParentProducts(self)

@@ -430,7 +430,8 @@ class Poset(UniformElements):
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
     ) -> Any:
-        from skstruct.spaces.indicator_sets.embeddings import ParentProducts, SizedSets
+        from skstruct.spaces.indicator_sets.embeddings import SizedSets
+        from skstruct.spaces.indicator_sets.parent_products import ParentProducts
 
         views = {"sized indicators": SizedSets, "indicators and parents": ParentProducts}
         if name in views:

@@ -2,7 +2,7 @@
 """Sequences of symbols, embedded by which symbol is at which position."""
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -309,6 +309,21 @@ class Sequences(SequenceSet):
         symbols, values = best_chains(**self._chains(costs))
         outputs = symbols.reshape(len(values), self.length_)
         return decoded_or_infeasible(outputs, values, values, self)
+
+    def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
+        nothing = self._chains(np.zeros((1, self._width())))  # but walls
+        if not np.isfinite(best_chains(**nothing)[1]).all():
+            return None  # the host says what is wrong
+        constraints, q = self.constraints_, len(self.symbols_)
+        walls = {name: wall[0] for name, wall in constraints.ends().items()}
+        if not np.isfinite(nothing["unary"]).all():
+            walls["unary"] = nothing["unary"]
+        if constraints.forbidden[0, :q, :q].any():
+            walls["steps"] = nothing["transitions"][0]
+        lengths = int(constraints.least_lengths()[0]), int(constraints.longest[0])
+        from skstruct.solvers.chains.on_device import chains_argmin
+
+        return chains_argmin(self.length_, q, self._has_bigrams, walls, lengths, backend)
 
     def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         """The ``k`` minimum-cost sequences of every row: outputs (n, k, T), values (n, k)."""

@@ -108,10 +108,11 @@ class ChainDistribution:
         ends = chains.ending[np.isfinite(chains.ending)]
         if np.abs(ends).max(initial=0.0) > -np.log(FACTOR):
             self.plain_row[:] = False
-        forward_logs(
-            unary, chains.starts, chains.transitions, chains.which, chains.longest,
-            self.plain_row, self.sums, self.offset,
-        )  # fmt: skip
+        if not self.plain_row.all():  # else there is no need to compile it
+            forward_logs(
+                unary, chains.starts, chains.transitions, chains.which, chains.longest,
+                self.plain_row, self.sums, self.offset,
+            )  # fmt: skip
 
     def _end(self) -> None:
         from skstruct.solvers.chains._numba_forward_backward import end_chains
@@ -139,10 +140,11 @@ class ChainDistribution:
             self.endings, self.share, self.plain_row, self.sums, self.scale, weight, slot,
             marginals, counts,
         )  # fmt: skip
-        backward_logs(
-            chains.starts, chains.transitions, chains.which, chains.longest, chains.ending,
-            self.share, self.plain_row, self.sums, weight, slot, marginals, counts,
-        )  # fmt: skip
+        if not self.plain_row.all():
+            backward_logs(
+                chains.starts, chains.transitions, chains.which, chains.longest, chains.ending,
+                self.share, self.plain_row, self.sums, weight, slot, marginals, counts,
+            )  # fmt: skip
         return marginals, counts
 
     def token_marginals(self) -> np.ndarray:

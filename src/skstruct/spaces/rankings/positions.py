@@ -299,6 +299,16 @@ class Positions(PositionEmbedding):
             len(probabilities), probabilities.shape[1] * probabilities.shape[2]
         )
 
+    def tensor_argmin(
+        self, d: int, constraints: RankConstraints, backend: Any
+    ) -> Callable[..., Any] | None:
+        # Positions beyond the top are all alike: only the host knows which of equals it takes.
+        if constraints.has_before or constraints.has_fixed or constraints.top is not None:
+            return None
+        from skstruct.solvers.assignment_on_device import positions_argmin
+
+        return positions_argmin(d, backend)
+
     def mean(self, d: int) -> np.ndarray:
         """Mean over all orders."""
         return np.full(d * d, 1.0 / d)
