@@ -12,7 +12,7 @@ from scipy.optimize import approx_fprime
 from scipy.special import logsumexp
 
 from skstruct import ExponentialFamily
-from skstruct.learners.exponential_family.likelihood import ChainModel
+from skstruct.learners.exponential_family.chain_likelihood import ChainModel
 from skstruct.losses import SequenceHamming
 from skstruct.spaces import LabelSets, Sequences
 from skstruct.testing.spaces import assert_drawn_from

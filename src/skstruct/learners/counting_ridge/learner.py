@@ -22,10 +22,13 @@ from skstruct.learners.counting_ridge.search import (
     counting_alphas,
     left_out_losses,
 )
+from skstruct.learners.counting_ridge.streams import fit_source
 from skstruct.learners.leave_out import LeaveOutSearch, check_groups, twins
 from skstruct.learners.marginals import expecting
+from skstruct.learners.passes import is_streamed
 from skstruct.saving import savable
 from skstruct.smoothing.penalties import alpha_grid
+from skstruct.streaming import as_source
 
 EMBEDDED = 1 << 20  # numbers of embeddings that partial_fit has at a time
 
@@ -148,7 +151,7 @@ class CountingRidge(CountingReader):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         groups: Any = None,
         *,
@@ -156,6 +159,12 @@ class CountingRidge(CountingReader):
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
     ) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
+
+        Rows that do not fit into memory are read in blocks, once for each step of a few: Parquet
+        files (then ``y`` and ``sample_weight`` are names of columns), functions that make an
+        iterator of pairs (X, y), and every source of :mod:`skstruct.streaming` that can be read
+        again, with ``kernel="linear"`` or ``n_landmarks``. The solution is that of arrays; names,
+        landmarks and an alpha that is searched for are those of a sample of 2,000 rows.
 
         Parameters
         ----------
@@ -170,6 +179,11 @@ class CountingRidge(CountingReader):
             and go on from when they were stopped; it is removed in the end. See
             :class:`~skstruct.learners.Checkpoint`.
         """
+        if is_streamed(X, y):
+            if groups is not None or several_outputs:
+                raise ValueError("Rows that come in blocks have one output each, and no groups.")
+            fitted: Self = fit_source(self, as_source(X, y, sample_weight), checkpoint)
+            return fitted
         self.several_outputs_ = several_outputs
         X, outputs, row, weight = self._begin(X, y, sample_weight, reset=True)
         check_groups(groups, len(weight))

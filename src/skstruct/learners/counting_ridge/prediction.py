@@ -34,6 +34,7 @@ class CountingProblem(RiskProblem):
         Moments of the space that is counted.
     """
 
+    smooths_means = False
     n_features = 0  # numbers that a row is turned into before it is scored: kernel values too
 
     def __init__(

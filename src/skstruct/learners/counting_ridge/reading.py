@@ -87,12 +87,12 @@ class CountingReader(CountingPredictor):
     """Inputs, outputs and parameters of :class:`~.ridge.CountingRidge`, once they are checked."""
 
     def _begin(
-        self, X: Any, y: Any, sample_weight: Any, reset: bool
+        self, X: Any, y: Any, sample_weight: Any, reset: bool, encode: bool = True
     ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
         """Inputs, correct outputs with their rows, and weights, once everything is checked."""
         y = given_outputs(y, "CountingRidge")
         self._check_parameters()
-        X = self._read_first(X, self.kernel) if reset else read_inputs(self, X)
+        X = self._read_first(X, self.kernel, encode) if reset else read_inputs(self, X)
         if isinstance(X, TokenBatch):
             raise ValueError(
                 "CountingRidge takes one row of features per output; X has one per position. Use "

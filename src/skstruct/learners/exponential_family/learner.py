@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exponential families: probabilities of structured outputs."""
 
-from typing import Any
+from os import PathLike
+from typing import Any, Self
 
 import numpy as np
 
 from skstruct._arrays.checks import is_count, is_number
-from skstruct._arrays.memory import parse_memory
+from skstruct._arrays.methods import all_or_nothing
+from skstruct._arrays.progress import reported
+from skstruct.learners.checkpoints.saving import Checkpoint, resuming
 from skstruct.learners.exponential_family.chains import resolve_solver
 from skstruct.learners.exponential_family.distribution import ModelDistributions
 from skstruct.learners.exponential_family.likelihood import RowModel
@@ -21,18 +24,20 @@ from skstruct.learners.exponential_family.problem import ExponentialProblem
 from skstruct.learners.features import InputFeatures
 from skstruct.learners.inputs import plain_kernel
 from skstruct.learners.leave_out import LeaveOutSearch
+from skstruct.learners.passes import is_streamed
 from skstruct.learners.penalty_path import (
     Fold,
     check_alpha,
     choose_alpha,
     chosen_once,
+    is_given,
     split_rows,
 )
 from skstruct.learners.tokens import TokenBatch
 from skstruct.sampling.chains import check_samplable
 from skstruct.saving import savable
 from skstruct.spaces.constraints import differs_by_row
-from skstruct.tolerances import GRADIENT_ACCURACY
+from skstruct.streaming.sources import as_source
 
 DESCENT_ACCURACY = 1e-3  # what the objective may still fall by, where gradients are stochastic
 
@@ -88,9 +93,10 @@ class ExponentialFamily(ExponentialPredictor):
     fit_intercept : bool, default=True
         A constant feature, free of the penalty.
     tol : float, default=None
-        Where training stops: for exact gradients, the largest entry (1e-5 when None); for
-        stochastic ones, what the objective may still fall by, as far as chains mix (1e-3 when
-        None).
+        Where training stops: for exact gradients, the largest entry (when None 1e-5, and 1e-4
+        for sequences with features for every position, over which entries add: then the
+        objective is within about a millionth of its minimum); for stochastic ones, what the
+        objective may still fall by, as far as chains mix (1e-3 when None).
     max_iter : int, default=1000
     n_jobs : int, default=None
         Threads of chains and of predictions.
@@ -167,6 +173,69 @@ class ExponentialFamily(ExponentialPredictor):
             raise ValueError(f"tol is a positive number, or None; got {self.tol!r}.")
 
     # ------------------------------------------------------------------ fitting
+    @reported
+    @all_or_nothing
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        checkpoint: str | PathLike[str] | Checkpoint | None = None,
+    ) -> Self:
+        """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
+
+        A DataFrame may have names, dates and missing cells; what becomes of them is said at
+        :class:`~skstruct.encoding.TableEncoder`.
+
+        Sequences with features for every position may be too many for memory: ``X`` is then a
+        function that makes an iterator of blocks (X, y) or (X, y, weight), or another source of
+        :mod:`skstruct.streaming` that can be read again. Every step of training reads all of it;
+        memory is that of one block, of two thousand sequences to begin with, and of some copies
+        of the weights. The penalty of ``alpha="auto"`` is chosen by these first sequences, as a
+        multiple of 1 / n, and features are those that they have.
+
+        Parameters
+        ----------
+        sample_weight : array of shape (n,), default=None
+        checkpoint : str, path or Checkpoint, default=None
+            File that training is saved to on the way, and goes on from when it was stopped; it is
+            removed in the end. See :class:`~skstruct.learners.Checkpoint`.
+        """
+        if is_streamed(X, y):
+            return self._fit_source(as_source(X, y, sample_weight), checkpoint)
+        fitted: Self = super().fit(X, y, sample_weight, checkpoint=checkpoint)
+        return fitted
+
+    def _fit_source(self, source: Any, checkpoint: Any) -> Self:
+        from skstruct.learners.exponential_family.streams import FirstSequences, StreamedChains
+
+        if not source.again:
+            raise ValueError(
+                "ExponentialFamily reads a source once for every step: give a function that makes "
+                "a new iterator, or files or arrays."
+            )
+        first = FirstSequences.of(source)
+        data: dict[str, Any] = {"X": first.X, "y": first.y, "sample_weight": np.array(first.weight)}
+        with resuming(self, checkpoint, **data, n_rows=first.n_rows) as level:
+            super().fit(**data)
+            if not is_given(self.alpha):
+                self.alpha_ *= len(first.X) / first.n_rows
+            model = StreamedChains(self, source, first.total, self.alpha_)
+            weights, transitions = self.scores_.weights_, self.scores_.constants_
+            start = np.concatenate([weights.ravel(), transitions])
+            solution = lbfgs(model, start, level=level.below("stream"), **self._settings(model))
+            theta, cut = solution.theta, weights.size
+            q = self.problem_.n_seeing
+            self._take(theta[:cut].reshape(weights.shape), theta[cut:].reshape(q, q))
+            self._end(solution)
+        return self
+
+    def _end(self, solution: Solution) -> None:
+        """Keep how training ended."""
+        self.objective_, self.n_iter_ = solution.objective, solution.n_iter
+        self.converged_ = solution.converged
+
     def _problem(self, X: Any) -> Any:
         self.seed_ = self._seed()
         kind: type[Any] = ExponentialProblem
@@ -195,18 +264,17 @@ class ExponentialFamily(ExponentialPredictor):
             plain_kernel(self, self.kernel), n_landmarks=self.n_landmarks,
             fit_intercept=self.fit_intercept, random_state=self.random_state,
         ).fit(tokens, weights)  # fmt: skip
-        rows = self._rows(X, self.features_map_.transform(tokens), share)
+        rows = self._rows(X, tokens, share)
         self.alpha_, self.search_ = self._chosen(X, rows, level)
         model = rows.model(np.arange(len(share)), self.alpha_)
         start, settings = np.zeros(model.size), self._settings(model)
         solution = self._solved(model, start, level=level.below("training"), **settings)
         self._take(*rows.parts(model, solution.theta))
-        self.objective_, self.n_iter_ = solution.objective, solution.n_iter
-        self.converged_ = solution.converged
+        self._end(solution)
         if not self.features_map_.is_linear:
             self.problem_.n_features = len(self.scores_.weights_)
 
-    def _rows(self, X: Any, features: Any, share: np.ndarray) -> TrainingRows:
+    def _rows(self, X: Any, tokens: Any, share: np.ndarray) -> TrainingRows:
         """The rows of training, once it is known how they are learned from."""
         if isinstance(X, TokenBatch):
             if resolve_solver(self.solver)[0] not in ("auto", "exact"):
@@ -214,20 +282,20 @@ class ExponentialFamily(ExponentialPredictor):
                     "Chains are summed exactly: solver is 'auto' or 'exact' for sequences."
                 )
             self.solver_ = "exact"
-            return TrainingSequences(self, features, X.starts, share)
+            return TrainingSequences(self, self.features_map_.mapped(tokens), X.starts, share)
         if not self.space_.discrete:
             raise ValueError(
                 f"{type(self.space_).__name__} is a space of numbers; ExponentialFamily sums over "
                 "outputs that can be counted. ConditionalRiskMinimizer takes numbers."
             )
         self._check_truth()
-        rows = TrainingRows(self, features, share)
+        rows = TrainingRows(self, self.features_map_.transform(X), share)
         self.solver_ = self._trained_by(rows.model(np.arange(len(share)), 1.0))
         return rows
 
     def _settings(self, model: Any) -> dict[str, Any]:
         """Tolerance, steps and what is shown of training."""
-        default = GRADIENT_ACCURACY if self.solver_ == "exact" else DESCENT_ACCURACY
+        default = model.accuracy if self.solver_ == "exact" else DESCENT_ACCURACY
         return {
             "tol": default if self.tol is None else self.tol,
             "max_iter": self.max_iter,
@@ -237,7 +305,7 @@ class ExponentialFamily(ExponentialPredictor):
     def _solved(self, model: Any, start: np.ndarray, **settings: Any) -> Solution:
         """The weights of a model, begun with some."""
         if self.solver_ == "exact":
-            return lbfgs(model, start, room=parse_memory(self.memory), **settings)
+            return lbfgs(model, start, **settings)
         from skstruct.learners.exponential_family.optimization import (
             StochasticGradients,
             averaged_descent,

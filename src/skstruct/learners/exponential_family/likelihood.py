@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""The likelihood of outputs with one row of features each, and of sequences with a row of features
-per position (a linear-chain conditional random field).
+r"""The likelihood of outputs with one row of features each.
 
 Scores are :math:`U = F W`, one row per example; with the mean over examples of weights w,
 
@@ -17,8 +16,8 @@ from scipy import sparse
 
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
-from skstruct.learners.token_problem import inner_positions
 from skstruct.spaces.constraints import differs_by_row
+from skstruct.tolerances import GRADIENT_ACCURACY
 
 
 class RowModel:
@@ -38,6 +37,8 @@ class RowModel:
     memory : str or int
         Budget for the scores of a block of rows.
     """
+
+    accuracy = GRADIENT_ACCURACY  # at which training ends where no tolerance is given
 
     def __init__(
         self,
@@ -101,79 +102,3 @@ def penalties(p: int, alpha: float, free_last: bool) -> np.ndarray:
     if free_last:
         each[-1] = 0.0
     return each
-
-
-# The likelihood of sequences with a row of features per position: a linear-chain CRF.
-#
-# .. math:: f(x, y) = \sum_t \langle w_{y_t}, x_t \rangle + \sum_{t > 1} v_{y_{t-1} y_t}
-#
-# Weights are the same at all positions; transitions see no input.
-
-
-class ChainModel:
-    """Objective and gradient of a linear-chain conditional random field.
-
-    Parameters
-    ----------
-    space : fitted Sequences
-    features : array or CSR of shape (n_tokens, p)
-    starts : int array of shape (n + 1,)
-    outputs : int array of shape (n, T), padded with -1
-    weight : array of shape (n,), shares of the sequences
-    alpha : float
-    free_last : bool
-        Whether the last feature, a constant, is free of the penalty.
-    """
-
-    def __init__(
-        self,
-        space: Any,
-        features: Any,
-        starts: np.ndarray,
-        outputs: np.ndarray,
-        weight: np.ndarray,
-        alpha: float,
-        free_last: bool = False,
-    ) -> None:
-        self.space, self.features, self.starts = space, features, starts
-        self.weight, self.free_last = weight, free_last
-        self.of_token = np.repeat(weight, np.diff(starts))
-        self.q, self.p = len(space.symbols_), features.shape[1]
-        symbols = outputs[outputs >= 0]
-        truth = np.zeros((len(symbols), self.q))
-        truth[np.arange(len(symbols)), symbols] = 1.0
-        at = inner_positions(starts)
-        counts = np.zeros((self.q, self.q))
-        np.add.at(counts, (symbols[at - 1], symbols[at]), self.of_token[at])
-        truth *= self.of_token[:, None]
-        self.data = np.concatenate([self._pulled_back(truth), counts.ravel()])
-        self.penalise(alpha)
-
-    def penalise(self, alpha: float) -> None:
-        """The same sequences with another penalty."""
-        of_features = np.repeat(penalties(self.p, alpha, self.free_last), self.q)
-        self.lam = np.concatenate([of_features, np.full(self.q**2, float(alpha))])
-
-    @property
-    def size(self) -> Any:
-        return self.q * (self.p + self.q)
-
-    def _pulled_back(self, means: np.ndarray) -> np.ndarray:
-        pulled = self.features.T @ means
-        return dense(pulled).ravel()
-
-    def parts(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Weights of the features (p, q) and of transitions (q, q)."""
-        cut = self.p * self.q
-        return theta[:cut].reshape(self.p, self.q), theta[cut:].reshape(self.q, self.q)
-
-    def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        """The objective and its gradient, by sums over all chains."""
-        W, transitions = self.parts(theta)
-        unary = np.ascontiguousarray(self.features @ W)
-        distribution = self.space.distribution_of_chains(unary, self.starts, transitions[None])
-        value = float(self.lam @ theta**2) - float(theta @ self.data)
-        value += float(self.weight @ distribution.log_partition)
-        unary, steps = distribution.gradient(self.weight)
-        means = np.concatenate([self._pulled_back(unary), steps.ravel()])
-        return value, 2.0 * self.lam * theta + means - self.data

@@ -9,48 +9,16 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from skstruct._arrays.progress import ticker
 from skstruct._arrays.rows import dense
 from skstruct.learners.checkpoints.saving import NOWHERE, set_stream
+from skstruct.learners.exponential_family.quasi_newton import Descent
 from skstruct.sampling.chains import Chains, uniform_draws
 from skstruct.tolerances import SMALLEST_PENALTY
 
-
-class Replayed:
-    """A function that remembers its values and gradients, and answers from memory at first.
-
-    An optimiser without probability asks for the same points again when it gets the same answers.
-    After a crash it is started anew; what it asks for has been computed before, up to where it
-    was stopped, so that it gets there in no time and with the same bits.
-
-    Parameters
-    ----------
-    function : callable theta -> (float, array)
-    level : Level
-        Where answers are saved.
-    room : int
-        Bytes of gradients that are remembered. Those after that are computed again.
-    """
-
-    def __init__(self, function: Callable[..., Any], level: Any, room: int) -> None:
-        self.function, self.level, self.room = function, level, room
-        self.values: list[float] = list(level.found.get("values", ()))
-        self.gradients: list[np.ndarray] = list(level.found.get("gradients", ()))
-        self.n_asked = 0
-
-    def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        self.n_asked += 1
-        if self.n_asked <= len(self.values):
-            return self.values[self.n_asked - 1], self.gradients[self.n_asked - 1].copy()
-        value, gradient = self.function(theta)
-        if self.n_asked * gradient.nbytes <= self.room:
-            self.values.append(float(value))
-            self.gradients.append(gradient.copy())
-            self.level.reached(values=self.values, gradients=self.gradients)
-        return value, gradient
+ROUNDING_STEPS = 64  # of the last digit of the objective: what falls by less has stopped
 
 
 # Maximum a posteriori by L-BFGS, where gradients are exact.
@@ -75,45 +43,48 @@ def lbfgs(
     max_iter: int,
     verbose: int = 0,
     level: Any = NOWHERE,
-    room: int = 2**30,
     warn: bool = True,
 ) -> Solution:
     """Minimise a model's convex objective until no entry of the gradient exceeds ``tol``.
 
-    Where a fit is saved, ``room`` is for how many bytes of gradients.
+    It also ends when the objective moves by rounding alone.
     """
+    descent = Descent(model.value_and_gradient, theta)
+    if level.found:
+        descent.restore(level.found["descent"])
+    else:
+        descent.begin()
     if not len(theta):  # a kernel of zeros has no features
-        return Solution(theta, float(model.value_and_gradient(theta)[0]), 0.0, 0, True)
-    evaluate = model.value_and_gradient
+        return Solution(theta, float(descent.value), 0.0, 0, True)
     with ticker(max_iter, "L-BFGS", verbose) as tick:
-        found = minimize(
-            evaluate if level is NOWHERE else Replayed(evaluate, level, room),
-            theta,
-            jac=True,
-            method="L-BFGS-B",
-            callback=tick,
-            options={
-                "maxiter": max_iter, "maxfun": 10 * max_iter, "gtol": tol, "maxls": 50,
-                "ftol": 64 * np.finfo(float).eps,
-            },
-        )  # fmt: skip
-    norm = float(np.abs(found.jac).max(initial=0.0))
-    best, value = found.x, float(found.fun)
+        still = _descended_until(descent, tol, max_iter, level, tick)
+    norm = float(np.abs(descent.gradient).max())
     # A search that ends because the objective moves by rounding alone has found what there is.
-    converged = norm <= tol or (bool(found.success) and np.isfinite(value))
-    if not converged:
-        start = float(model.value_and_gradient(theta)[0])
-        if not value <= start:
-            best, value = theta, start
-        if warn:
-            warnings.warn(
-                f"L-BFGS stopped after {found.nit} iterations with a gradient of {norm:.2g}, above "
-                f"tol = {tol:.2g} ({found.message}): raise max_iter, scale the inputs, or raise "
-                "alpha.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-    return Solution(best, value, norm, int(found.nit), converged)
+    converged = norm <= tol or (still and np.isfinite(descent.value))
+    if warn and not converged:
+        warnings.warn(
+            f"L-BFGS stopped after {descent.n_iter} iterations with a gradient of {norm:.2g}, "
+            f"above tol = {tol:.2g}: raise max_iter, scale the inputs, or raise alpha.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return Solution(descent.theta, float(descent.value), norm, descent.n_iter, converged)
+
+
+def _descended_until(
+    descent: Descent, tol: float, max_iter: int, level: Any, tick: Callable[..., Any]
+) -> bool:
+    """Step until a gradient is small; whether the objective stands still before that."""
+    while np.abs(descent.gradient).max() > tol and descent.n_iter < max_iter:
+        before = descent.value
+        if not descent.step():
+            return not descent.failed
+        tick()
+        level.reached(descent=descent)
+        rounding = ROUNDING_STEPS * np.finfo(float).eps * max(abs(before), 1.0)
+        if before - descent.value <= rounding:
+            return True
+    return False
 
 
 # Maximum a posteriori by stochastic gradients, where partition functions are not known.

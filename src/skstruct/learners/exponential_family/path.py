@@ -7,13 +7,14 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.rows import dense
-from skstruct.learners.exponential_family.likelihood import ChainModel, RowModel
+from skstruct.learners.exponential_family.chain_likelihood import ChainModel
+from skstruct.learners.exponential_family.likelihood import RowModel
 from skstruct.learners.penalty_path import mean_square, rows_of
 from skstruct.learners.token_problem import ChainScores
 from skstruct.learners.tokens import TokenBatch
+from skstruct.solvers.chains.likelihood import ChainBlock
 
 LOOSER = 10.0  # times the tolerance of training, along the path
-LOOSER_CHAINS = 100.0  # the same for sequences, whose gradients are sums over their positions
 FEW_SEQUENCES, MOST_LEFT_OUT = 200, 2000  # up to so many, five folds; and how many leave at once
 MOST_STEPS = 200  # of one training along the path
 
@@ -29,7 +30,6 @@ class TrainingRows:
         Weights of the rows, of sum one.
     """
 
-    looser = LOOSER
     splitting: ClassVar[dict[str, int]] = {}  # how rows are left out; see split_rows
 
     def __init__(self, learner: Any, features: Any, share: np.ndarray) -> None:
@@ -78,10 +78,13 @@ class TrainingRows:
 
     def square(self) -> tuple[float, float]:
         """Mean square of the features that have a penalty, and their spread."""
-        X = self.features[:, :-1] if self.free_last else self.features
+        X = self._penalised()
         if not X.shape[1]:
             return 0.0, 1.0
         return mean_square(X, self._weights())
+
+    def _penalised(self) -> Any:
+        return self.features[:, :-1] if self.free_last else self.features
 
     def _weights(self) -> np.ndarray:
         return self.share
@@ -101,11 +104,11 @@ class TrainingSequences(TrainingRows):
 
     Parameters
     ----------
-    learner, features, share : see TrainingRows; the features are those of all positions
+    learner, features, share : see TrainingRows; the features are those of all positions,
+        without the constant
     starts : int array of shape (n + 1,)
     """
 
-    looser = LOOSER_CHAINS
     splitting: ClassVar[dict[str, int]] = {"many": FEW_SEQUENCES, "most": MOST_LEFT_OUT}
     by_likelihood = True  # whatever the loss: it falls and rises smoothly, and sees all positions
 
@@ -117,29 +120,43 @@ class TrainingSequences(TrainingRows):
         self.batch = TokenBatch(self.features, self.starts)
 
     def model(self, rows: np.ndarray, alpha: float) -> Any:
-        share = self._of(rows, self.share)
-        batch = self.batch if len(rows) == len(self.share) else rows_of(self.batch, rows)
+        share = np.zeros(len(self.share))  # the others are passed over, so that nothing is copied
+        share[rows] = self.share[rows] / self.share[rows].sum()
+        batch = self.batch
         return ChainModel(
-            self._space(rows), batch.tokens, batch.starts, self._of(rows, self.outputs),
-            share / share.sum(), alpha, self.free_last,
-        )  # fmt: skip
+            self.space, batch.tokens, batch.starts, self.outputs, share, alpha, self.free_last
+        )
 
     def parts(self, model: Any, theta: np.ndarray) -> Any:
         return model.parts(theta)
 
     def scores(self, weights: tuple[np.ndarray, ...], rows: np.ndarray) -> Any:
         batch = rows_of(self.batch, rows)
-        values = np.ascontiguousarray(batch.tokens @ weights[0])
+        values = np.asarray(batch.tokens @ (weights[0][:-1] if self.free_last else weights[0]))
+        if self.free_last:
+            values += weights[0][-1]
         return ChainScores(values, batch.starts, weights[1][None])
 
     def log_likelihoods(self, scores: Any, rows: np.ndarray) -> Any:
         problem: Any = self.learner.problem_
-        values = problem.values(scores, self.outputs[rows], rows)
+        outputs = self.outputs[rows]
+        values = problem.values(scores, outputs, rows)
+        block = ChainBlock(scores.transitions[0])
+        if block.plain and self.space.constraints is None:  # by what training has compiled
+            symbols, none = outputs[outputs >= 0], np.zeros_like(block.matrix)
+            weight = np.ones(len(rows))
+            used = scores.values.copy()
+            sums, left = block.residuals(used, scores.starts, symbols, weight, none)
+            if not left.any():
+                return values - sums
         return values - problem.log_partition(scores, rows).values
 
     def curvature(self) -> float:
         """Of an indicator, at most, times the mean length of a sequence."""
         return 0.25 * float(self.share @ np.diff(self.starts))
+
+    def _penalised(self) -> Any:
+        return self.features  # the constant is none of them
 
     def _weights(self) -> np.ndarray:
         return np.repeat(self.share, np.diff(self.starts))
@@ -150,7 +167,7 @@ class TrainingSequences(TrainingRows):
         Then the penalty is a normal distribution of the weights whose variance does not depend on
         the number of sequences: alpha |W|^2 is added to a mean, and n alpha |W|^2 to a sum.
         """
-        X = self.features[:, :-1] if self.free_last else self.features
+        X = self.features
         entries = X.nnz if sparse.issparse(X) else X.size
         square, spread = self.square()
         variance = square * spread * X.shape[0] / max(entries, 1)
@@ -190,7 +207,7 @@ class LikelihoodPath:
             model, theta = start
             model.penalise(alpha)
         settings = learner._settings(model)
-        settings |= {"tol": self.rows.looser * settings["tol"], "verbose": 0, "warn": False}
+        settings |= {"tol": LOOSER * settings["tol"], "verbose": 0, "warn": False}
         settings["max_iter"] = min(settings["max_iter"], MOST_STEPS)
         theta = learner._solved(model, theta, **settings).theta
         return self.rows.parts(model, theta), (model, theta)

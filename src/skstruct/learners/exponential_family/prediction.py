@@ -43,7 +43,8 @@ class LinearScores:
         return self.features.fit_intercept
 
     def predict(self, X: Any) -> np.ndarray:
-        return np.asarray(self.features.transform(X) @ self.weights_)
+        scores: np.ndarray = self.features.scores(X, self.weights_)
+        return scores
 
 
 class ExponentialPredictor(ScoreLearner):

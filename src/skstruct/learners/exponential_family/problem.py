@@ -38,7 +38,7 @@ class ExponentialProblem(RiskProblem):
     distributions : ModelDistributions
     """
 
-    by_weights = joint = False
+    by_weights = joint = smooths_means = False
     used = None
     n_features = 0  # numbers that a row is turned into before it is scored
 

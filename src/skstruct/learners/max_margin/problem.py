@@ -54,6 +54,7 @@ class MarginProblem(RiskProblem):
         answer where the space itself may have none: an upper bound of the hinge.
     """
 
+    smooths_means = False
     n_constants = 0
     n_features = 0  # numbers that a row is turned into before it is scored
 
@@ -84,6 +85,18 @@ class MarginProblem(RiskProblem):
             self.space = space
         self.psi, self.loss_psi = self.scored.embed(outputs), view.targets(outputs)
         self.n_seeing = self.width = self.psi.shape[1]
+
+    def of(self, outputs: np.ndarray, starts: np.ndarray) -> Any:
+        """The same problem with other examples, whose rows begin at ``starts`` (n + 1,)."""
+        other = copy.copy(self)
+        other.outputs = outputs
+        other.psi, other.loss_psi = self.scored.embed(outputs), self.view.targets(outputs)
+        return other
+
+    @property
+    def n_rows_of(self) -> Any:
+        """Number of rows of each example; one number, or shape (n,)."""
+        return 1
 
     # ------------------------------------------------------------------ training
     def truth(self, examples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -230,12 +243,24 @@ class ChainMargins(WithChainScores, MarginProblem):
     def __init__(self, space: Any, loss: Any, outputs: np.ndarray, starts: np.ndarray) -> None:
         self.loss = check_token_loss(loss, space, outputs)
         self.space = self.decoder = self.scored = space
+        self.n_seeing = q = len(space.symbols_)
+        self.n_constants = q * q
+        self._take(outputs, starts)
+        self.width = q * (1 + int(self.lengths.max(initial=0)))
+
+    def _take(self, outputs: np.ndarray, starts: np.ndarray) -> None:
         self.outputs, self.starts = outputs, starts
         self.lengths = check_lengths(outputs, starts)
         self.symbols = outputs[outputs >= 0]  # one after the other; shape (n_tokens,)
-        self.n_seeing = q = len(space.symbols_)
-        self.n_constants = q * q
-        self.width = q * (1 + int(self.lengths.max(initial=0)))
+
+    def of(self, outputs: np.ndarray, starts: np.ndarray) -> Any:
+        other = copy.copy(self)
+        other._take(outputs, starts)
+        return other
+
+    @property
+    def n_rows_of(self) -> Any:
+        return self.lengths
 
     # ------------------------------------------------------------------ training
     def _tokens(self, examples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -195,12 +195,16 @@ class Scores(KernelSettings):
         self.constants_ = dual.constants.copy()
         return self
 
+    def features_of(self, X: Any) -> Any:
+        """What scores are linear in, without the constant: inputs, or features of a kernel."""
+        return X if self.features_ is None else self.features_.transform(X)
+
     def predict(self, X: Any) -> Any:
         """Scores of the coordinates that see inputs; shape (n, q)."""
         if self.X_ is not None:
             K = self.kernel_(X, self.X_)
             return K @ self.weights_ + bool(self.fit_intercept) * self.weights_.sum(axis=0)
-        X = X if self.features_ is None else self.features_.transform(X)
+        X = self.features_of(X)
         if not self.fit_intercept:
             return np.asarray(X @ self.weights_)
         return np.asarray(X @ self.weights_[:-1]) + self.weights_[-1]

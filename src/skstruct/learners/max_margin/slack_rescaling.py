@@ -11,6 +11,8 @@ from skstruct.learners.max_margin.problem import MarginProblem
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.tolerances import LOSS_LEVEL
 
+RESCALINGS = ("margin", "slack")
+
 
 def loss_levels(problem: MarginProblem) -> Any:
     """``levels`` of the loss, an entry per example; a relaxation mixes outputs, so their losses."""
@@ -326,3 +328,8 @@ def list_of_outputs(problem: MarginProblem, most: int) -> np.ndarray | None:
     if listed is None or len(listed) > most:
         return None
     return listed if len(listed) * problem.width <= MOST_NUMBERS else None
+
+
+def oracle_of(problem: MarginProblem, rescaling: str) -> Any:
+    """The oracle of the structured hinge."""
+    return SlackRescaling(problem) if rescaling == "slack" else problem.vertices

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The structured support vector machine, over any space that can be decoded."""
 
-from typing import Any
+from os import PathLike
+from typing import Any, Self
 
+from skstruct._arrays.methods import all_or_nothing
+from skstruct._arrays.progress import reported
+from skstruct.learners.checkpoints.saving import Checkpoint
 from skstruct.learners.max_margin.base import HingeLearner
-from skstruct.learners.max_margin.slack_rescaling import SlackRescaling
+from skstruct.learners.max_margin.slack_rescaling import RESCALINGS, oracle_of
+from skstruct.learners.passes import is_streamed
 from skstruct.saving import savable
-
-RESCALINGS = ("margin", "slack")
+from skstruct.streaming import as_source
 
 
 @savable
@@ -21,7 +25,8 @@ class StructuredSVM(HingeLearner):
     :math:`\ell(z, y_i)\,(1 + \langle W' x_i, \psi(z) - \psi(y_i) \rangle)`. Predicts
     :math:`\arg\max_z \langle W' x, \psi(z) \rangle`. Decoding with the loss added is decoding
     with other costs, so that every space and loss of this library serve. Solved by
-    block-coordinate Frank-Wolfe [3]_ to a duality gap, linear or with a kernel.
+    block-coordinate Frank-Wolfe [3]_ to a duality gap, linear or with a kernel; from blocks of
+    rows by cutting planes [4]_ [5]_, linear or with ``n_landmarks``, to a duality gap too.
 
     On :class:`~skstruct.spaces.Hierarchy` this is the hierarchical max-margin network, on
     :class:`~skstruct.spaces.Sequences` with a row of features per position a chain with
@@ -82,6 +87,10 @@ class StructuredSVM(HingeLearner):
     .. [2] B. Taskar, C. Guestrin, D. Koller, "Max-margin Markov networks", NIPS 2003.
     .. [3] S. Lacoste-Julien, M. Jaggi, M. Schmidt, P. Pletscher, "Block-coordinate
        Frank-Wolfe optimization for structural SVMs", ICML 2013.
+    .. [4] T. Joachims, T. Finley, C.-N. Yu, "Cutting-plane training of structural SVMs", Machine
+       Learning 77, 2009.
+    .. [5] C. Lemaréchal, A. Nemirovskii, Y. Nesterov, "New variants of bundle methods",
+       Mathematical Programming 69, 1995.
 
     Examples
     --------
@@ -136,6 +145,51 @@ class StructuredSVM(HingeLearner):
         return self.rescaling
 
     def _oracle(self) -> Any:
-        if self.rescaling == "slack":
-            return SlackRescaling(self.problem_)
-        return self.problem_.vertices
+        return oracle_of(self.problem_, self.rescaling)
+
+    @reported
+    @all_or_nothing
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        checkpoint: str | PathLike[str] | Checkpoint | None = None,
+    ) -> Self:
+        """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
+
+        A DataFrame may have names, dates and missing cells; what becomes of them is said at
+        :class:`~skstruct.encoding.TableEncoder`.
+
+        Rows that do not fit into memory are read in blocks, once for each cut of a few [4]_ [5]_:
+        Parquet files (then ``y`` and ``sample_weight`` are names of columns), functions that make
+        an iterator of pairs (X, y), and every source of :mod:`skstruct.streaming` that can be read
+        again, with ``kernel="linear"`` or ``n_landmarks``. The objective is that of arrays, and
+        after every pass there is a gap; names, landmarks and an alpha that is searched for are
+        those of a sample of 2,000 rows.
+
+        Parameters
+        ----------
+        sample_weight : array of shape (n,), default=None
+        checkpoint : str, path or Checkpoint, default=None
+            File that training is saved to on the way, and goes on from when it was stopped; it is
+            removed in the end. See :class:`~skstruct.learners.Checkpoint`.
+
+        Examples
+        --------
+        >>> from skstruct.spaces import Classes
+        >>> def blocks():
+        ...     for day in range(10):
+        ...         yield [[0.0, day], [1.0, day]], ["sun", "rain"]
+        >>> model = StructuredSVM(Classes(["rain", "sun"]), alpha=0.01, random_state=0).fit(blocks)
+        >>> model.predict([[0.1, 3.0], [0.9, 5.0]]).tolist()
+        ['sun', 'rain']
+        """
+        if is_streamed(X, y):
+            from skstruct.learners.max_margin.streams import fit_source
+
+            fitted: Self = fit_source(self, as_source(X, y, sample_weight), checkpoint)
+            return fitted
+        fitted = super().fit(X, y, sample_weight, checkpoint=checkpoint)
+        return fitted
