@@ -44,6 +44,9 @@ SURE = 1e-12
 CORRELATION_ROUNDING = 1e-12
 """Of the variance: correlations up to it are rounding of the Fourier transform."""
 
+SPLIT_RESIDUAL = 1e-5
+"""Of the lengths of two vectors: products of split halves that miss by more are computed again."""
+
 # Ties: which costs are equal
 
 TIE = 1e-12
@@ -153,6 +156,9 @@ EIGENSOLVER_ACCURACY = 1e-6
 
 GRADIENT_ACCURACY = 1e-5
 """Absolute: the largest entry of an exact gradient at which training ends where tol is None."""
+
+CHAIN_GRADIENT_ACCURACY = 1e-4
+"""Absolute: the same for sequences with a row of features per position, over which entries add."""
 
 DIFFERENCE_STEP = 1e-5
 """Of the size of the space or the coordinate: step of slopes that are computed by differences."""

@@ -18,8 +18,8 @@ from skstruct.learners import Checkpoint
 from skstruct.learners.checkpoints import saving
 from skstruct.smoothing import NystroemRidge
 from skstruct.spaces import Classes, LabelSets
-from skstruct.streaming import ArraySource, IteratorSource, ParquetSource
-from skstruct.streaming.engines import _LOCAL, SerialEngine
+from skstruct.streaming import ArraySource, DaskEngine, IteratorSource, ParquetSource
+from skstruct.streaming.engines import _LOCAL, LostRowsError, SerialEngine
 
 X, X_NEW = inputs(200), inputs(9, seed=1)
 T = np.column_stack([np.sin(X), X[:, 0] ** 2])
@@ -133,6 +133,76 @@ def test_the_parts_of_many_rows():
     assert ridge(n_partitions=3)._n_partitions(Rows) == 3
     Rows.n_rows = None
     assert ridge()._n_partitions(Rows) == 16
+
+
+@pytest.mark.subprocess
+@pytest.mark.usefixtures("_one_thread")
+def test_arrays_are_sent_once_for_all_kernels(client, monkeypatch):
+    y, sent = label_sets(X), []
+    scatter = client.scatter
+    monkeypatch.setattr(client, "scatter", lambda v, **k: sent.append(v) or scatter(v, **k))
+    kernels = [RBF(0.3), RBF(1.0), RBF(3.0)]
+    shared = {"kernel": kernels, "solver": "nystroem", "n_landmarks": 20, "alpha": "auto"}
+    models = [ConditionalRiskMinimizer(LabelSets(), "hamming", **shared) for _ in range(2)]
+    alone = models[0].fit(X, y)
+    with config_context(engine=client):
+        spread = models[1].fit(X, y)
+    assert bits(spread) == bits(alone)
+    assert len(sent) == 16  # parts, not parts and kernels
+    assert sum(part.n_rows for part in sent) == len(X)
+
+
+class Losing:
+    """Workers of which one is lost with its rows, when so many results are there."""
+
+    def __init__(self, after):
+        self.after, self.sent, self.n_results = after, 0, 0
+
+    def hold(self, value, identity):
+        self.sent += 1
+        return value
+
+    def submit(self, f, *args):
+        return f(*args)
+
+    def result(self, x):
+        self.n_results += 1
+        if self.n_results == self.after:
+            raise LostRowsError("The worker is gone.")
+        return x
+
+
+@pytest.mark.parametrize("after", [1, 5, 12])
+@pytest.mark.parametrize("saved", [False, True])
+def test_rows_that_are_lost_are_sent_again(after, saved, tmp_path):
+    y, engine = label_sets(X), Losing(after if saved else 1)
+    alone = minimizer(alpha=0.1).fit(ArraySource(X, y))
+    with config_context(engine=engine):
+        path = tmp_path / "fit" if saved else None
+        assert bits(minimizer(alpha=0.1).fit(ArraySource(X, y), checkpoint=path)) == bits(alone)
+    assert engine.sent > 16
+
+
+def test_blocks_are_those_that_a_worker_has_room_for():
+    class Client:
+        asynchronous = False
+
+        def nthreads(self):
+            return {"a": 2, "b": 1}
+
+        def scheduler_info(self):
+            limits = {"a": (8 * 10**8, 2), "b": (3 * 10**9, 1), "c": (0, 1)}
+            workers = {k: {"memory_limit": m, "nthreads": n} for k, (m, n) in limits.items()}
+            return {"workers": workers}
+
+    engine = DaskEngine(Client())
+    assert (engine.task_memory, engine.n_workers) == (4 * 10**8, 3)
+    model = ridge().fit(X, T)
+    with config_context(memory="1GB"):
+        assert model._block_rows() % 2048 == 0
+        assert model._block_rows() * 32 * 20 <= 10**9
+        assert model._block_rows(engine.task_memory) * 32 * 20 <= 4 * 10**8 / 8
+        assert model._block_rows(1) == 2048  # as many as are summed at a time
 
 
 @pytest.mark.subprocess

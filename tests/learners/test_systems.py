@@ -7,7 +7,8 @@ from sklearn.base import clone
 
 from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor, config_context
 from skstruct.kernels import RBF, resolve_kernel
-from skstruct.smoothing import KernelRidge, NystroemRidge, planning
+from skstruct.learners import regression
+from skstruct.smoothing import KernelRidge, NystroemRidge, penalties, planning
 from skstruct.smoothing.nystroem.feature_maps import NystroemMap
 from skstruct.spaces import LabelSets
 
@@ -18,8 +19,10 @@ Y = (np.tanh(X @ RNG.standard_normal((3, 4))) + 0.4 * RNG.standard_normal((120, 
 
 @pytest.fixture
 def few_rows(monkeypatch):
-    """As if 120 rows were too many for an eigendecomposition."""
-    monkeypatch.setattr(planning, "SPECTRAL_ROWS", 100)
+    """As if 120 rows were too many for an eigendecomposition, and 40 a sample of them."""
+    monkeypatch.setattr(penalties, "SAMPLE", (40, 40))
+    monkeypatch.setattr(regression, "PATH_ROWS", 100)
+    monkeypatch.setattr(planning, "PATH_ROWS", 100)
 
 
 LEARNERS = {
@@ -30,7 +33,7 @@ LEARNERS = {
 
 
 @pytest.mark.parametrize("model", LEARNERS.values(), ids=LEARNERS)
-def test_landmarks_compare_alphas_and_the_fit_is_exact(model, few_rows, monkeypatch):
+def test_a_sample_compares_alphas_and_the_fit_is_exact(model, few_rows, monkeypatch):
     fitted = model.fit(X, Y)
     assert fitted.solver_ == "cholesky"
     assert type(fitted.smoother_) is KernelRidge

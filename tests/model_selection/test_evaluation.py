@@ -19,7 +19,7 @@ from skstruct import (
     StructuredSVM,
 )
 from skstruct.datasets import make_digit_chains
-from skstruct.losses import Hamming, Pinball, pair, resolve_loss
+from skstruct.losses import F1, Hamming, Pinball, pair, resolve_loss
 from skstruct.model_selection import compare, evaluate
 from skstruct.model_selection.evaluation import (
     bootstrap_means,
@@ -227,3 +227,17 @@ def test_pipelines_are_judged_like_their_last_step():
     expected = evaluate(alone, StandardScaler().fit_transform(X), y)
     assert evaluate(pipeline, X, y) == expected
     assert [e.aimed for e in expected] == [True, True, True]
+
+
+def test_losses_that_take_longer_than_to_predict_are_left_out_unless_asked_for(monkeypatch):
+    X = np.arange(12.0)[:, None]
+    Y = np.tile([[1, 0], [0, 1], [1, 1]], (4, 1))
+    model = ConditionalRiskMinimizer(LabelSets(), "hamming", alpha=0.1).fit(X, Y)
+    assert [one.loss for one in evaluate(model, X, Y)] == ["hamming", "f1", "zero_one"]
+    monkeypatch.setattr(F1, "decision_seconds", lambda self, space: 1e3)
+    with pytest.warns(UserWarning, match=r"longer than to predict: f1; ask by losses=\["):
+        found = evaluate(model, X, Y)
+    assert [one.loss for one in found] == ["hamming", "zero_one"]
+    assert [one.loss for one in evaluate(model, X, Y, losses=["f1"])] == ["f1"]
+    own = ConditionalRiskMinimizer(LabelSets(), "f1", alpha=0.1).fit(X, Y)
+    assert evaluate(own, X, Y)[0].loss == "f1"  # its own is what it predicts for

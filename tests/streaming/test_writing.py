@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from skstruct.streaming import ArraySource, write_batches
-from skstruct.streaming.writing import predict_partitions
+from skstruct.streaming.writing import _even_parts, predict_partitions
 from streaming.toy_sums import row_sums
 
 pa = pytest.importorskip("pyarrow")
@@ -190,3 +190,17 @@ def test_an_error_leaves_no_part(tmp_path):
         predict_partitions(partial(broken, at=5), source, tmp_path, count=3)
     assert os.listdir(tmp_path) == []
     assert predict_partitions(row_sums, source, tmp_path, count=3) == 9
+
+
+def test_parts_for_workers_are_even():
+    X = np.zeros((1000, 2))
+    source = ArraySource(X)
+    assert len(_even_parts(source, None, 1)) == 1
+    assert [part.n_rows for part in _even_parts(source, None, 5)] == [50] * 20
+    assert len(_even_parts(source, 3, 5)) == 3
+
+    class Natural(ArraySource):
+        def partitions(self, count=None):
+            return super().partitions(30 if count is None else count)
+
+    assert len(_even_parts(Natural(X), None, 5)) == 30

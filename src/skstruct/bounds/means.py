@@ -5,8 +5,7 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import betaincinv, rel_entr
+from scipy import special
 
 from skstruct.tolerances import BELOW_ONE, ROOT_ACCURACY, WHOLE_NUMBER
 
@@ -20,7 +19,7 @@ def binomial_limit(k: int, n: int, delta: float) -> float:
     >>> round(binomial_limit(0, 59, 0.05), 4)
     0.0495
     """
-    return 1.0 if k >= n else float(betaincinv(k + 1, n - k, 1.0 - delta))
+    return 1.0 if k >= n else float(special.betaincinv(k + 1, n - k, 1.0 - delta))
 
 
 def entropy_limit(mean: float, n: int, delta: float) -> float:
@@ -34,11 +33,13 @@ def entropy_limit(mean: float, n: int, delta: float) -> float:
         return -math.expm1(-most)
 
     def excess(rate: float) -> Any:
-        return rel_entr(mean, rate) + rel_entr(1.0 - mean, 1.0 - rate) - most
+        return special.rel_entr(mean, rate) + special.rel_entr(1.0 - mean, 1.0 - rate) - most
 
     top = 1.0 - BELOW_ONE
     if mean >= top or excess(top) <= 0:
         return 1.0
+    from scipy.optimize import brentq
+
     return float(brentq(excess, mean, top, xtol=ROOT_ACCURACY))
 
 
@@ -90,6 +91,8 @@ def betting_limit(x: np.ndarray, delta: float) -> float:
     if excess(1.0) <= 0:
         return 1.0
     least = float(x.min())  # a mean against which nothing can be won
+    from scipy.optimize import brentq
+
     root = float(brentq(excess, least, 1.0, xtol=ROOT_ACCURACY))
     return max(min(root + 2 * ROOT_ACCURACY, 1.0), float(x.mean()))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import bdtr, rel_entr
+from scipy import special
 
 from skstruct.tolerances import WHOLE_NUMBER
 
@@ -50,8 +50,8 @@ def hoeffding_bentkus(means: ArrayLike, n: Any, level: float) -> np.ndarray:
     if level >= 1.0:  # no mean is above
         return np.zeros(means.shape)
     below = np.minimum(means, level)
-    entropy = rel_entr(below, level) + rel_entr(1.0 - below, 1.0 - level)
-    tail = math.e * bdtr(np.ceil(n * means - WHOLE_NUMBER), n, level)
+    entropy = special.rel_entr(below, level) + special.rel_entr(1.0 - below, 1.0 - level)
+    tail = math.e * special.bdtr(np.ceil(n * means - WHOLE_NUMBER), n, level)
     return np.where(n > 0, np.minimum(np.minimum(np.exp(-n * entropy), tail), 1.0), 1.0)
 
 
@@ -73,7 +73,7 @@ def binomial_p_values(counts: ArrayLike, n: ArrayLike, level: float) -> np.ndarr
     counts, n = np.broadcast_arrays(np.asarray(counts), np.asarray(n))
     if level >= 1.0:
         return np.zeros(counts.shape)
-    tail = bdtr(np.round(counts), np.maximum(n, 1), level)
+    tail = special.bdtr(np.round(counts), np.maximum(n, 1), level)
     return np.where(n > 0, tail, 1.0)
 
 

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.metrics.pairwise import pairwise_kernels
 
 from skstruct._arrays.rows import narrow_indices
 from skstruct.kernels.grams import GramBlocks, check_symmetric, mirror
@@ -102,6 +101,8 @@ class InputKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         return K if half else mirror(K)
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
+        from sklearn.metrics.pairwise import pairwise_kernels  # imports scipy.stats
+
         settings = {name: getattr(self, name) for name in ("degree", "coef0") if name in vars(self)}
         if self.has_gamma:
             settings["gamma"] = self.gamma_

@@ -304,12 +304,14 @@ class ScoreLearner(BlockPredictor):
         """What an earlier fit has left to begin with, where a learner uses that."""
         return None
 
-    def _begin(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, np.ndarray]:
+    def _begin(
+        self, X: Any, y: Any, sample_weight: Any, reset: bool, encode: bool = True
+    ) -> tuple[Any, np.ndarray]:
         """Inputs and weights of the examples, once everything is read and checked."""
         y = given_outputs(y, type(self).__name__)
         self.__dict__.pop("temperature_", None)  # of other scores
         self._check_parameters()
-        X = self._read_first(X, self.kernel) if reset else read_inputs(self, X)
+        X = self._read_first(X, self.kernel, encode) if reset else read_inputs(self, X)
         check_consistent_length(X, y)
         if reset:
             self.space_ = self._new_space(y)

@@ -4,9 +4,7 @@
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit, log_expit, logit
-from sklearn.isotonic import IsotonicRegression
+from scipy import special
 
 from skstruct.saving import check_floats, savable
 from skstruct.tolerances import SURE
@@ -58,12 +56,12 @@ class LogisticMap:
         self.shift, self.slope = shift, slope
 
     def __call__(self, probabilities: np.ndarray) -> np.ndarray:
-        found: np.ndarray = expit(self.shift + self.slope * _log_odds(probabilities))
+        found: np.ndarray = special.expit(self.shift + self.slope * _log_odds(probabilities))
         return found
 
 
 def _log_odds(probabilities: np.ndarray) -> Any:
-    return logit(np.clip(probabilities, LEAST, 1.0 - LEAST))
+    return special.logit(np.clip(probabilities, LEAST, 1.0 - LEAST))
 
 
 def logistic_map(p: np.ndarray, happened: np.ndarray, weight: np.ndarray) -> LogisticMap:
@@ -82,9 +80,11 @@ def logistic_map(p: np.ndarray, happened: np.ndarray, weight: np.ndarray) -> Log
 
     def loss(ab: np.ndarray) -> tuple[float, np.ndarray]:
         u = ab[0] + ab[1] * odds
-        likely = happened * log_expit(u) + (1.0 - happened) * log_expit(-u)
-        miss = weight * (expit(u) - happened) / total
+        likely = happened * special.log_expit(u) + (1.0 - happened) * special.log_expit(-u)
+        miss = weight * (special.expit(u) - happened) / total
         return -float(weight @ likely) / total, np.array([miss.sum(), miss @ odds])
+
+    from scipy.optimize import minimize
 
     found = minimize(
         loss, [0.0, 1.0], jac=True, method="L-BFGS-B", bounds=[(None, None), (0, None)]
@@ -99,6 +99,8 @@ def isotonic_map(given: np.ndarray, happened: np.ndarray, weight: np.ndarray) ->
     ----------
     given, happened, weight : arrays of shape (m,)
     """
+    from sklearn.isotonic import IsotonicRegression
+
     rising = IsotonicRegression(out_of_bounds="clip").fit(given, happened, sample_weight=weight)
     at, value = rising.X_thresholds_, rising.y_thresholds_
     if len(at) > KNOTS:

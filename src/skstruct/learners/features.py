@@ -121,4 +121,17 @@ class InputFeatures(KernelSettings):
 
     def transform(self, X: Any) -> Any:
         """Features of rows, with the constant; array or CSR of shape (n, p)."""
-        return self._with_one(X if self.map_ is None else self.map_.transform(X))
+        return self._with_one(self.mapped(X))
+
+    def mapped(self, X: Any) -> Any:
+        """The same without the constant: inputs themselves where the kernel is linear."""
+        return X if self.map_ is None else self.map_.transform(X)
+
+    def scores(self, X: Any, weights: np.ndarray) -> np.ndarray:
+        """Features with the constant times weights (p, d), without a copy of the features."""
+        features = self.mapped(X)
+        if not self.fit_intercept:
+            return np.asarray(features @ weights)
+        scores = np.asarray(features @ weights[:-1])
+        scores += weights[-1]
+        return scores

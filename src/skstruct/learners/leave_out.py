@@ -13,6 +13,8 @@ from skstruct._arrays.progress import announce, track
 from skstruct._arrays.rows import copied_rows, distinct
 from skstruct.kernels.inputs import resolve_kernel
 from skstruct.learners.checkpoints.saving import NOWHERE
+from skstruct.learners.judging import FINALISTS, Judgement
+from skstruct.learners.problem import search_targets_for, targets_for
 from skstruct.saving import savable
 from skstruct.smoothing.penalties import alpha_grid, smoother_alphas, squared_error
 from skstruct.tolerances import TIE
@@ -181,15 +183,24 @@ def choose(
     fit : callable (smoother, number of its pair) -> fitted smoother, default=None
         Where ``X`` are not all rows that are learned from.
     """
-    targets, tie_targets = None if fit else problem.search_targets(), problem.tie_targets()
-    judge = searched_by(problem)
+    judge, tie_targets = searched_by(problem), problem.tie_targets()
+    search_loss = stand_in(judge, problem)
+    judge = judge if fit else judge.alone()  # of fewer targets, where it stands in
+
+    targets: dict[bool, Any] = {}  # the same array for all kernels: workers hold what was sent
 
     def fitted(number: int) -> Any:
         smoother = make_smoother(*pairs[number], np.inf)
-        return fit(smoother, number) if fit else smoother.fit(X, targets, sample_weight)
+        if fit is not None:
+            return fit(smoother, number)
+        thin = bool(getattr(smoother, "takes_sparse_targets", False))
+        if thin not in targets:
+            targets[thin] = search_targets_for(smoother, judge)
+        return smoother.fit(X, targets[thin], sample_weight)
 
     search, of_pair, chosen = _stopped_search(level, pairs)  # chosen: the pair of the best trial
-    search.loss = stand_in(judge, problem)
+    search.loss = search_loss
+    judged: dict[int, Judgement] = {}
     first, winner = level.found.get("n_done", 0), None  # the smoother of that pair
     for number, (kernel, gamma) in enumerate(
         track(pairs, "kernels", verbose) if len(pairs) > 1 else pairs
@@ -198,13 +209,14 @@ def choose(
             continue
         smoother = fitted(number)
         winner = smoother if number == chosen else winner  # of a search that goes on
-        numbers, weight = _judged_by(smoother, problem, sample_weight)
         alphas = alpha_grid(alpha, partial(smoother_alphas, smoother))[of_pair.count(number) :]
+        n_trials = len(pairs) * max(1, len(alphas))
+        judgement = judged[number] = Judgement(judge, smoother, sample_weight, memory, n_trials)
         paths = smoother.loo_path(alphas, groups)
         for value in track(alphas.tolist(), "alphas", verbose):
             if getattr(smoother, "path_is_costly", False) and _rises(search, of_pair, number):
                 break
-            risk = judge.realized(next(paths), memory, weight, numbers)
+            risk = judgement.risk(next(paths))
             trial = {"kernel": kernel, "gamma": gamma, "alpha": value, "risk": risk}
             if tie_targets is not None and search.ties(risk):
                 if winner is None:
@@ -216,9 +228,33 @@ def choose(
                 winner, chosen = smoother, number
             level.reached(search=search, of_pair=of_pair, chosen=chosen, n_done=number)
     winner = fitted(chosen) if winner is None else winner
-    if problem.by_weights:
-        winner = winner.with_targets(problem.targets())
+    if any(judgement.by_some for judgement in judged.values()):
+        if chosen in judged and judged[chosen].drawn is not None:
+            winner.left_out_rows_ = judged[chosen].drawn
+        best = [t for t, number in zip(search.trials, of_pair) if number == chosen]
+        _compare_finalists(search, best, winner, groups, judge, sample_weight, memory)
+    if problem.by_weights or (fit is None and judge is not problem):
+        winner = winner.with_targets(targets_for(winner, problem))
     return search, winner.with_alpha(search.best["alpha"])
+
+
+def _compare_finalists(
+    search: LeaveOutSearch,
+    trials: list[dict[str, Any]],
+    smoother: Any,
+    groups: Any,
+    judge: Any,
+    sample_weight: Any,
+    memory: Any,
+) -> None:
+    """The best few penalties of a kernel once more, by more rows."""
+    finalists = sorted(trials, key=lambda trial: trial["risk"])[:FINALISTS]
+    judgement = Judgement(judge, smoother, sample_weight, memory, len(finalists))
+    alphas = [trial["alpha"] for trial in finalists]
+    for trial, left in zip(finalists, smoother.loo_path(alphas, groups)):
+        trial["risk"] = judgement.risk(left)
+    announce(f"The best {len(finalists)} penalties are compared by {judgement.n_rows:,} rows.")
+    search.best = min(finalists, key=lambda trial: (trial["risk"], -trial["alpha"]))
 
 
 def _rises(search: LeaveOutSearch, of_pair: list[int], number: int) -> bool:
@@ -241,19 +277,6 @@ def searched_by(problem: Any) -> Any:
 def stand_in(judge: Any, problem: Any) -> Any:
     """The loss that stands in for that of a problem, as it was before it met a space, or None."""
     return None if judge is problem else clone(judge.loss)
-
-
-def _judged_by(
-    smoother: Any, problem: Any, sample_weight: Any
-) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """The rows whose loss decides, None for all, and their weights."""
-    numbers = getattr(smoother, "left_out_rows_", None)
-    if numbers is None:
-        return None, sample_weight
-    if not problem.rows_stand_alone:
-        smoother.left_out_rows_ = None
-        return None, sample_weight
-    return numbers, None if sample_weight is None else np.asarray(sample_weight)[numbers]
 
 
 def _stopped_search(level: Any, pairs: list[Any]) -> tuple[LeaveOutSearch, list[int], Any]:

@@ -108,8 +108,10 @@ def mean_square(X: Any, weight: np.ndarray) -> tuple[float, float]:
     [17.0, 0.235]
     """
     share = weight / weight.sum()
-    squares = X.multiply(X) if sparse.issparse(X) else np.square(X)
-    total = float((share @ squares).sum())
+    if sparse.issparse(X):
+        total = float((share @ X.multiply(X)).sum())
+    else:
+        total = float(share @ np.einsum("np,np->n", X, X))  # without a table of squares
     mean = np.asarray(share @ X).ravel()
     return total, 1.0 - float((mean**2).sum()) / total if total > 0 else 1.0
 

@@ -16,8 +16,11 @@ from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
 from skstruct.losses import pair
 from skstruct.saving import savable
+from skstruct.smoothing.nystroem.landmarks import most_landmarks
+from skstruct.smoothing.planning import SPECTRAL_ROWS
 from skstruct.spaces.contracts import Decoded, KBest, Restrictable
 
+RATE = 1e10  # operations a second of products, nominally
 JUDGED = 10_000  # rows that a constant answer is judged by
 THIN = 0.05  # share of nonzero numbers below which sparse products are faster than dense ones
 
@@ -43,7 +46,9 @@ class RiskProblem:
         Whether these are only some of the outputs: others may use other columns of psi.
     """
 
+    smooths_means = True  # what is smoothed are means of psi: losses may decide from these
     rows_stand_alone = True  # a row of left-out means is one decision
+    used: np.ndarray | None = None  # columns of psi that are not zero for all rows; None for all
     n_kept: int | None = None  # rows that the smoother keeps, if not all
 
     def __init__(
@@ -95,6 +100,16 @@ class RiskProblem:
         ones = np.ones((len(psi), psi.shape[1] if self.joint else 1))
         return np.hstack([psi, ones])
 
+    def thin_targets(self) -> Any:
+        """The targets, as a sparse array where hardly any number is other than zero."""
+        plain = self.smooths_means and self.rows_stand_alone and not self.by_weights
+        if self.used is None or not plain:
+            return self.targets()
+        psi = self.space.targets(self.outputs)[:, self.used]
+        if psi.nnz > THIN * psi.shape[0] * psi.shape[1]:
+            return self.targets()
+        return sparse.csr_array(sparse.hstack([psi, np.ones((psi.shape[0], 1))]))
+
     def deciding_targets(self) -> np.ndarray:
         """Those of the targets that decisions depend on."""
         targets = self.targets()
@@ -121,14 +136,17 @@ class RiskProblem:
         """Costs of the embedding's coordinates and the part of the risk no output changes."""
         g, total = self.mean_embedding(means)
         costs = np.array(self.loss.cost(g, total), order="C")
-        if self.by_weights:
-            weight = np.abs(means).max(axis=1)  # of one training output
-        else:
-            weight = np.abs(g).max(axis=1, initial=0.0) / self.size
-            weight = np.maximum(weight, np.abs(total).max(axis=1))
-        terms = np.maximum(weight * self.unit, np.abs(costs).max(axis=1, initial=0.0))
+        largest = np.abs(costs).max(axis=1, initial=0.0)
+        terms = np.maximum(self._terms(means, g, total), largest)
         costs = snap(costs, terms) if self.space.discrete else costs
         return costs, self.loss.offset(g, total)
+
+    def _terms(self, means: np.ndarray, g: np.ndarray, total: np.ndarray) -> Any:
+        """Size of the terms that the costs of a row are differences of; shape (n,)."""
+        if self.by_weights:
+            return np.abs(means).max(axis=1) * self.unit  # weights of one training output
+        weight = np.abs(g).max(axis=1, initial=0.0) / self.size
+        return np.maximum(weight, np.abs(total).max(axis=1)) * self.unit
 
     def row_costs(self, means: np.ndarray, rows: Any) -> tuple[np.ndarray, np.ndarray]:
         """Costs of some rows, and the part of their risk that no output changes."""
@@ -145,6 +163,19 @@ class RiskProblem:
             full[:, self.used] = g
             g = full
         return g, total
+
+    def _used_means(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Means of the columns that are not zero (n, q), which these are, and total weights."""
+        if self.by_weights:
+            psi = sparse.csr_array(self._psi)
+            columns = np.unique(psi.indices) if self.used is None else self.used
+            return np.asarray(means @ psi[:, columns]), columns, means.sum(axis=1, keepdims=True)
+        columns = np.arange(self.width) if self.used is None else self.used
+        return means[:, : len(columns)], columns, means[:, len(columns) :]
+
+    def _decides_from_means(self, space: Any) -> bool:
+        """Whether the loss needs no costs of all coordinates over a space."""
+        return self.smooths_means and not self.joint and self.loss.decides_from_means(space)
 
     def recalibrates(self) -> bool:
         """Whether left-out rows calibrate marginals."""
@@ -182,8 +213,14 @@ class RiskProblem:
 
     def decode(self, means: Any, rows: Any = slice(None)) -> Decoded:
         """Outputs of least estimated risk, with that risk and its bound."""
+        space = self.space.rows(rows)
+        if self._decides_from_means(space):
+            g, columns, total = self._used_means(means)
+            terms = self._terms(means, g, total)
+            found: Decoded = self.loss.minimize_means(space, g, columns, total, terms)
+            return found
         costs, offset = self.row_costs(means, rows)
-        decoded = self.space.rows(rows).argmin(costs)
+        decoded = space.argmin(costs)
         return Decoded(decoded.outputs, decoded.values + offset, decoded.bounds + offset)
 
     def kbest(self, means: np.ndarray, k: int, rows: slice = slice(None)) -> Decoded:
@@ -233,6 +270,30 @@ class RiskProblem:
         loss = self.loss.search_loss(self.space)
         return self if loss is self.loss else StandInProblem(self, loss)
 
+    def alone(self) -> RiskProblem:
+        """The same decisions from targets of its own; those of a problem are its own."""
+        return self
+
+    def target_bytes(self) -> int:
+        """Roughly what the targets take, each of three numbers where they are sparse."""
+        q = self.n_targets(compared=False)
+        filled = np.count_nonzero(self.outputs) if self.used is not None else len(self.outputs) * q
+        return int(8 * min(3 * (filled + len(self.outputs)), len(self.outputs) * q))
+
+    def decision_seconds(self) -> float:
+        """What a decision takes, nominally, by the loss."""
+        seconds: float = self.loss.decision_seconds(self.space)
+        return seconds
+
+    def prediction_seconds(self, n_rows: int, *, fitted: bool) -> float:
+        """What predicting so many rows takes, nominally: means, decisions, and unless targets of
+        this kind are ``fitted``, a solution for them.
+        """
+        n, q = len(self.outputs), self.n_targets(compared=False)
+        m = n if n <= SPECTRAL_ROWS else min(n, most_landmarks("auto", n))
+        products = 2.0 * m * q * (n_rows if fitted else n_rows + n)
+        return n_rows * self.decision_seconds() + products / RATE
+
     def groups_of_rows(self, groups: Any) -> Any:
         """The groups that are left out together, for every row that is smoothed."""
         return groups
@@ -246,7 +307,12 @@ class RiskProblem:
 
     def decide(self, means: Any, rows: Any = slice(None)) -> Any:
         """Outputs alone, where nobody asks how good they are."""
-        return self.decode(means, rows).outputs
+        space = self.space.quick()
+        if space is self.space:
+            return self.decode(means, rows).outputs
+        quick = copy.copy(self)
+        quick.space = space
+        return quick.decode(means, rows).outputs
 
     def realized(
         self, means: np.ndarray, memory: str | int, sample_weight: Any = None, numbers: Any = None
@@ -309,7 +375,10 @@ class RiskProblem:
         """Roughly what the decision of one row takes: its weights, costs and copies of them."""
         all_rows = self.by_weights or self.n_kept is None
         kept = len(self.outputs) if all_rows else self.n_kept
-        return 8 * (kept + 4 * self.width)
+        n_columns = self.width
+        if self.used is not None and self._decides_from_means(self.space):
+            n_columns = len(self.used)
+        return 8 * (kept + 4 * n_columns)
 
     def restricted(self, restrict: dict[str, Any] | None) -> Any:
         """The same problem over a narrower space."""
@@ -348,6 +417,12 @@ class StandInProblem(RiskProblem):
         self.width = psi.shape[1]
         self._psi = _thin(psi) if self.by_weights else None
         self._measure(psi)
+
+    def alone(self) -> RiskProblem:
+        return RiskProblem(self.space, self.loss, self.outputs)
+
+    def n_targets(self, *, compared: bool) -> int:
+        return self.problem.n_targets(compared=compared)
 
     def _projected(self, means: np.ndarray) -> Any:
         return self.problem.space.project(means, self.space.embedding)
@@ -389,6 +464,18 @@ class WeightProblem(RiskProblem):
     def decide(self, means: Any, rows: Any = slice(None)) -> Any:
         search = getattr(self.loss, "search", self.loss.minimize)  # some bounds take long
         return search(means, self.outputs, self.space.rows(rows)).outputs
+
+
+def targets_for(smoother: Any, problem: RiskProblem) -> Any:
+    """The targets of a problem: sparse ones for a smoother that sums over them as they are."""
+    sums = getattr(smoother, "takes_sparse_targets", False)
+    return problem.thin_targets() if sums else problem.targets()
+
+
+def search_targets_for(smoother: Any, problem: RiskProblem) -> Any:
+    """The same of ``search_targets``."""
+    targets = targets_for(smoother, problem)
+    return targets if sparse.issparse(targets) else problem.search_targets()
 
 
 def _thin(psi: Any) -> Any:

@@ -15,18 +15,21 @@ from skstruct._arrays.methods import warn_caller
 from skstruct._arrays.progress import announce, working
 from skstruct.kernels.inputs import kernel_name, resolve_kernel
 from skstruct.learners.inputs import TrainingData, n_read, plain_kernel
+from skstruct.learners.judging import plan_beside
 from skstruct.learners.leave_out import (
     LeaveOutSearch,
     choose,
     group_numbers,
     kernel_grid,
 )
+from skstruct.learners.problem import targets_for
 from skstruct.smoothing import KernelRidge
 from skstruct.smoothing.nystroem.landmarks import EXPLAINED
-from skstruct.smoothing.penalties import N_ALPHAS
+from skstruct.smoothing.penalties import N_ALPHAS, OnSample
 from skstruct.smoothing.planning import (
     EXACT_ROWS,
     LINEAR_FEATURES,
+    PATH_ROWS,
     SPECTRAL_ROWS,
     check_fits,
     check_n_landmarks,
@@ -37,6 +40,7 @@ from skstruct.smoothing.planning import (
 from skstruct.tolerances import SAME_RISK
 
 ONE_PASS = ("nystroem", "fourier", "primal")
+SAMPLED = "sample"  # of the rows, which compares penalties
 GROWING = 3e12  # operations that a fit to more landmarks may take: some minutes
 WORTH = 0.01  # by which share twice as many landmarks must lower the loss, to be doubled again
 LEFT = 0.1  # share of the kernel's trace that landmarks may leave without a warning
@@ -65,7 +69,7 @@ class Retargeting:
     def __call__(self, smoother: Any, problem: Any) -> Any:
         of, key, other = self._last
         if of is not smoother or key != problem.key:
-            other = smoother.with_targets(problem.targets())
+            other = smoother.with_targets(targets_for(smoother, problem))
             self._last = smoother, problem.key, other  # at once: threads may predict
         return other
 
@@ -89,27 +93,28 @@ class RidgeRegression:
         pairs = kernel_grid(self.kernels(*X.shape), X, weight)
         n_tried = number_tried(pairs, model.alpha)
         n_targets = self.problem.n_targets(compared=n_tried > 1)
-        compared, solver = planned_solvers(model, X, n_targets, pairs, n_tried)
+        beside = plan_beside(self.problem, X.shape[0], n_tried)
+        alone = self.problem.rows_stand_alone
+        compared, solver = planned_solvers(model, X, n_targets, pairs, n_tried, alone, **beside)
         if n_tried == 1:
             smoother = self.ridge(*pairs[0], model.alpha, solver)
-            smoother.fit(X, self.problem.targets(), weight)
+            smoother.fit(X, targets_for(smoother, self.problem), weight)
             return self.settled(smoother, solver, pairs[0][0], weight=weight)
         if len(data.outputs) == 1:
             return self._fit_single(X)
         groups = group_numbers(model.cv, data.outputs, data.groups, data.X)
         groups = self.problem.groups_of_rows(groups)
         search, smoother = choose(
-            lambda kernel, gamma, alpha: self.ridge(kernel, gamma, alpha, compared),
-            pairs, model.alpha, self.problem, X, groups,
+            maker(self.ridge, compared, solver), pairs, model.alpha, self.problem, X, groups,
             sample_weight=weight, memory=model.memory, verbose=model.verbose,
             level=level.below("search"),
         )  # fmt: skip
-        if solver == compared:
+        if compared in (SAMPLED, solver):
             smoother = self._grown(smoother, search, X, weight, groups)
         else:
             best = search.best
             smoother = self.ridge(best["kernel"], best["gamma"], best["alpha"], solver)
-            smoother.fit(X, self.problem.targets(), weight)
+            smoother.fit(X, targets_for(smoother, self.problem), weight)
         found = self.settled(smoother, solver, None, search, weight)
         return replace(found, left=self._left_of(smoother, groups))
 
@@ -129,7 +134,7 @@ class RidgeRegression:
         def refitted(n_landmarks: int) -> Any:
             larger = self.ridge(smoother.kernel, None, np.inf, "nystroem")
             larger.set_params(n_landmarks=n_landmarks)
-            return larger.fit(X, self.problem.targets(), weight)
+            return larger.fit(X, targets_for(larger, self.problem), weight)
 
         return grow_landmarks(
             self.model, self.problem, search, smoother, refitted, X.shape[0], weight, groups
@@ -311,24 +316,41 @@ def number_tried(pairs: list[Any], penalties: Any) -> int:
 
 
 def planned_solvers(
-    model: Any, X: Any, n_targets: int, pairs: list[Any], n_tried: int
+    model: Any,
+    X: Any,
+    n_targets: int,
+    pairs: list[Any],
+    n_tried: int,
+    stand_alone: bool,
+    **beside: Any,
 ) -> tuple[str, str]:
     """The solvers by which penalties are compared, and by which the best one is fitted.
 
-    Where an eigendecomposition would take too long and a factorization would not, landmarks
-    choose the penalty, and the fit is exact.
+    Where an eigendecomposition would take too long and a factorization would not, a sample of the
+    rows chooses the penalty, and the fit is exact. ``beside`` are decisions and targets, as of
+    ``plan``.
     """
     linear = all(kernel_name(kernel) == "linear" for kernel, _ in pairs)
-    planned = _planned(model, X, n_targets, n_tried, linear)
+    planned = _planned(model, X, n_targets, n_tried, linear, **beside)
     if n_tried == 1:
         return planned, planned
-    if planned not in ONE_PASS:
+    if planned in ONE_PASS or planned == "spectral":
+        return planned, planned
+    if X.shape[0] <= PATH_ROWS:
         return "spectral", "spectral"
-    final = _planned(model, X, n_targets, 1, linear) if model.solver == "auto" else planned
-    return planned, final
+    if stand_alone:
+        return SAMPLED, planned
+    return ("spectral" if X.shape[0] <= SPECTRAL_ROWS else "nystroem"), planned
 
 
-def _planned(model: Any, X: Any, n_targets: int, n_tried: int, linear: bool) -> str:
+def maker(ridge: Callable[..., Any], compared: str, solver: str) -> Callable[..., Any]:
+    """What makes smoothers for a search, by a function of kernel, gamma, alpha and solver."""
+    if compared == SAMPLED:
+        return lambda *tried: OnSample(ridge(*tried, solver))
+    return lambda *tried: ridge(*tried, compared)
+
+
+def _planned(model: Any, X: Any, n_targets: int, n_tried: int, linear: bool, **beside: Any) -> str:
     """The solver that a model asks for, or the one that suits the rows."""
     whole = model._precomputed
     if model.solver == "auto" and whole:
@@ -341,7 +363,7 @@ def _planned(model: Any, X: Any, n_targets: int, n_tried: int, linear: bool) -> 
     filled = X.nnz / max(1, n * p) if sparse.issparse(X) else 1.0
     chosen = plan(
         n, p, n_targets, solver=model.solver, precision=model.precision, n_alphas=n_tried,
-        device=model.device_, linear=linear, filled=filled,
+        device=model.device_, linear=linear, filled=filled, **beside,
     )  # fmt: skip
     if chosen.solver not in ONE_PASS:
         check_fits(chosen)  # before penalties are compared by other means
@@ -350,7 +372,7 @@ def _planned(model: Any, X: Any, n_targets: int, n_tried: int, linear: bool) -> 
 
 
 def _plan_text(n: int, n_targets: int, n_tried: int, chosen: Any) -> str:
-    """What will be done, and about how long that takes, decisions apart."""
+    """What will be done, and about how long that takes."""
     tried = "" if n_tried == 1 else f", decided for each of {n_tried:,} kernels and penalties"
     return f"{n:,} rows x {n_targets:,} targets{tried}; {chosen}"
 
@@ -370,7 +392,7 @@ def one_pass_ridge(
     return NystroemRidge(
         kernel, alpha, features="linear" if solver == "primal" else solver,
         n_landmarks=model.n_landmarks,
-        dtype="float32" if model.precision == "mixed" else "float64", verbose=model.verbose,
+        dtype="float32" if model.precision == "mixed" else "auto", verbose=model.verbose,
         random_state=getattr(model, "seed_", repeatable(model.random_state)), **shared,
     )  # fmt: skip
 

@@ -4,7 +4,6 @@
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -52,6 +51,8 @@ class ScoredMarginals(MarginalPredictor):
 
         def loss(log_inverse: float) -> Any:
             return -weight @ _log_likelihood(problem, smoothed, truth, np.exp(log_inverse))
+
+        from scipy.optimize import minimize_scalar
 
         found = minimize_scalar(loss, bounds=(-LOG_RANGE, LOG_RANGE), method="bounded")
         self.temperature_ = float(np.exp(-found.x))

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import _safe_indexing, check_consistent_length
 
 from skstruct._arrays.progress import announce, ticker
@@ -121,6 +120,8 @@ def compare(
     ridge zero_one 0.0
     perceptron zero_one 0.0
     """
+    from sklearn.model_selection import KFold, check_cv
+
     check_consistent_length(X, y)
     _check_positions(X, y)
     n = len(y) if hasattr(y, "__len__") else y.shape[0]

@@ -10,12 +10,15 @@ import numpy as np
 from sklearn.utils import check_consistent_length, check_random_state
 
 from skstruct._arrays.checks import is_count
+from skstruct._arrays.methods import warn_caller
 from skstruct._arrays.progress import track
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.token_problem import check_predicted_lengths
 from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import same_width
+
+AFFORDABLE = 10.0  # nominal seconds that a loss may take in any case
 
 
 def bootstrap_means(losses: np.ndarray, n_draws: int, rng: np.random.Generator) -> np.ndarray:
@@ -124,7 +127,8 @@ def evaluate(
     model : fitted learner of this library, or pipeline that ends in one
     losses : list of names or losses, default=None
         All that make sense for the space when None: that of the model first, then the usual
-        ones of its space.
+        ones of its space. Those that would take far longer than to predict are left out, with a
+        warning that names them: list them to have them computed.
     restrict : dict, default=None
         Constraints, as in ``predict``.
     n_bootstrap : int, default=1000
@@ -151,7 +155,12 @@ def evaluate(
     check_consistent_length(X, y)
     learner = deciding(model)
     truth = learner.space_.validate(y)
-    named = usual_losses(learner) if losses is None else {loss_name(loss): loss for loss in losses}
+    if losses is None:
+        named, costly = affordable_losses(learner, len(truth))
+        if costly:
+            warn_caller(left_out_text(costly, f"losses=[..., {costly[0]!r}]"))
+    else:
+        named = {loss_name(loss): loss for loss in losses}
     own = loss_name(learner.loss_) if hasattr(learner, "loss_") else None
     plain = learner.space_.validate(model.predict(X, **_constraints(restrict)))
     check_predicted_lengths(learner, plain, truth)
@@ -188,6 +197,36 @@ def usual_losses(model: Any) -> dict[Any, Any]:
         if _fits(name, model):
             named.setdefault(loss_name(name), name)
     return named
+
+
+def affordable_losses(model: Any, n_rows: int) -> tuple[dict[Any, Any], list[str]]:
+    """Usual losses that take no longer than to predict so many rows, or some seconds; others.
+
+    By nominal speeds: the same model and data have the same losses everywhere. A model that
+    predicts in one way only has its predictions already.
+
+    Returns
+    -------
+    losses : dict by name
+    left_out : list of names
+    """
+    named = usual_losses(model)
+    if not takes_loss(model) or not hasattr(model, "loss_"):
+        return named, []
+    own = risk_problem(model.space_, model.loss_, model.outputs_)
+    limit = max(AFFORDABLE, own.prediction_seconds(n_rows, fitted=True))
+    costly = []
+    for name, loss in named.items():
+        other = risk_problem(model.space_, resolve_loss(loss), model.outputs_)
+        if other.prediction_seconds(n_rows, fitted=other.key == own.key) > limit:
+            costly.append(name)
+    costly = [name for name in costly if name != loss_name(model.loss_)]
+    return {name: loss for name, loss in named.items() if name not in costly}, costly
+
+
+def left_out_text(names: list[str], way: str) -> str:
+    """One line that says which losses were left out, and the ``way`` to ask for them."""
+    return f"Left out, as it would take longer than to predict: {', '.join(names)}; ask by {way}."
 
 
 def takes_loss(model: Any) -> bool:

@@ -21,9 +21,13 @@ TITLE, ANCHOR = "Losses", "losses"
 def loss_section(subject: Any) -> Section:
     """One line for each loss that makes sense for the space."""
     from skstruct.model_selection import evaluate
+    from skstruct.model_selection.evaluation import affordable_losses, left_out_text
 
-    options = subject.options
+    options, costly = subject.options, list[str]()
     shared = {"losses": options.get("losses"), "random_state": options.get("random_state", 0)}
+    if shared["losses"] is None:
+        usual, costly = affordable_losses(subject.learner, subject.n)
+        shared["losses"] = list(usual.values()) if costly else None
     try:
         found = evaluate(subject.learner, subject.inner, subject.y, **shared)
     except (ValueError, NotImplementedError) as error:
@@ -48,6 +52,8 @@ def loss_section(subject: Any) -> Section:
     if not all(getattr(one, "aimed", True) for one in found):
         names = ", ".join(written(one.loss, 60) for one in found if not one.aimed)
         about += f" Predictions were not chosen for: {names}."
+    if costly:
+        about += " " + left_out_text(costly, f"losses=[..., {costly[0]!r}]")
     return Section(TITLE, ANCHOR, [Table(header, rows), Text(about)])
 
 

@@ -104,6 +104,14 @@ class ArrayPartition(Partition):
     n_rows: int
     start: int = 0
 
+    @property
+    def identity(self) -> Any:
+        """Where the arrays in memory lie; None if all rows are in files."""
+        values = [value for value in (self.X, self.y, self.weight) if value is not None]
+        if all(isinstance(value, MappedArray) for value in values):
+            return None
+        return (self.start, self.n_rows, *map(_identity, values))
+
     def blocks(self, rows: int) -> Iterator[Block]:
         """Slices of at most so many rows; their types are those of the arrays."""
         rows = check_rows(rows)
@@ -170,6 +178,12 @@ class ArraySource(Source):
             rng = check_random_state(random_state)
             rows = np.sort(sample_without_replacement(self.n_rows, n, random_state=rng))
         return block_of(self._values, rows, where=f"a sample of {len(rows):,} rows")
+
+
+def _identity(value: Any) -> Any:
+    if type(value) is np.ndarray and value.dtype != object:
+        return _address(value), value.dtype.str, value.shape, value.strides
+    return value if isinstance(value, MappedArray) else id(value)
 
 
 def _outputs(y: Any) -> Any:

@@ -123,10 +123,14 @@ class Partition(ABC):
         None where nobody knows before reading.
     start : int
         Number of its first row among all.
+    identity : hashable or None
+        Of rows in memory: parts of the same identity, while one of them is held, have the same
+        rows. None for a part that carries no rows.
     """
 
     n_rows: int | None
     start: int
+    identity: Any = None
 
     @abstractmethod
     def blocks(self, rows: int) -> Iterator[Block]:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from joblib import cpu_count
 
 from skstruct._arrays.imports import require
-from skstruct.config import carried
+from skstruct.config import carried, config_context, get_config
 from skstruct.exceptions import EngineError
 
 
@@ -19,13 +19,41 @@ class DaskEngine:
     A task whose worker is lost runs again elsewhere, so that its function must not change its
     arguments. Results are bitwise those of :class:`~skstruct.streaming.SerialEngine` if workers
     and client have the same BLAS with the same number of threads. Rows of arrays in memory are
-    sent along with the tasks; large ones are better in files, mapped or Parquet.
+    scattered over the workers once for a fit, whatever the number of kernels; what is lost with a
+    worker is sent again. Large arrays are better in files, mapped or Parquet.
     """
 
     def __init__(self, client: Any) -> None:
         if client.asynchronous:
             raise ValueError("The client is asynchronous, and fit waits: give another client.")
         self.client = client
+        self._held: dict[Any, tuple[Any, Any]] = {}  # by identity: the value, and where it is
+
+    def hold(self, value: Any, identity: Any) -> Any:
+        """A value on some worker, for tasks; one of the same identity is not sent again."""
+        if identity not in self._held:
+            try:
+                self._held[identity] = value, self.client.scatter(value, hash=False)
+            except OSError as error:  # the worker that it was sent to is gone
+                self.forget()
+                raise LostRowsError("Rows could not be sent to a worker.") from error
+        return self._held[identity][1]
+
+    def forget(self) -> None:
+        """Workers need not keep what was sent to them."""
+        self._held = {}
+
+    @property
+    def n_workers(self) -> int:
+        """Tasks that run at a time."""
+        return max(1, int(sum(self.client.nthreads().values())))
+
+    @property
+    def task_memory(self) -> int | None:
+        """Bytes that a task of the smallest worker may take; None where there is no limit."""
+        workers = self.client.scheduler_info()["workers"].values()
+        limits = [worker["memory_limit"] // max(1, worker["nthreads"]) for worker in workers]
+        return min((limit for limit in limits if limit), default=None)
 
     def submit(self, f: Any, *args: Any) -> Any:
         """Start ``f(*args)``; arguments may be what ``submit`` gave, also in a list."""
@@ -44,19 +72,26 @@ class DaskEngine:
         try:
             return x.result()
         except KilledWorker as error:
-            raise EngineError(
-                f"Every worker that ran the task {key_split(error.task)!r} died, the last one at "
-                f"{getattr(error.last_worker, 'address', error.last_worker)}. Most often its "
-                "memory was not enough: ask for smaller blocks (memory) or for more partitions, "
-                "or give the workers more."
-            ) from error
+            last = getattr(error.last_worker, "address", error.last_worker)
+            raise EngineError(_died(key_split(error.task), f", the last one at {last}")) from error
         except BaseException as error:
             if x.status == "error" or isinstance(error, (KeyboardInterrupt, SystemExit)):
                 raise  # an error of the task itself
+            if self._held and self.client.status == "running":
+                self.forget()
+                name = key_split(x.key)
+                raise LostRowsError(_died(name, ", and rows that it was sent with it")) from error
             raise EngineError(
                 f"The scheduler of Dask is gone, or has lost the task {key_split(x.key)!r} "
                 f"({type(error).__name__}); the result is lost."
             ) from error
+
+
+def _died(name: str, where: str) -> str:
+    return (
+        f"Every worker that ran the task {name!r} died{where}. Most often its memory was not "
+        "enough: ask for smaller blocks (memory) or for more partitions, or give the workers more."
+    )
 
 
 # Who does the work: this process, or workers elsewhere; in either case with the same bits.
@@ -66,11 +101,26 @@ class DaskEngine:
 _LOCAL = {"dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}
 
 
+TRIALS = 4  # times at most that rows are sent
+
+
 class Engine(Protocol):
     """All that is asked of an engine. What ``submit`` gives may be an argument of another."""
 
     def submit(self, f: Any, *args: Any) -> Any: ...
     def result(self, x: Any) -> Any: ...
+
+
+class LostRowsError(EngineError):
+    """Rows that were sent to a worker are lost with it: they have to be sent again."""
+
+
+def placed(engine: Engine, part: Any) -> Any:
+    """A part of a source for the tasks of an engine: rows in memory are sent once."""
+    identity = getattr(part, "identity", None)
+    if identity is None or not hasattr(engine, "hold"):
+        return part
+    return engine.hold(part, identity)
 
 
 class SerialEngine:
@@ -136,7 +186,7 @@ def merge_tree(
     def node(first: int, width: int) -> Any:
         """What the parts from ``first`` on give, ``width`` of them or what is left."""
         if width == 1:
-            return engine.submit(accumulate, parts[first], *args)
+            return engine.submit(accumulate, placed(engine, parts[first]), *args)
         step = width // fan_in
         last = min(first + width, len(parts))
         below = [node(begin, step) for begin in range(first, last, step)]
@@ -145,7 +195,15 @@ def merge_tree(
     width = 1
     while width < len(parts):
         width *= fan_in
-    return engine.result(node(0, width))
+    lost: list[LostRowsError] = []
+    while len(lost) < TRIALS:
+        try:
+            return engine.result(node(0, width))
+        except LostRowsError as error:  # with a worker: they are sent to another
+            lost.append(error)
+            if hasattr(engine, "again"):
+                engine.again()
+    raise lost[0]
 
 
 @contextlib.contextmanager
@@ -179,6 +237,24 @@ def opened(engine: Any = None) -> Iterator[Engine]:
             'engine is None, "serial", "dask", a distributed.Client or an object with the methods '
             f"submit and result; got {engine!r}."
         )
+
+
+@contextlib.contextmanager
+def kept_open() -> Iterator[None]:
+    """One engine for all sums of a fit, where workers are there: rows are sent to them once."""
+    engine, distributed = get_config()["engine"], sys.modules.get("distributed")
+    if isinstance(engine, str) and engine == "dask" and distributed is not None:
+        with contextlib.suppress(ValueError):  # without a client, workers are started when needed
+            engine = distributed.get_client()
+    if not _is_client(engine):
+        yield
+        return
+    workers = DaskEngine(engine)
+    try:
+        with config_context(engine=workers):
+            yield
+    finally:
+        workers.forget()
 
 
 def _is_client(engine: Any) -> bool:

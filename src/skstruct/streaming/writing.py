@@ -228,7 +228,8 @@ def predict_partitions(
     verbose : int, default=0
         Progress on stderr, of what takes longer than two seconds.
     count : int, default=None
-        Number of partitions; the natural ones of the source when None.
+        Number of partitions; the natural ones of the source when None, or four for every worker
+        where one of these would be much of all.
     rows : int, default=4096
         Rows of a block at most.
     """
@@ -245,24 +246,39 @@ def predict_partitions(
     unfinished = tempfile.mkdtemp(prefix=".unfinished-", dir=folder)
     os.chmod(unfinished, folder.stat().st_mode & 0o7777)  # workers may be other users
     try:
-        parts = source.partitions(count)
-        names = [f"part-{i:05d}.parquet" for i in range(len(parts))]
-        with opened(engine) as workers, ticker(len(parts), "predicting", verbose) as tick:
-            shared = workers.submit(itself, predict)  # sent once, and made again if it is lost
-            job = carried(_predict_part)
-            tasks = [
-                workers.submit(job, part, shared, os.path.join(unfinished, name), rows)
-                for part, name in zip(parts, names)
-            ]
-            n_rows = 0
-            for task in tasks:
-                n_rows += workers.result(task)
-                tick()
+        with opened(engine) as workers:
+            parts = _even_parts(source, count, getattr(workers, "n_workers", 1))
+            names = [f"part-{i:05d}.parquet" for i in range(len(parts))]
+            with ticker(len(parts), "predicting", verbose) as tick:
+                shared = workers.submit(itself, predict)  # sent once, and made again if it is lost
+                job, tasks = carried(_predict_part), {}
+                # The largest first: what is left to the end is short.
+                for i in sorted(range(len(parts)), key=lambda i: -(parts[i].n_rows or 0)):
+                    path = os.path.join(unfinished, names[i])
+                    tasks[i] = workers.submit(job, parts[i], shared, path, rows)
+                n_rows = 0
+                for i in range(len(parts)):
+                    n_rows += workers.result(tasks[i])
+                    tick()
         for name in names:
             os.replace(os.path.join(unfinished, name), folder / name)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return n_rows
+
+
+PARTS_A_WORKER = 4  # at least, so that none waits long for another's hard rows
+
+
+def _even_parts(source: Source, count: int | None, n_workers: int) -> list[Partition]:
+    """As many parts as asked for; the natural ones where no worker would have much of all."""
+    parts = source.partitions(count)
+    if count is not None or n_workers == 1 or source.n_rows is None:
+        return parts
+    largest = max((part.n_rows or source.n_rows for part in parts), default=0)
+    if largest * PARTS_A_WORKER * n_workers <= 2 * source.n_rows:
+        return parts
+    return source.partitions(PARTS_A_WORKER * n_workers)
 
 
 def _predict_part(part: Partition, predict: Any, path: str, rows: int) -> int:

@@ -9,9 +9,10 @@ from sklearn.base import clone
 from skstruct import ConditionalRiskMinimizer
 from skstruct.learners.conditional_risk.automatic import STACK, StackedRegression
 from skstruct.learners.conditional_risk.part_plan import AT_LEAST, PartPlan, parse_seconds
+from skstruct.learners.conditional_risk.parts import Part
 from skstruct.model_selection import left_out_risk
 from skstruct.persistence import load_model, save_model
-from skstruct.smoothing import KernelRidge, Scaled, Stacked
+from skstruct.smoothing import KernelRidge, NystroemRidge, Scaled, Stacked
 from skstruct.spaces import Hierarchy, Interval, LabelSets, Rankings
 from skstruct.streaming import ArraySource
 
@@ -291,3 +292,19 @@ def test_a_stack_of_a_stream():
         model.partial_fit(inputs, labels)
     once = ConditionalRiskMinimizer(LabelSets()).fit(iter([(inputs, labels)]))
     assert "smoother" not in once.search_.best  # one pass, one kernel
+
+
+@pytest.mark.parametrize("part", ["landmarks", "exact"])
+def test_penalties_of_a_part_alone_are_compared_by_some_that_judge(many_are_few, part, monkeypatch):
+    """Of many rows that judge, fewer compare penalties, and the best is judged by all of them."""
+    monkeypatch.setattr("skstruct.smoothing.penalties.SAMPLE", (15, 20))
+    ridge = NystroemRidge("rbf", "auto", n_landmarks=30) if part == "landmarks" else None
+    only = Part("gaussian", KernelRidge("rbf", "auto") if ridge is None else ridge, 0.1)
+    monkeypatch.setattr(
+        "skstruct.learners.conditional_risk.part_plan.all_parts", lambda *given: [only]
+    )
+    monkeypatch.setattr(StackedRegression, "_chosen", lambda self, losses, n_stacks=1: n_stacks)
+    inputs, labels = labels_of(160, 0)
+    model = ConditionalRiskMinimizer(LabelSets()).fit(inputs, labels)
+    assert model.search_.best["smoother"] == "gaussian"
+    assert model.predict(inputs).shape == labels.shape

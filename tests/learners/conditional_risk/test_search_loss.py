@@ -15,7 +15,7 @@ from skstruct.losses import Hamming, HierarchicalLoss
 from skstruct.model_selection import left_out_risk
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.spaces import Hierarchy
-from skstruct.spaces.indicator_sets.embeddings import ParentProducts
+from skstruct.spaces.indicator_sets.parent_products import ParentProducts
 
 ARCS = [("r", "a"), ("r", "b"), ("s", "b"), ("a", "c"), ("b", "c"), ("s", "d"), ("b", "d"),
         ("c", "e"), ("d", "e")]  # fmt: skip

@@ -27,11 +27,13 @@ from skstruct.smoothing.penalties import (
     left_out_means,
     squared_error,
 )
-from skstruct.smoothing.planning import SPECTRAL_ROWS
+from skstruct.smoothing.planning import PATH_ROWS, SPECTRAL_ROWS
+from skstruct.smoothing.stack_weights import mean_without
 from skstruct.smoothing.stacked import Stacked
 
 STACK, WITH_CLASSIFIERS, BY_BLOCKS = "stack", "stack with classifiers", "stack by blocks"
 STACKS = (STACK, WITH_CLASSIFIERS, BY_BLOCKS)
+NEAR = 1.1  # powers of ten from the penalty of least squared error, where decisions take long
 CLEARLY = 1.0  # standard errors by which a part must decide better than a stack
 WORTH = 0.01  # by which share twice as many landmarks must lower the error, to be doubled again
 
@@ -93,6 +95,11 @@ class StackedRegression:
         groups = group_numbers(self.model.cv, data.outputs, data.groups, data.X)
         self.groups = self.problem.groups_of_rows(groups)
         targets, self.are_own = self._plain_targets()
+        self.plain = self.decided = targets
+        if not self.are_own:  # then a loss that stands in is decided from targets of its own
+            self.judge = self.judge.alone()
+            decided = self.judge.search_targets()
+            self.decided = targets if np.array_equal(decided, targets) else decided
         self.judged = self._rows_that_judge(targets)
         parts = self._fitted(targets)
         return self._decided([*self._stacks(parts, targets), *parts])
@@ -113,7 +120,12 @@ class StackedRegression:
         return targets, problem is self.problem and targets.shape[1] == own
 
     def _usual_problem(self) -> Any:
-        """That of the loss that the space has when none is given; None where it has none."""
+        """That of a loss that stands in, or of the loss that the space has when none is given.
+
+        None where it has none.
+        """
+        if self.judge is not self.problem:
+            return self.judge.alone()
         space = self.model.space_
         try:
             return risk_problem(space, resolve_loss(space.default_loss), self.problem.outputs)
@@ -210,8 +222,10 @@ class StackedRegression:
         search = LeaveOutSearch()
         search.loss = stand_in(self.judge, self.problem)
         losses, trials = [], []
-        for candidate in found:
-            own, alpha = self._tuned_losses(candidate)
+        if self.decided is not self.plain:  # one stack: classifiers and blocks are of own targets
+            self._open_stack(found[0].smoother)
+        tuned = [self._tuned_losses(candidate) for candidate in found[::-1]][::-1]
+        for candidate, (own, alpha) in zip(found, tuned):
             losses.append(own)
             trials.append({**candidate.trial(self._mean(own)), "alpha": alpha})
             search.add(trials[-1])
@@ -231,6 +245,8 @@ class StackedRegression:
             return chosen.left
         if self.judged is not None:
             return None
+        if chosen.name in STACKS and self.judge is self.problem:
+            return chosen.left if self.decided is self.plain else self.sum_of_parts
         if self.problem.by_weights:
             smoother = smoother.with_targets(self.problem.search_targets())
         return left_out_means(smoother, self.groups)
@@ -249,25 +265,48 @@ class StackedRegression:
         """Left-out losses, and the penalty: of least squared error, or one that decides better.
 
         Means that are decided from together, such as those of pairs, may need another penalty than
-        each of them. Of many rows, every penalty would take a factorization.
+        each of them. Of many rows, every penalty would take a factorization. Where another loss
+        stands in, because decisions take long, only penalties near that one are tried.
         """
-        best, alpha = self._losses(candidate), getattr(candidate.smoother, "alpha", None)
-        if self.judged is not None or not hasattr(candidate.smoother, "loo_path"):
-            return best, alpha
+        alpha: Any = getattr(candidate.smoother, "alpha", None)
+        if self.rows.shape[0] > PATH_ROWS or not hasattr(candidate.smoother, "loo_path"):
+            return self._losses_of(self._left_to_decide(candidate)), alpha
         path = self._path(candidate)
-        for value, left in path.means(path.decades()):
-            losses = self._losses_of(left)
-            if self._mean(losses) < self._mean(best):
-                best, alpha = losses, value
-        return best, alpha
+        alphas = path.decades()
+        if self.judge is not self.problem:
+            alphas = alphas[np.abs(np.log10(alphas / alpha)) <= NEAR]
+        losses = {}
+        for value, left in path.means(np.append(alphas, alpha)):
+            losses[value] = self._losses_of(left)
+            if value == alpha:
+                self._add_to_stack(candidate, left)
+        risks = {value: self._mean(own) for value, own in losses.items()}
+        best = min([alpha, *risks], key=risks.__getitem__)  # of equals the first
+        return losses[best], best
 
-    def _losses(self, candidate: Candidate) -> np.ndarray:
-        """Left-out losses of the outputs, by what a smoother makes of the problem's targets."""
-        smoother, left = candidate.smoother, candidate.left
-        if not self.are_own:
-            tried = smoother.with_targets(self.problem.search_targets())
-            left = left_out_means(tried, self.groups, self.judged)
-        return self._losses_of(left)
+    def _left_to_decide(self, candidate: Candidate) -> np.ndarray:
+        """Left-out means of the targets that are decided from."""
+        if self.decided is self.plain:
+            return candidate.left
+        if candidate.name in STACKS:
+            stacked: np.ndarray = self.sum_of_parts
+            return stacked
+        tried = candidate.smoother.with_targets(self.decided)
+        left: np.ndarray = left_out_means(tried, self.groups, self.judged)
+        self._add_to_stack(candidate, left)
+        return left
+
+    def _open_stack(self, stack: Stacked) -> None:
+        """Begin the sum of left-out means that a stack is, with those of no part."""
+        self.stack, weight = stack, self.weight
+        weight = np.ones(len(self.decided)) if weight is None else weight
+        base = self._of_judged(mean_without(self.decided, weight, self.groups))
+        self.sum_of_parts = (1.0 - stack.coef_.sum()) * base
+
+    def _add_to_stack(self, candidate: Candidate, left: np.ndarray) -> None:
+        """Stacks of other targets are sums of what their parts, too, are decided from."""
+        if self.decided is not self.plain and candidate.name in self.stack.names_:
+            self.sum_of_parts += self.stack.coef_[self.stack.names_.index(candidate.name)] * left
 
     def _losses_of(self, left: np.ndarray) -> np.ndarray:
         losses: np.ndarray = self.judge.realized_losses(left, self.model.memory, self.judged)
@@ -276,12 +315,16 @@ class StackedRegression:
     def _with_best_penalty(self, chosen: Candidate, search: LeaveOutSearch) -> Any:
         """A ridge regression alone: its penalty by decisions."""
         best, path, targets = search.best, self._path(chosen), self.problem.targets()
-        risks = {alpha: self._mean(self._losses_of(left)) for alpha, left in path.means()}
-        if path.whole:
+        weight = self.problem.output_weights(self.weight, path.rows)
+        risks = {}
+        for alpha, left in path.means():
+            losses = self.judge.realized_losses(left, self.model.memory, path.rows)
+            risks[alpha] = float(np.average(losses, weights=weight))
+        if path.rows is self.judged:
             for alpha, risk in risks.items():
                 search.add({**best, "alpha": alpha, "risk": risk})
             return path.smoother_with(search.best["alpha"], targets)
-        # Risks of models of some rows: the best of them is held against what all rows gave.
+        # Risks by some of the rows: the best of them is held against what all that judge gave.
         alpha = min(risks, key=risks.__getitem__)
         smoother = path.smoother_with(alpha, targets)
         left = left_out_means(smoother, self.groups, self.judged)
@@ -298,7 +341,8 @@ class StackedRegression:
 
     def _path(self, chosen: Candidate) -> Any:
         """Of penalties, for the targets that are decided from."""
-        given = self.rows, self.problem.search_targets(), self.weight, self.groups, self.judged
+        targets = self.problem.search_targets() if self.are_own else self.decided
+        given = self.rows, targets, self.weight, self.groups, self.judged
         return PenaltyPath(clone(chosen.smoother), *given, fitted=chosen.smoother)
 
     def _mean(self, losses: np.ndarray) -> float:

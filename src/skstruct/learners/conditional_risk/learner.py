@@ -55,6 +55,7 @@ from skstruct.smoothing.planning import SPECTRAL_ROWS
 from skstruct.spaces import Classes, Decoded
 from skstruct.spaces.infer_space import infer_space
 from skstruct.streaming import as_source, is_source
+from skstruct.streaming.engines import kept_open
 
 if TYPE_CHECKING:
     from skstruct.bounds import Certificate
@@ -121,7 +122,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
     solver : "auto", "cholesky", "packed", "spectral", "nystroem", "fourier" or "primal"
         How the ridge system is solved. ``"auto"`` is exact for up to 20,000 rows; beyond it
         takes landmarks, in one pass over the rows (:class:`~skstruct.smoothing.NystroemRidge`).
-        Up to 5,000 rows, alphas are compared by one eigendecomposition; beyond, by landmarks.
+        Alphas are compared by one eigendecomposition, of 1,000 rows or a sample of more.
         ``"packed"`` keeps half of the kernel matrix; ``"fourier"`` is for the Gaussian kernel;
         ``"primal"`` is for the linear one, and that of ``"auto"`` beyond 5,000 rows: exact, and
         sparse inputs stay sparse.
@@ -246,14 +247,16 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
             The time that the smoothers of ``smoother="auto"`` may take, ``"30s"`` or a number of
             seconds. What is tried then depends on the speed of the machine; without a budget it
             follows from the data alone: some ten times the work of one kernel ridge regression,
-            or what takes a slow machine twenty seconds (two minutes of more than 5,000 rows).
+            from what takes a slow machine twenty seconds to two minutes of it, which more than
+            5,000 rows have in any case.
         """
         check_settings(self)
         seconds = parse_seconds(budget)
         self.streamed_ = is_source(X) and not is_read_whole(self, X, y, groups)
         if self.streamed_:
             source = as_source(X, y, sample_weight)
-            fitted: Self = self._fit_source(source, groups, checkpoint, seconds)
+            with kept_open():
+                fitted: Self = self._fit_source(source, groups, checkpoint, seconds)
             return fitted
         y = on_host(y)
         data = self._read(X, y, sample_weight, groups)
@@ -261,7 +264,8 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         # A fit that is saved has a seed of its own meanwhile.
         self.seed_ = repeatable(self.random_state)
         read = {"X": data.rows, "y": y, "sample_weight": data.row_weight, "groups": groups}
-        with resuming(self, checkpoint, **read) as level, config_context(device=self.device_):
+        context = config_context(device=self.device_)
+        with resuming(self, checkpoint, **read) as level, kept_open(), context:
             return self._keep(self._regress(data, level, seconds), data.row_weight)
 
     def _read(

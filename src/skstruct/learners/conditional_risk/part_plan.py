@@ -15,8 +15,7 @@ from skstruct.smoothing.nystroem.landmarks import EXPLAINED
 from skstruct.smoothing.planning import SPECTRAL_ROWS
 
 TIMES = 10.0  # kernel ridge regressions that a fit may take
-# Seconds that it may take in any case, of few rows and of many; and at most, if two parts fit.
-AT_LEAST, AT_LEAST_MANY, AT_MOST = 20.0, 120.0, 600.0
+AT_LEAST, AT_MOST = 20.0, 120.0  # seconds that few rows may take; the last is that of many
 FOR_PARTS = 0.7  # of a budget: decisions of left-out rows take the rest
 FOR_LANDMARKS = 1 / 3  # of what is left: more landmarks may take
 PILOT = 10  # trees that are grown to see how long they take
@@ -26,8 +25,9 @@ class PartPlan:
     """The smoothers that there is time for, the most useful first.
 
     Without a budget they take ten times what one kernel ridge regression does, at least twenty
-    seconds (two minutes of more than five thousand rows) and at most ten minutes, by nominal
-    speeds: the same data give the same parts everywhere, in less time than that on most machines.
+    seconds and at most two minutes, which those of more than five thousand rows may take in any
+    case, by nominal speeds: more rows never get less time, and the same data give the same parts
+    everywhere, in less time than that on most machines.
     With one, what was taken is measured, and the next parts are those that fit into what is left.
     What does not fit is made smaller, or gives way to what takes less.
 
@@ -63,8 +63,8 @@ class PartPlan:
 
     def _usual_limit(self) -> float:
         first = self.parts[0].seconds
-        least = AT_LEAST if self.size.n <= SPECTRAL_ROWS else AT_LEAST_MANY
-        return max(2 * first, min(max(TIMES * first, least), AT_MOST))
+        usual = np.clip(TIMES * first, AT_LEAST, AT_MOST)
+        return max(2 * first, float(usual) if self.size.n <= SPECTRAL_ROWS else AT_MOST)
 
     def __len__(self) -> int:
         return len(self.parts)
@@ -136,7 +136,10 @@ class PartPlan:
         if 2 * part.n_landmarks > self.size.n:
             return None
         larger = self._with_landmarks(part, 2 * part.n_landmarks)
-        return larger if self.speed * larger.seconds <= FOR_LANDMARKS * self.left else None
+        if self.speed * larger.seconds > FOR_LANDMARKS * self.left:
+            return None
+        self.taken += larger.seconds
+        return larger
 
     def _with_landmarks(self, part: Part, n_landmarks: int) -> Part:
         ridge = part.smoother

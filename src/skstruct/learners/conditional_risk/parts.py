@@ -11,13 +11,15 @@ from scipy import sparse
 
 from skstruct.kernels.inputs import RBF, Laplacian, kernel_name
 from skstruct.smoothing import KernelRidge
+from skstruct.smoothing.bracketing import BRACKETED
 from skstruct.smoothing.cross_fitting import CrossFitted
 from skstruct.smoothing.forest import Forest
 from skstruct.smoothing.nystroem.landmarks import most_landmarks
-from skstruct.smoothing.penalties import N_ALPHAS, SOME_ROWS
+from skstruct.smoothing.penalties import SAMPLE, sample_size
 from skstruct.smoothing.planning import (
     EXACT_ROWS,
     LINEAR_FEATURES,
+    PATH_ROWS,
     SPECTRAL_ROWS,
     feature_costs,
     plan,
@@ -27,10 +29,11 @@ from skstruct.smoothing.scaled import Scaled
 
 N_TREES, FEWEST_TREES = 200, 50
 FEW_ROWS = 1000  # up to these, second widths of kernels are worth their time
-JUDGED = SOME_ROWS  # that judge what is fitted to more than five thousand
+JUDGED = SAMPLE[1]  # that judge what is fitted to more than five thousand
 # Operations a second of decompositions and of products, nominally: the plan is the same on every
 # machine, and a budget in seconds is kept by what the first part took.
 RATE, PRODUCTS = 1e10, 3e10
+MOST_EXACT = 40.0  # seconds that all rows may take, of one ridge regression; more have landmarks
 TREE, VALUES = 2e-3, 8e6  # seconds of a tree, and values that it looks at in one, nominally
 STEPS = 100  # of a logistic regression
 WIDER, NEARLY_LINEAR = 0.25, 0.1  # of the usual gamma
@@ -101,8 +104,8 @@ def all_parts(size: Size, targets: np.ndarray, seed: Any, classify: bool) -> lis
     return parts + (_logistic(size, targets) if classify else [])
 
 
-# Ridge regressions: all eigenvectors of some thousand rows, one factorization of some ten
-# thousand, landmarks of more.
+# Ridge regressions: all eigenvectors of a thousand rows, one factorization of some ten thousand,
+# landmarks of more.
 
 
 def ridge_part(
@@ -126,15 +129,20 @@ def ridge_part(
     other = made(landmarks, _landmark_seconds(kernel, size, m), m)
     if size.streamed or size.n > EXACT_ROWS or n_landmarks is not None:
         return other
-    distances = _kernel_seconds(kernel, size, size.n)
-    if size.n <= SPECTRAL_ROWS:
-        flops = plan(size.n, size.p, size.n_targets, solver="spectral", n_alphas=N_ALPHAS).flops
-        few = m >= size.n  # landmarks would be as many as the rows
-        ridge = KernelRidge(kernel, "auto")
-        return made(ridge, flops / RATE + distances, None, None if few else other)
-    path = plan(JUDGED, size.p, size.n_targets, solver="spectral", n_alphas=N_ALPHAS).flops / RATE
-    exact = (size.n**3 / 3 + size.n**2 * (JUDGED + 2 * size.n_targets)) / PRODUCTS
-    return made(KernelRidge(kernel, "auto"), exact + path + distances, None, other)
+    seconds = _exact_seconds(size) + _kernel_seconds(kernel, size, size.n)
+    if seconds > MOST_EXACT:
+        return other
+    few = m >= size.n  # landmarks would be as many as the rows
+    return made(KernelRidge(kernel, "auto"), seconds, None, None if few else other)
+
+
+def _exact_seconds(size: Size) -> float:
+    """Of a penalty chosen on all rows or a sample, a factorization, and rows left out of it."""
+    n, d = size.n, size.n_targets
+    sample = n if n <= PATH_ROWS else sample_size(n)
+    path = plan(sample, 0, d, solver="spectral", n_alphas=BRACKETED).flops / RATE
+    left_out = n**3 / 3 if n <= SPECTRAL_ROWS else n**2 * JUDGED
+    return float(path + (n**3 / 3 + left_out + 4 * n**2 * d) / PRODUCTS)
 
 
 def _primal(size: Size) -> tuple[Any, float]:
@@ -143,15 +151,15 @@ def _primal(size: Size) -> tuple[Any, float]:
     from skstruct.smoothing.nystroem.ridge import NystroemRidge
 
     if size.p <= LINEAR_FEATURES:
-        seconds = feature_costs(size.n, 0, size.n_targets, size.p, N_ALPHAS)[1] / PRODUCTS
+        seconds = feature_costs(size.n, 0, size.n_targets, size.p, BRACKETED)[1] / PRODUCTS
         return NystroemRidge("linear", "auto", features="linear"), seconds
-    steps = 2.0 * STEPS * size.n * size.width * min(size.n_targets, FEW) * N_ALPHAS / 2
+    steps = 2.0 * STEPS * size.n * size.width * min(size.n_targets, FEW) * BRACKETED / 2
     return LinearRidge("auto"), steps / RATE
 
 
 def _landmark_seconds(kernel: Any, size: Size, m: int) -> float:
     d = size.n_targets
-    sums = feature_costs(size.n, 0, d, m, N_ALPHAS)[1] / PRODUCTS
+    sums = feature_costs(size.n, 0, d, m, BRACKETED)[1] / PRODUCTS
     return float(2 * sums if d > MANY else sums) + _kernel_seconds(kernel, size, m)
 
 
@@ -183,12 +191,12 @@ def _logistic(size: Size, targets: np.ndarray) -> list[Part]:
     varying = targets[:, (targets != targets[0]).any(axis=0)]
     if not varying.shape[1] or not _two_values(varying):
         return []
-    from sklearn.linear_model import LogisticRegression
+    from skstruct.smoothing.logistic import LabelLogistic
 
-    steps = 4.0 * STEPS * size.n_held * size.width / RATE * 10
+    steps = 4.0 * STEPS * size.n_held * (size.width + 10) / RATE  # ten for a power of e
     seconds = 6.0 * varying.shape[1] * (steps + 2 * TREE)
     return [
-        Part(name, Scaled(CrossFitted(LogisticRegression(C=C, max_iter=STEPS))), seconds)
+        Part(name, Scaled(CrossFitted(LabelLogistic(C, max_iter=STEPS))), seconds)
         for name, C in PENALTIES.items()
     ]
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A stack from blocks of rows: sums where these do, and forests of a sample."""
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,9 @@ from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.learners.conditional_risk.automatic import Candidate, StackedRegression
 from skstruct.learners.conditional_risk.parts import Part
 from skstruct.learners.regression import Regressed
+from skstruct.smoothing.bracketing import Bracketing
 from skstruct.smoothing.penalties import (
     PenaltyPath,
-    alpha_grid,
     fit_and_leave_out,
     open_to_any,
     smoother_alphas,
@@ -38,7 +37,7 @@ class StreamedStack(StackedRegression):
         self.read, self.level = read, level.below("search")
         self.judged, self.are_own = None, True
         self.n_rows = read["source"].n_rows or UNKNOWN
-        targets = self.problem.targets()
+        self.plain = self.decided = targets = self.problem.targets()
         parts = self._fitted(targets)
         return self._decided([*self._stacks(parts, targets), *parts])
 
@@ -55,12 +54,11 @@ class StreamedStack(StackedRegression):
         below = f"sums {part.name} {part.n_landmarks}"
         sums = None if self.level is NOWHERE else self.level.below(below)
         path = SourcePath(smoother.fit_source(**self.read, level=sums))
-        best, found = np.inf, (np.inf, targets)
-        for alpha, left in path.means():
-            error = squared_error(left, targets, self.weight)
-            if error < best:
-                best, found = error, (alpha, left)
-        return path.smoother_with(found[0]), found[1]
+        tried, found = Bracketing(smoother_alphas(path.fitted)), targets
+        for left in path.along(tried):
+            if tried.record(squared_error(left, targets, self.weight)):
+                found = left
+        return path.smoother_with(tried.best), found
 
     def _left_of(self, chosen: Candidate, smoother: Any) -> Any:
         """Those that are known already: rows are not kept to be left out."""
@@ -79,12 +77,12 @@ class SourcePath(PenaltyPath):
     """
 
     def __init__(self, fitted: Any) -> None:
-        self.fitted, self.whole = fitted, True
+        self.fitted, self.rows = fitted, None
 
-    def means(self, alpha: Any = "auto") -> Iterator[tuple[float, np.ndarray]]:
-        """Pairs of a penalty and left-out means of shape (k, q)."""
-        alphas = alpha_grid(alpha, partial(smoother_alphas, self.fitted))
-        return zip(alphas.tolist(), self.fitted.loo_path(alphas))
+    def along(self, alphas: Iterable[float]) -> Iterator[np.ndarray]:
+        """Left-out means of shape (k, q) for each penalty, when it is asked for."""
+        found: Iterator[np.ndarray] = self.fitted.loo_path(alphas)
+        return found
 
     def smoother_with(self, alpha: float, _targets: Any = None) -> Any:
         """The smoother with a penalty; it is fitted to the targets that it was read with."""

@@ -330,9 +330,13 @@ class BlockReader(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         self.problem_.outputs = problem.outputs[:0]
 
     def __call__(self, block: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        return self.read(block, lambda X, outputs: self.problem_.targets_of(outputs))
+
+    def read(self, block: Any, learned: Callable[..., Any]) -> tuple[Any, Any, np.ndarray | None]:
+        """Inputs, what ``learned`` makes of inputs and checked outputs, and weights or None."""
         try:
             X = read_inputs(self, block.X)
-            return X, self.problem_.targets_of(self._outputs(block.y)), _weights(block)
+            return X, learned(X, self._outputs(block.y)), weights_of(block)
         except (ValueError, TypeError) as error:
             raise placed(error, block) from error
 
@@ -342,7 +346,8 @@ class BlockReader(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         return self.space_.validate(given_outputs(on_host(y), "A block"))
 
 
-def _weights(block: Any) -> np.ndarray | None:
+def weights_of(block: Any) -> np.ndarray | None:
+    """Checked weights of a block, or None."""
     if block.weight is None:
         return None
     return checked_weight(on_host(block.weight), len(block))

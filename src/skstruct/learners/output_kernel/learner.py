@@ -48,7 +48,9 @@ from skstruct.learners.output_kernel.radius_search import choose_radius
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import (
     ONE_PASS,
+    SAMPLED,
     check_settings,
+    maker,
     number_tried,
     one_pass_ridge,
     planned_solvers,
@@ -273,13 +275,13 @@ class OutputKernelRegressor(BlockPredictor):
         search = n_tried != 1
         n_targets = self.problem_.n_targets(compared=search)
         compared: Any
-        compared, solver = planned_solvers(self, X, n_targets, pairs, n_tried)
+        alone = self.problem_.rows_stand_alone
+        compared, solver = planned_solvers(self, X, n_targets, pairs, n_tried, alone)
         self.solver_ = solver
         if search and len(self.outputs_) > 1:
             groups = group_numbers(self.cv, self.outputs_, groups, X)
             self.search_, smoother = choose(
-                lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, compared),
-                pairs, self.alpha, self.problem_, X, groups,
+                maker(self._ridge, compared, solver), pairs, self.alpha, self.problem_, X, groups,
                 sample_weight=sample_weight, memory=self.memory, verbose=self.verbose,
                 level=level,
             )  # fmt: skip
@@ -288,7 +290,7 @@ class OutputKernelRegressor(BlockPredictor):
         else:
             # Of one row nothing can be left out.
             compared, tried = None, (*pairs[0], 1.0 if search else float(self.alpha))
-        if compared != solver:
+        if compared not in (SAMPLED, solver):
             smoother = self._ridge(*tried, solver)
             smoother.fit(X, self.problem_.targets(), sample_weight)
         self.alpha_, self.kernel_ = smoother.alpha, tried[0]

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold, KFold
 
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.progress import track
@@ -95,6 +94,8 @@ def _losses(problem: Any, means: np.ndarray, rows: np.ndarray, memory: str) -> n
 
 
 def _splitter(cv: int, groups: Any, m: int, random_state: Any) -> Any:
+    from sklearn.model_selection import GroupKFold, KFold
+
     if not isinstance(cv, (int, np.integer)) or cv < 2:
         raise ValueError(f"cv is a whole number of folds, at least 2; got {cv!r}.")
     if groups is not None and len(np.unique(groups)) < 2:
