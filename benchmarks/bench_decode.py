@@ -10,9 +10,10 @@ from harness import Table, at_least, at_most, compare, median, ratio
 
 from skstruct.exceptions import MissingDataError
 from skstruct.kernels import RBF
+from skstruct.losses import F1, pair
 from skstruct.smoothing import KernelRidge
 from skstruct.solvers.dags import dag_closed_sets, forest_closed_sets
-from skstruct.spaces import Hierarchy
+from skstruct.spaces import Hierarchy, LabelSets
 
 OURS = "Hierarchy.argmin"
 KERNEL = "its compiled solver alone"
@@ -20,6 +21,7 @@ NODE_LOOP = "numpy, a loop over nodes"
 HIGHS = "HiGHS, one model kept"
 FLOW = "scipy maximum_flow, 32-bit costs"
 LINPROG = "scipy linprog"
+BY_SIZES, BY_COSTS = "branch and bound over sizes", "costs of all sizes"
 SOLVERS = {NODE_LOOP: by_node_loop, FLOW: by_maximum_flow, LINPROG: by_linprog}
 
 
@@ -75,6 +77,38 @@ def bench(table, title, space, costs, peers, bars) -> dict[str, float]:
     return gaps
 
 
+def bench_f1(table, title, space, rng, n, bar) -> float:
+    """F1 of sets by branch and bound over sizes, against the costs of sets of all sizes.
+
+    Means are weighted sums of a thousand true sets, with weights of both signs. Returns the
+    largest difference of values.
+    """
+    d, n_few = len(space.labels_), max(2, n // 20)
+    truths = (rng.random((1000, d)) < rng.beta(0.5, 12.0, d)).astype(np.int8)
+    truths = (truths @ space.dag_.ancestors > 0).astype(np.int8)
+    view, loss = pair(F1(independent=False), space, truths)
+    psi = view.embed(truths)
+    columns = np.unique(psi.indices)
+    weights = rng.dirichlet(np.full(1000, 0.02), n) + 0.3 * rng.standard_normal((n, 1000)) / 1000
+    means, scale = weights @ psi[:, columns], np.ones(n)
+
+    def by_costs():
+        full = np.zeros((n_few, psi.shape[1]))
+        full[:, columns] = means[:n_few]
+        return view.argmin(loss.cost(full, np.ones((n_few, 1))))
+
+    def by_means():
+        return view.argmin_of_means(means, columns, 1.0, scale)
+
+    calls = {BY_SIZES: by_means, BY_COSTS: by_costs}
+    times = compare(calls, {BY_SIZES: n, BY_COSTS: n_few}, budget=8.0)
+    title = f"{title}, sets of up to {truths.sum(axis=1).max()}"
+    table.add(f"{title}: {BY_SIZES}", median(times, BY_SIZES), 1.0)
+    slower = ratio(times, BY_COSTS, BY_SIZES)
+    table.add(f"{title}: {BY_COSTS}", median(times, BY_COSTS), slower, at_least(bar))
+    return float(np.abs(by_costs().values - by_means().values[:n_few]).max())
+
+
 def main():
     rng = np.random.default_rng(0)
     table = Table("Decoding, CPU time per row on one thread", "peer / Hierarchy.argmin")
@@ -95,6 +129,13 @@ def main():
     else:
         gaps.append(bench(table, "SPO_GO, all terms", space, costs, peers, {FLOW: 40, HIGHS: 150}))
 
+    f1 = [
+        bench_f1(table, f"F1, {d} labels", LabelSets(range(d)).fit(np.zeros((1, d))), rng, n, bar)
+        for d, n, bar in ((100, 400, 3), (200, 200, 6), (500, 60, 10))
+    ]
+    tree = random_tree(200, rng).fit(np.zeros((1, 200)))
+    f1.append(bench_f1(table, "F1, tree of 200", tree, rng, 100, 20))
+    table.add("F1 against that of all costs, largest difference", None, max(f1), at_most(1e-6))
     exact = max(gap for case in gaps for name, gap in case.items() if name != FLOW)
     rounded = max(case[FLOW] for case in gaps if FLOW in case)
     table.add("values against the exact peers', largest difference", None, exact, at_most(1e-9))

@@ -9,18 +9,15 @@ Usage: python benchmarks/scale_cell.py '{"method": "onepass", "n": 1000, "d": 10
 
 from __future__ import annotations
 
-import ctypes
 import json
-import re
 import statistics
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
-from harness import peak_bytes
+from harness import bytes_before, peak_bytes
 from scale_peers import BareExact, FalkonStyle
 from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge as SklearnKernelRidge
@@ -214,20 +211,6 @@ def gemm_rate(size=1200, rounds=3):
         seconds.append((time.perf_counter() - wall, time.process_time() - cpu))
     wall, cpu = (statistics.median(column) for column in zip(*seconds[1:]))
     return {"wall": 2 * size**3 / wall, "cpu": 2 * size**3 / cpu}
-
-
-def bytes_before():
-    """What this process holds now, from where its peak is counted anew if the system lets us.
-
-    Memory that was freed is given back first: otherwise a fit would use it without a trace.
-    """
-    status, reset = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-    try:
-        ctypes.CDLL(None).malloc_trim(0)
-        reset.write_text("5")
-    except (AttributeError, OSError):
-        return peak_bytes()
-    return 1024 * int(re.search(r"VmRSS:\s*(\d+)", status.read_text())[1])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How close do fits on a GPU come to its fastest matrix product?
 
-    PYTHONPATH=src python3 benchmarks/scale_gpu.py rates exact million ten-million decode
+    PYTHONPATH=src python3 benchmarks/scale_gpu.py rates exact million ten-million stream decode
 
 needs torch for CUDA, NumPy, SciPy and scikit-learn. ``--small --device cpu`` tries the script out.
 """
@@ -10,18 +10,20 @@ from __future__ import annotations
 
 import argparse
 import json
+import tempfile
 import time
 
 import numpy as np
 import torch
 
 from skstruct import config_context
-from skstruct.backends import backend_for, torch_backend
-from skstruct.backends.torch_backend import BlockTriangle
+from skstruct.backends import backend_for, split_products, torch_backend
+from skstruct.backends.split_products import SplitTriangle
+from skstruct.backends.torch_backend import BlockTriangle, TorchBackend
 from skstruct.kernels import RBF
 from skstruct.kernels.on_device import device_kernel, kernel_product
 from skstruct.smoothing.systems.on_device import DeviceSystem, half_gram
-from skstruct.streaming import Block, Partition, Source
+from skstruct.streaming import ArraySource, Block, Partition, Source
 
 FIGURES: list[dict] = []
 P, Q = 80, 512  # features and targets
@@ -108,6 +110,8 @@ def rates(machine, small):
         L, K = factor_and_values(machine, n, m, dtype)
         whitening(machine, L, K, peak)
         squares(machine, K, peak)
+        if dtype == torch.float32:
+            by_halves(machine, L, K, peak)
         del L, K
         for rows in (m, large):
             factoring(machine, rows, dtype, peak)
@@ -156,14 +160,42 @@ def by_inverse(inverse, K, panels=16):
 def squares(machine, Z, peak):
     n, m = Z.shape
     G, before = machine.backend.zeros((m, m), Z.dtype), torch_backend.PANELS
+    backend = TorchBackend(machine.device, split=False)
     for panels in (1, 4, 8, 16, 32):
         torch_backend.PANELS = panels
-        spent = machine.seconds(lambda: machine.backend.add_square(G, Z))
+        spent = machine.seconds(lambda: backend.add_square(G, Z))
         line(f"Z'Z by {panels} panels", spent, float(n) * m * m, peak)
     torch_backend.PANELS = before
     C, T = machine.backend.zeros((m, Q), Z.dtype), machine.normal(n, Q, dtype=Z.dtype)
     spent = machine.seconds(lambda: machine.backend.add_product(C, Z, T))
     line(f"Z'T, {Q} targets", spent, 2.0 * n * m * Q, peak)
+
+
+def by_halves(machine, L, K, peak):
+    """The same by three products of halves, with the residuals that are measured."""
+    n, m = K.shape
+    operations, room, G = float(n) * m * m, torch.empty_like(K), torch.zeros_like(L)
+    before = {name: getattr(split_products, name) for name in ("CHUNK", "BLOCKS", "PANELS")}
+    for chunk, blocks, panels in ((512, 8, 4), (1024, 8, 4), (1024, 4, 8), (1024, 16, 2)):
+        split_products.CHUNK, split_products.BLOCKS, split_products.PANELS = chunk, blocks, panels
+        triangle = SplitTriangle(BlockTriangle(L, blocks, split_products.ALIGNED))
+        spent = machine.seconds(triangle.whiten, prepare=lambda: room.copy_(K))
+        name = f"{blocks} blocks of {triangle.ways[0]}, {chunk} terms"
+        line(f"whiten by {name}", spent, operations, peak, residual=triangle.residual)
+        measured = split_products.add_square(G, room)
+        spent = machine.seconds(lambda: split_products.add_square(G, room))
+        name = f"Z'Z by {panels} panels of halves, {chunk} terms"
+        line(name, spent, operations, peak, residual=measured)
+    for name, number in before.items():
+        setattr(split_products, name, number)
+
+
+def halves(machine, small):
+    """Squares and triangular systems by halves alone."""
+    size, m, n = (256, 512, 700) if small else (12_288, 20_000, 25_000)
+    title(f"Halves, blocks of {n:,} rows, {m:,} landmarks; shares of a product in float32")
+    peak = machine.peak(torch.float32, size)
+    by_halves(machine, *factor_and_values(machine, n, m, torch.float32), peak)
 
 
 def factoring(machine, n, dtype, peak):
@@ -273,7 +305,7 @@ class MadeRows(Source, Partition):
             yield Block(*self.made(n, 3 + 2 * start, self.noise), None, start)
 
 
-def one_pass(machine, n, m, dtype, memory, small):
+def one_pass(machine, n, m, dtype, memory, small, source=None):
     from skstruct.smoothing.nystroem.ridge import NystroemRidge
 
     spent: dict[str, float] = {}
@@ -283,9 +315,11 @@ def one_pass(machine, n, m, dtype, memory, small):
 
     for name in ("_new_map", "_summed", "_solve"):
         setattr(Timed, name, timed(machine, spent, name, getattr(NystroemRidge, name)))
-    title(f"One pass, {dtype}: {n:,} rows, {m:,} landmarks, {Q} targets")
+    name, dtype = dtype, dtype.split()[0]
+    title(f"One pass, {name}: {n:,} rows, {m:,} landmarks, {Q} targets")
     peak = machine.peak(getattr(torch, dtype), 256 if small else 12_288)
-    source = MadeRows(machine, n, getattr(torch, dtype))
+    made = MadeRows(machine, n, getattr(torch, dtype))
+    source = made if source is None else source
     model = Timed(alpha=1e-6 * n, n_landmarks=m, dtype=dtype)
     with config_context(device=machine.device, memory=memory):
         total, _, used = machine.once(lambda: model.fit_source(source))
@@ -294,7 +328,7 @@ def one_pass(machine, n, m, dtype, memory, small):
     line("sums over all rows", spent["_summed"], operations, peak)
     line("solve", spent["_solve"], m**3 / 3.0 + 2.0 * m * m * Q)
     line("together", total, operations, peak, peak_GB=used / 1e9, rows_per_second=n / total)
-    X, T = source.made(5000, 1, 0.0)
+    X, T = made.made(5000, 1, 0.0)
     with config_context(memory=memory):
         spent_there, found, _ = machine.once(lambda: model.predict(X))
     error = np.linalg.norm(found - T.cpu().numpy()) / float(torch.linalg.norm(T))
@@ -313,18 +347,48 @@ def timed(machine, spent, name, method):
     return call
 
 
+def ways():
+    """Precisions, and whether float32 is computed by halves."""
+    by_default = split_products.has_half_units
+    for name in ("float64", "float32 without halves", "float32"):
+        split_products.has_half_units = (lambda device: False) if " " in name else by_default
+        yield name
+    split_products.has_half_units = by_default
+
+
 def million(machine, small):
     """A million rows, 20,000 landmarks."""
-    for dtype in ("float64", "float32"):
+    for dtype in ways():
         n, m = (5000, 200) if small else (10**6, 20_000)
         one_pass(machine, n, m, dtype, "1MB" if small else "24GB", small)
 
 
 def ten_million(machine, small):
     """Ten million rows, 10,000 landmarks."""
-    for dtype in ("float64", "float32"):
+    for dtype in ways():
         n, m = (20_000, 100) if small else (10**7, 10_000)
         one_pass(machine, n, m, dtype, "1MB" if small else "24GB", small)
+
+
+def stream(machine, small):
+    """Rows in files on the host: read, sent and summed one after another, or all at once."""
+    n, m = (5000, 200) if small else (10**6, 5000)
+    made, memory = MadeRows(machine, n, torch.float32), "1MB" if small else "4GB"
+    with tempfile.TemporaryDirectory() as folder:
+        X, T = (
+            np.lib.format.open_memmap(f"{folder}/{name}.npy", "w+", np.float32, (n, width))
+            for name, width in (("X", P), ("T", Q))
+        )
+        for block in made.blocks(50_000):
+            rows = slice(block.start, block.start + len(block.X))
+            X[rows], T[rows] = block.X.cpu().numpy(), block.y.cpu().numpy()
+        X.flush(), T.flush()
+        whole, before = X.nbytes + T.nbytes, TorchBackend.uploads
+        print(f"\nfiles of {whole / 1e9:.1f} GB")
+        for name in ("one after another", "all at once", "one after another", "all at once"):
+            TorchBackend.uploads = before if name == "all at once" else lambda backend: None
+            one_pass(machine, n, m, f"float32 ({name})", memory, small, ArraySource(X, T))
+        TorchBackend.uploads = before
 
 
 # ---------------------------------------------------------------------- decoding
@@ -332,28 +396,44 @@ def decode(machine, small):
     """Means to outputs: on the device, and on one thread of the host where Numba is there."""
     from skstruct.learners.on_device import device_decider
     from skstruct.learners.problem import risk_problem
-    from skstruct.losses import Hamming, HierarchicalLoss, Spearman, ZeroOne
-    from skstruct.spaces import Classes, Hierarchy, LabelSets, Rankings
+    from skstruct.losses import (
+        F1,
+        Footrule,
+        Hamming,
+        HierarchicalLoss,
+        SequenceHamming,
+        Spearman,
+        ZeroOne,
+    )
+    from skstruct.spaces import Classes, Hierarchy, LabelSets, Rankings, Sequences
 
     n, rng = (500 if small else 100_000), np.random.default_rng(0)
     tree = Hierarchy([((j - 1) // 4, j) for j in range(1, 500)], labels=range(500))
     sets = (rng.random((400, 500)) < 0.02).astype(np.int8)
+    words = rng.integers(0, 20, (400, 20))
+
+    def orders(d):
+        return rng.permuted(np.ones((400, 1)) * np.arange(1.0, d + 1), axis=1)
+
     cases = {
         "1,000 classes": (Classes(), ZeroOne(), np.arange(1000)),
         "sets of 500 labels": (LabelSets(range(500)), Hamming(), sets),
         "tree of 500 labels": (tree, HierarchicalLoss(), (sets @ tree.dag_.ancestors > 0) * 1),
-        "rankings of 50 items": (
-            Rankings(), Spearman(), rng.permuted(np.ones((400, 1)) * np.arange(1.0, 51), axis=1),
-        ),
+        "rankings of 50 items": (Rankings(), Spearman(), orders(50)),
+        "rankings of 20 items by assignment": (Rankings(), Footrule(), orders(20)),
+        "rankings of 50 items by assignment": (Rankings(), Footrule(), orders(50)),
+        "chains of 20 symbols of 20": (Sequences(), SequenceHamming(1.0), words),
+        "sets of 50 labels by F1": (LabelSets(range(50)), F1(), sets[:, :50]),
     }  # fmt: skip
     title(f"Decoding {n:,} rows")
     for name, (space, loss, outputs) in cases.items():
         space = space.fit(outputs)
         problem = risk_problem(space, loss, space.validate(outputs))
         problem = cover_all(problem)
-        means = machine.normal(n, problem.width + 1)
+        rows = min(n, int(4e9 / (8 * problem.width)))  # that are on the device at a time
+        means = machine.normal(rows, problem.width + 1)
         decide = device_decider(problem, machine.backend)
-        spent = machine.seconds(lambda d=decide, m=means: d(m))
+        spent = machine.seconds(lambda d=decide, m=means: d(m)) * n / rows
         line(name, spent, rows_per_second=n / spent)
         try:
             few = machine.backend.to_host(means[:2000])
@@ -374,8 +454,8 @@ def cover_all(problem):
 
 
 SECTIONS = {
-    "rates": rates, "exact": exact, "million": million, "ten-million": ten_million,
-    "decode": decode,
+    "rates": rates, "halves": halves, "exact": exact, "million": million,
+    "ten-million": ten_million, "stream": stream, "decode": decode,
 }  # fmt: skip
 
 
