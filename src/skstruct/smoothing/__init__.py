@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from skstruct.smoothing.forest import Forest
     from skstruct.smoothing.linear import LinearRidge
     from skstruct.smoothing.local_averages import NadarayaWatson, Neighbors
+    from skstruct.smoothing.neural_network import NeuralNetwork
     from skstruct.smoothing.nystroem.ridge import NystroemRidge
     from skstruct.smoothing.sample_compression import SampleCompression
     from skstruct.smoothing.scaled import Scaled
@@ -29,6 +30,7 @@ __getattr__ = lazy_names(
         "LinearRidge": "linear",
         "NadarayaWatson": "local_averages",
         "Neighbors": "local_averages",
+        "NeuralNetwork": "neural_network",
         "NystroemRidge": "nystroem.ridge",
         "SampleCompression": "sample_compression",
         "Scaled": "scaled",
@@ -46,6 +48,7 @@ __all__ = [
     "LinearSmoother",
     "NadarayaWatson",
     "Neighbors",
+    "NeuralNetwork",
     "NystroemRidge",
     "SampleCompression",
     "Scaled",

@@ -82,14 +82,32 @@ class CrossFitted(SparseRegressor):
     def loo(self, groups: Any = None) -> np.ndarray:
         """Predictions for the training rows, each by the folds that it is not in."""
         check_is_fitted(self)
+        return self.loo_rows(np.arange(len(self.targets_)), groups)
+
+    def loo_rows(self, rows: np.ndarray, groups: Any = None) -> np.ndarray:
+        """The same for some rows, by as few fits as leave no more than a fold out at a time.
+
+        Parameters
+        ----------
+        rows : array of row numbers
+            Groups are in it as a whole, or not at all.
+        """
         n = len(self.targets_)
-        number = group_numbers(groups, n, self.sample_weight_)
-        fold = folds_of(number, self.cv, rank_by_content(self.X_fit_, self.targets_))
-        left = np.empty_like(self.targets_)
+        number = group_numbers(groups, n, self.sample_weight_)[rows]
+        key = rank_by_content(self.X_fit_, self.targets_)[rows]
+        numbers = np.unique(number, return_inverse=True)[1]
+        fold = folds_of(numbers, self.fits_for(len(rows), n), key)
+        left = np.empty((len(rows), *self.targets_.shape[1:]))
         for k in np.unique(fold):
-            inside = np.flatnonzero(fold == k)
-            left[inside] = self._means(self._fitted(np.flatnonzero(fold != k)), self.X_fit_[inside])
+            others = np.ones(n, dtype=bool)
+            others[rows[fold == k]] = False
+            fitted = self._fitted(np.flatnonzero(others))
+            left[fold == k] = self._means(fitted, self.X_fit_[rows[fold == k]])
         return left
+
+    def fits_for(self, n_left_out: int, n_rows: int) -> int:
+        """Into how many folds rows that are left out are divided."""
+        return -(-self.cv * n_left_out // n_rows)
 
     def with_targets(self, targets: Any) -> Self:
         """The same estimator, fitted to other targets."""

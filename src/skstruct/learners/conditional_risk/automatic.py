@@ -31,8 +31,8 @@ from skstruct.smoothing.planning import PATH_ROWS, SPECTRAL_ROWS
 from skstruct.smoothing.stack_weights import mean_without
 from skstruct.smoothing.stacked import Stacked
 
-STACK, WITH_CLASSIFIERS, BY_BLOCKS = "stack", "stack with classifiers", "stack by blocks"
-STACKS = (STACK, WITH_CLASSIFIERS, BY_BLOCKS)
+STACK, OF_ALL, BY_BLOCKS = "stack", "stack of all", "stack by blocks"
+STACKS = (STACK, OF_ALL, BY_BLOCKS)
 NEAR = 1.1  # powers of ten from the penalty of least squared error, where decisions take long
 CLEARLY = 1.0  # standard errors by which a part must decide better than a stack
 WORTH = 0.01  # by which share twice as many landmarks must lower the error, to be doubled again
@@ -66,10 +66,10 @@ class StackedRegression:
 
     All parts are fitted to the targets of the space's usual loss, indicators for sets of labels,
     and so are the weights of the stack; then the targets of the problem take their place. The
-    left-out *decisions* of the stack, of the stack with classifiers, and of every part are
-    compared, since less squared error of means is not always less loss: the stack that decides
-    better is kept, or a part that is better than it by more than a standard error of the paired
-    difference, with its penalty chosen by decisions, too.
+    left-out *decisions* of the stack, of the stack with networks and classifiers, and of every
+    part are compared, since less squared error of means is not always less loss: the stack that
+    decides better is kept, or a part that is better than it by more than a standard error of the
+    paired difference, with its penalty chosen by decisions, too.
 
     Of more than five thousand rows, 2,500 judge, each left out, and the targets are those of the
     problem from the start.
@@ -194,7 +194,7 @@ class StackedRegression:
         given: dict[str, Any] = {"X": self.rows, "y": targets, "weight": weight}
         given |= {"groups": self.groups, "rows": self.judged}
         found = []
-        for name, among in ((STACK, linear), (WITH_CLASSIFIERS, parts)):
+        for name, among in ((STACK, linear), (OF_ALL, parts)):
             if name != STACK and len(linear) == len(parts):
                 continue
             triples = [(part.name, part.smoother, part.left) for part in among]

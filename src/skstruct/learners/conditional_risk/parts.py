@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ JUDGED = SAMPLE[1]  # that judge what is fitted to more than five thousand
 # Operations a second of decompositions and of products, nominally: the plan is the same on every
 # machine, and a budget in seconds is kept by what the first part took.
 RATE, PRODUCTS = 1e10, 3e10
+SMALL_PRODUCTS = 2e10  # of two hundred rows
 MOST_EXACT = 40.0  # seconds that all rows may take, of one ridge regression; more have landmarks
 TREE, VALUES = 2e-3, 8e6  # seconds of a tree, and values that it looks at in one, nominally
 STEPS = 100  # of a logistic regression
@@ -86,9 +88,11 @@ class Size:
 
 def all_parts(size: Size, targets: np.ndarray, seed: Any, classify: bool) -> list[Part]:
     """The smoothers that may have a part, the most useful first."""
+    networks = [_network(size, seed)] if classify and _are_many(size) else []
     parts = [
         ridge_part("gaussian", "rbf", size),
         _forest(size, seed, "random"),
+        *networks,
         ridge_part("laplacian", "laplacian", size),
         _forest(size, seed, "extra"),
         ridge_part("gaussian, as given", "rbf", size, scale=None),
@@ -184,6 +188,25 @@ def _forest(size: Size, seed: Any, trees: str) -> Part:
     )
     name = "forest" if trees == "random" else "extra trees"
     return Part(name, forest, n_trees * (TREE + values / VALUES), n_trees=n_trees)
+
+
+def _are_many(size: Size) -> bool:
+    """Whether a network has rows enough, all at hand."""
+    return size.n > SPECTRAL_ROWS and not size.streamed
+
+
+def _network(size: Size, seed: Any) -> Part:
+    """Fitted to all rows, and as often again as those that judge are left out."""
+    from skstruct.smoothing.neural_network import BATCH, NeuralNetwork, passes_over
+
+    network = CrossFitted(NeuralNetwork(random_state=seed))
+    sizes = [size.width, *network.estimator.hidden_layer_sizes, size.n_targets]
+    products = sum(a * b for a, b in pairwise(sizes))
+    held = size.p * sizes[1] + products - size.width * sizes[1]  # numbers that a step changes
+    n_fits = 1 + network.fits_for(JUDGED, size.n)
+    steps = n_fits * size.n * passes_over(size.n)
+    seconds = steps * (6.0 * products + 30.0 * held / BATCH) / SMALL_PRODUCTS
+    return Part("network", Scaled(network), seconds)
 
 
 def _logistic(size: Size, targets: np.ndarray) -> list[Part]:
