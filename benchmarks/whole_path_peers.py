@@ -23,10 +23,10 @@ LANDMARKS = 1000  # of the solver in the manner of Falkon, at penalty 1
 # ---------------------------------------------------------------------- ours
 def ours(case, name):
     """The default: a space and, where it is not the space's own, a loss; nothing else."""
-    from skstruct import ConditionalRiskMinimizer, ExponentialFamily, spaces
+    from skstruct import ConditionalRiskMinimizer, spaces
 
     if name == "sequences":
-        return ExponentialFamily(spaces.Sequences())
+        return ConditionalRiskMinimizer(spaces.Sequences())
     if name == "rankings":
         return ConditionalRiskMinimizer(spaces.Rankings(case.d), "kendall")
     if name == "tree":
