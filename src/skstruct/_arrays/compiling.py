@@ -97,8 +97,9 @@ def _dispatcher(function: Callable[..., Any], options: dict[str, Any], kind: str
 
 def _of_any_numbers(made: Any) -> Any:
     """A dispatcher that takes numbers written into calls for any numbers of their type."""
-    from numba.core.types import unliteral
+    from numba.core import types
 
+    unliteral: Any = types.unliteral
     resolve = getattr(made, "get_call_template", None)
     if resolve is not None:  # not where compiling is switched off
         made.get_call_template = lambda arguments, named: resolve(
