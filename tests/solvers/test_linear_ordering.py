@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from skstruct.solvers import linear_ordering
-from skstruct.solvers._numba_linear_ordering import split
 from skstruct.solvers.linear_ordering import (
+    components,
     improve_tops,
     linear_orders,
     min_cost_orders,
@@ -17,6 +17,7 @@ from skstruct.solvers.linear_ordering import (
     pair_matrix,
     pair_signs,
     ranks_of,
+    set_sizes,
     solve_triangles,
     triangle_order,
 )
@@ -79,11 +80,11 @@ def test_split_parts_are_the_strong_components():
 
     for seed in range(20):
         d = 9
-        pair = pair_matrix(noisy_votes(1, d, seed), d)[0]
-        order = np.empty(d, np.int64)
-        ends = split(pair, order)
+        costs = noisy_votes(1, d, seed)
+        pair = pair_matrix(costs, d)[0]
+        (order,), ends = components(costs, d)
         _, label = connected_components(pair < 0, connection="strong")
-        parts = np.split(order, ends[:-1])
+        parts = np.split(order, np.unique(ends)[:-1])
         assert sorted(map(len, parts)) == sorted(np.bincount(label))
         assert all(len(set(label[part])) == 1 for part in parts)
         for earlier, later in itertools.pairwise(parts):
@@ -92,10 +93,26 @@ def test_split_parts_are_the_strong_components():
 
 def test_ties_do_not_join_parts():
     """Equal costs may point either way: a row of zeros needs no search at all."""
-    ends = split(np.zeros((40, 40)), np.empty(40, np.int64))
-    assert len(ends) == 40
+    _, ends = components(np.zeros((1, 780)), 40)
+    np.testing.assert_array_equal(ends, np.arange(1, 41)[None])
     _, values, bounds = linear_orders(np.zeros((1, 780)), 40)
     assert values[0] == bounds[0] == 0.0
+
+
+def test_rows_with_small_and_large_components_side_by_side():
+    """Each way of ordering a component leaves those of the other alone."""
+    d, rng = 20, np.random.default_rng(0)
+    ahead = np.where(rng.random((12, d * (d - 1) // 2)) < 0.1, -1.0, 1.0)
+    noise = rng.normal(size=(12, 1)) * rng.normal(size=ahead.shape)
+    costs = np.vstack([-ahead + noise, noisy_votes(4, d, seed=1), -np.ones((1, ahead.shape[1]))])
+    orders, values, bounds = linear_orders(costs, d)
+    for row, cost in enumerate(costs):
+        order, value, bound = linear_orders(cost[None], d)
+        np.testing.assert_array_equal(orders[row], order[0])
+        assert (values[row], bounds[row]) == (value[0], bound[0])
+        ranks = ranks_of(orders[row : row + 1])
+        np.testing.assert_allclose(values[row], (pair_signs(ranks) * cost).sum(), rtol=1e-12)
+    np.testing.assert_array_equal(set_sizes(5), [bin(S).count("1") for S in range(32)])
 
 
 @pytest.mark.parametrize("d", [13, 16])

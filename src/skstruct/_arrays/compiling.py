@@ -6,7 +6,8 @@ Importing them does not import numba, which takes as long as all of NumPy and Sc
 matrices: only the first call of a kernel does.
 
 A kernel that another kernel calls is compiled without the two wrappers by which Python and C
-would call it. A kernel that both call is compiled in both ways.
+would call it, and once for all numbers: numba by itself compiles it anew for every number that
+stands in a call. A kernel that both call is compiled in both ways.
 
 Machine code is kept in one folder of the user, see :func:`kernels_home`, and not beside the
 sources, so that it outlives upgrades of other packages, a virtual environment that is moved or
@@ -58,12 +59,12 @@ class Kernel:
     @cached_property
     def _called(self) -> Any:
         """Numba's dispatcher for calls from Python."""
-        return _dispatcher(self.py_func, self._options, "")
+        return _dispatcher(self.py_func, {**self._options, "no_cfunc_wrapper": True}, "")
 
     @cached_property
     def _called_by_kernels(self) -> Any:
         wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        return _dispatcher(self.py_func, {**self._options, **wrappers}, ".inner")
+        return _of_any_numbers(_dispatcher(self.py_func, {**self._options, **wrappers}, ".inner"))
 
     @property
     def _numba_type_(self) -> Any:
@@ -91,6 +92,20 @@ def _dispatcher(function: Callable[..., Any], options: dict[str, Any], kind: str
             made._cache = _cache_of(kind)(function)
         except (RuntimeError, OSError):  # no folder can be written to: it is compiled each time
             return made
+    return made
+
+
+def _of_any_numbers(made: Any) -> Any:
+    """A dispatcher that takes numbers written into calls for any numbers of their type."""
+    from numba.core import types
+
+    unliteral: Any = types.unliteral
+    resolve = getattr(made, "get_call_template", None)
+    if resolve is not None:  # not where compiling is switched off
+        made.get_call_template = lambda arguments, named: resolve(
+            tuple(map(unliteral, arguments)),
+            {name: unliteral(kind) for name, kind in named.items()},
+        )
     return made
 
 

@@ -4,10 +4,9 @@
 The random numbers are xoshiro256++ of D. Blackman and S. Vigna (2019).
 """
 
-import numba as nb
 import numpy as np
 
-import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
+from skstruct._arrays import compiling as nb
 
 
 @nb.njit(cache=True, nogil=True, inline="always")

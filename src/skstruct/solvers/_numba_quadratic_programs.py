@@ -4,7 +4,6 @@
 import numpy as np
 
 from skstruct._arrays import compiling as nb
-from skstruct._arrays._numba_copying import assign
 from skstruct.tolerances import DIAGONAL_SHIFT, LINE_SEARCH_ACCURACY, RESIDUAL_ROUNDING
 
 STEPS = 300  # Newton steps of one row
@@ -13,29 +12,30 @@ ROUNDED = 100.0  # times that is good enough where another step brings nothing
 
 
 @nb.njit(cache=True, nogil=True)
-def project_rows(A, n_eq, first, targets, half, right, low, high, points, duals, steps):
+def project_rows(
+    A, n_eq, first, targets, half, right, low, high, system, slope, way, size, p, along, weighed,
+    play, points, duals, steps,
+):  # fmt: skip
     """Fill points (n, d) and dual variables (n, m) that minimize sum (z_j - t_j)^2 / (4 half_j).
 
     A = (start, rows, values) by columns, equations before inequalities; ``first[k]`` is the
     first column of row k of A A' that is not zero. ``half``, ``right``, ``low`` and ``high``
-    have one row for all or one each. ``steps`` is negative where a row did not settle.
+    have one row for all or one each. ``steps`` is negative where a row did not settle. The dual
+    variables p of a row, which are zero at first, are where the next one begins; others between
+    ``high`` and ``points`` are worked in.
     """
-    n, d = targets.shape
-    m = right.shape[1]
-    system, slope, way = np.empty((m, m)), np.empty(m), np.empty(m)
-    along, weighed, size, play = np.empty(d), np.empty(d), np.empty(m), np.empty(m, np.bool_)
-    p = np.zeros(m)
-    for i in range(n):
+    for i in range(targets.shape[0]):
         of_row = (
-            targets[i], half[min(i, len(half) - 1)], right[min(i, len(right) - 1)],
-            low[min(i, len(low) - 1)], high[min(i, len(high) - 1)],
+            targets[i], half[i if len(half) > 1 else 0], right[i if len(right) > 1 else 0],
+            low[i if len(low) > 1 else 0], high[i if len(high) > 1 else 0],
         )  # fmt: skip
         steps[i] = settle(
             A, n_eq, first, of_row, p, points[i], system, slope, way, along, weighed, size, play
         )
-        assign(duals[i], p)
-        if steps[i] < 0:
-            p[:] = 0.0  # do not pass on what has gone astray
+        for k in range(len(p)):
+            duals[i, k] = p[k]
+            if steps[i] < 0:
+                p[k] = 0.0  # do not pass on what has gone astray
 
 
 @nb.njit(cache=True, nogil=True)
@@ -119,7 +119,9 @@ def fill(A, of_row, z, slope, play, system, way):
     start, rows, values = A
     h, low, high = of_row[1], of_row[3], of_row[4]
     m = len(way)
-    system[:] = 0.0
+    for k in range(m):
+        for q in range(k + 1):  # what is above the diagonal is not read
+            system[k, q] = 0.0
     for j in range(len(z)):
         if low[j] < z[j] < high[j]:
             for e in range(start[j], start[j + 1]):
@@ -132,9 +134,10 @@ def fill(A, of_row, z, slope, play, system, way):
     for k in range(m):
         way[k] = slope[k] if play[k] else 0.0
         system[k, k] += shift
+        for q in range(k):
+            if not (play[k] and play[q]):
+                system[k, q] = 0.0
         if not play[k]:
-            system[k, :k] = 0.0
-            system[k + 1 :, k] = 0.0
             system[k, k] = 1.0
 
 

@@ -66,7 +66,7 @@ def count_orders(before: np.ndarray, allowed: np.ndarray, stop: int) -> np.ndarr
 
     ``before`` and ``allowed`` are those of :func:`min_cost_orders` for one row, (d, d).
     """
-    from skstruct.solvers._numba_linear_ordering import count_completions, set_sizes
+    from skstruct.solvers._numba_linear_ordering import count_completions
 
     d = len(before)
     earlier, banned = _as_bits(before[None], allowed[None], d)
@@ -87,6 +87,14 @@ def sample_orders(
     orders = np.empty((n, d), np.int64)
     draw_orders(earlier[0], banned[0], stop, count, rng.random((n, stop)), orders)
     return orders
+
+
+def set_sizes(d: int) -> np.ndarray:
+    """Number of members of every set of d items, by its bits; int8 of shape (2**d,)."""
+    size = np.zeros(1, np.int8)
+    for _ in range(d):
+        size = np.concatenate([size, size + np.int8(1)])
+    return size
 
 
 def close_transitively(before: np.ndarray) -> np.ndarray:
@@ -163,10 +171,10 @@ def _total(pair: np.ndarray, order: np.ndarray) -> float:
 
 def _rounded(pair: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     """Items by how many they precede in the relaxation, then moved one by one."""
-    from skstruct.solvers._numba_linear_ordering import insert
+    from skstruct.solvers._numba_order_components import insert
 
-    order = np.argsort(-matrix.sum(axis=1), kind="stable")
-    insert(np.ascontiguousarray(pair), order, 100)
+    order, again = np.argsort(-matrix.sum(axis=1), kind="stable"), np.empty(len(pair), np.bool_)
+    insert(np.ascontiguousarray(pair), order, 0, len(pair), again, 100)
     return order
 
 
@@ -265,18 +273,54 @@ def linear_orders(
     >>> orders.tolist(), values.tolist(), bounds.tolist()
     ([[0, 1, 2]], [-2.5], [-2.5])
     """
-    from skstruct.solvers._numba_linear_ordering import linear_order_rows
-
     costs = np.ascontiguousarray(costs, dtype=np.float64)
-    n = len(costs)
-    orders, unproven = np.empty((n, d), np.int64), np.empty(n, np.int64)
-    values, bounds = np.empty(n), np.empty(n)
-    linear_order_rows(costs, d, QUICKLY_EXACT, MOST_SWEEPS, orders, values, bounds, unproven)
+    orders, ends = components(costs, d)
+    bounds = -np.abs(costs).sum(axis=1)
+    values, unproven = bounds.copy(), np.full(len(costs), d + 1)
+    _solve_components(costs, orders, ends, values, bounds, unproven)
     slack = TIE * np.abs(costs).sum(axis=1)
     for row in np.flatnonzero(unproven <= (d if prove else min(d, MOST_LP_ITEMS))):
         orders[row], values[row], bounds[row] = _close_gap(costs[row], orders[row], prove)
     closed = values - bounds <= slack
     return orders, values, np.where(closed, values, np.minimum(bounds, values))
+
+
+def components(costs: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Orders (n, d) whose components are intervals, and where that of a position ends, (n, d)."""
+    from skstruct.solvers._numba_order_components import component_rows
+
+    orders, ends = np.empty((2, len(costs), d), np.int64)
+    component_rows(costs, np.empty((d, d)), np.empty(d), *np.empty((3, d), np.int64), orders, ends)
+    return orders, ends
+
+
+def _solve_components(
+    costs: np.ndarray,
+    orders: np.ndarray,
+    ends: np.ndarray,
+    values: np.ndarray,
+    bounds: np.ndarray,
+    unproven: np.ndarray,
+) -> None:
+    """Order all components, in place, and add what they cost over all pairs at their least.
+
+    The two ways have kernels of their own, so that only those are compiled that are needed.
+    """
+    from skstruct.solvers._numba_order_components import search_rows, solve_rows
+
+    d, most = orders.shape[1], min(orders.shape[1], QUICKLY_EXACT)
+    begins = np.pad(ends[:, :-1], ((0, 0), (1, 0))) == np.arange(d)
+    sizes = np.where(begins, ends - np.arange(d), 0)
+    pair, items = np.empty((d, d)), np.empty(d, np.int64)
+    if ((sizes > 2) & (sizes <= most)).any():
+        halves = np.empty((2, most, 1 << (most + 1) // 2))
+        work = np.empty((most, most)), np.empty(most), *halves, np.zeros((most, most))
+        tables = np.zeros(most, np.int64), set_sizes(most), np.empty(1 << most), items
+        solve_rows(costs, most, pair, *work, *tables, orders, ends, values, bounds)
+    if (sizes > most).any():
+        work = np.empty((d, d)), np.empty(d), np.empty(d, np.bool_), items
+        found = orders, ends, values, bounds, unproven
+        search_rows(costs, most, MOST_SWEEPS, pair, *work, *found)
 
 
 def improve_tops(costs: np.ndarray, orders: np.ndarray, top: int) -> np.ndarray:
@@ -296,35 +340,37 @@ def improve_tops(costs: np.ndarray, orders: np.ndarray, top: int) -> np.ndarray:
 
 def packed_bound(costs: np.ndarray, order: np.ndarray) -> float:
     """What no order costs less than, for one row: cycles packed along a good order."""
-    from skstruct.solvers._numba_linear_ordering import packed_cycles
+    return float(_packed(pair_matrix(costs[None], len(order))[0], order) - np.abs(costs).sum())
 
-    pair = pair_matrix(costs[None], len(order))[0]
-    return float(packed_cycles(pair, order) - np.abs(costs).sum())
+
+def _packed(pair: np.ndarray, order: np.ndarray) -> float:
+    from skstruct.solvers._numba_order_components import packed_cycles
+
+    d = len(order)
+    return float(packed_cycles(pair, order, 0, d, np.empty((len(pair), len(pair)))))
 
 
 def _close_gap(
     costs: np.ndarray, order: np.ndarray, prove: bool
 ) -> tuple[np.ndarray, float, float]:
     """A better order, its value and a better bound for one row, component by component."""
-    from skstruct.solvers._numba_linear_ordering import met, packed_cycles, split, total
-
     pair = pair_matrix(costs[None], len(order))[0]
-    ends = split(pair, np.empty(len(order), np.int64))
+    ends = components(costs[None], len(order))[1][0]
     order, bound, begin = order.copy(), -np.abs(costs).sum(), 0
-    for end in ends.tolist():
+    for end in np.unique(ends).tolist():
         part = order[begin:end]  # components are the same sets in every run
         if len(part) > 2:
             small = pair[np.ix_(part, part)]
-            excess = total(pair, part) + met(pair, part)
-            packed = packed_cycles(pair, part)
+            met = np.abs(small).sum() / 2  # what its pairs would gain at their least cost
+            excess, packed = _total(pair, part) + met, _packed(pair, part)
             if packed >= excess * (1 - TIE):
                 bound += excess
             else:
                 positions, lower = _order_part(small, prove)
                 part[:] = part[positions]
-                bound += max(lower + met(pair, part), packed)
+                bound += max(lower + met, packed)
         begin = end
-    return order, total(pair, order), bound
+    return order, _total(pair, order), bound
 
 
 def _order_part(pair: np.ndarray, prove: bool) -> tuple[np.ndarray, float]:

@@ -237,7 +237,10 @@ def _newton(
         columns = A.tocsc()
         columns.sort_indices()
         parts = columns.indptr.astype(np.int64), columns.indices.astype(np.int64), columns.data
-        project_rows(parts, n_eq, first, targets, half, right, low, high, points, duals, steps)
+        m, d = right.shape[1], targets.shape[1]
+        work = np.empty((m, m)), *np.zeros((4, m)), *np.empty((2, d)), np.empty(m, np.bool_)
+        given = parts, n_eq, first, targets, half, right, low, high
+        project_rows(*given, *work, points, duals, steps)
     else:
         project_large_rows(A, n_eq, targets, half, right, low, high, points, duals, steps)
     unsorted = np.empty_like(duals)

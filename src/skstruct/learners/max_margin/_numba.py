@@ -1,53 +1,72 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled steps of max-margin learners: block-coordinate Frank-Wolfe and the perceptron.
 
-``rows`` is a tuple: how they are known, data, indices and index pointers of sparse rows, and
-dense rows or kernel values.
+``rows`` is a tuple: how they are known, and dense rows or kernel values; ``lists`` has data,
+indices and index pointers of sparse rows, or is None: numba then leaves out all that is done with
+them.
 """
 
 import numpy as np
 
 from skstruct._arrays import compiling as nb
-from skstruct._arrays._numba_copying import assign
 from skstruct.tolerances import DIFFERENCE_ROUNDING, LINE_SEARCH_ACCURACY
 
-SPARSE, DENSE, KERNEL = 0, 1, 2  # how rows are known
+DENSE, KERNEL = 1, 2  # how rows are known that are not sparse
 SUMS = {"reassoc", "contract"}  # sums in any order: the compiler makes vector instructions of them
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUMS)
-def example_scores(first, last, rows, W, S, out):
+def example_scores(first, last, rows, lists, W, S, out):
     """Scores of the rows first..last: x W, or read off S where inputs are kernel values.
 
     W is (q, p) for dense rows X and (p, q) for sparse ones: long loops are innermost.
     """
-    kind, data, indices, indptr, X = rows
-    q = out.shape[1]
+    if lists is None:
+        _dense_scores(first, last, rows, W, S, out)
+    else:
+        _sparse_scores(first, last, lists, W, out)
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUMS)
+def _dense_scores(first, last, rows, W, S, out):
+    kind, X = rows
     for row in range(first, last):
         t = row - first
-        if kind == KERNEL:
-            for k in range(q):
+        for k in range(out.shape[1]):
+            if kind == KERNEL:
                 out[t, k] = S[row, k]
-        elif kind == DENSE:
-            for k in range(q):
+            else:
                 total = 0.0
                 for j in range(X.shape[1]):
                     total += X[row, j] * W[k, j]
                 out[t, k] = total
-        else:
-            for k in range(q):
-                out[t, k] = 0.0
-            for at in range(indptr[row], indptr[row + 1]):
-                x, feature = data[at], indices[at]
-                for k in range(q):
-                    out[t, k] += x * W[feature, k]
 
 
 @nb.njit(cache=True, nogil=True)
-def move(first, last, rows, W, S, step, direction):
+def _sparse_scores(first, last, lists, W, out):
+    (data, indices, indptr), q = lists, out.shape[1]
+    for row in range(first, last):
+        t = row - first
+        for k in range(q):
+            out[t, k] = 0.0
+        for at in range(indptr[row], indptr[row + 1]):
+            x, feature = data[at], indices[at]
+            for k in range(q):
+                out[t, k] += x * W[feature, k]
+
+
+@nb.njit(cache=True, nogil=True)
+def move(first, last, rows, lists, W, S, step, direction):
     """W += step x' direction for the rows first..last, or the scores of all rows with it."""
-    kind, data, indices, indptr, X = rows
-    q = direction.shape[1]
+    if lists is None:
+        _dense_move(first, last, rows, W, S, step, direction)
+    else:
+        _sparse_move(first, last, lists, W, step, direction)
+
+
+@nb.njit(cache=True, nogil=True)
+def _dense_move(first, last, rows, W, S, step, direction):
+    (kind, X), q = rows, direction.shape[1]
     for row in range(first, last):
         t = row - first
         if kind == KERNEL:
@@ -55,17 +74,23 @@ def move(first, last, rows, W, S, step, direction):
                 k_i = step * X[row, i]
                 for k in range(q):
                     S[i, k] += k_i * direction[t, k]
-        elif kind == DENSE:
-            for k in range(q):
-                by = step * direction[t, k]
-                if by != 0.0:
-                    for j in range(X.shape[1]):
-                        W[k, j] += by * X[row, j]
-        else:
-            for at in range(indptr[row], indptr[row + 1]):
-                x, feature = step * data[at], indices[at]
-                for k in range(q):
-                    W[feature, k] += x * direction[t, k]
+            continue
+        for k in range(q):
+            by = step * direction[t, k]
+            if by != 0.0:
+                for j in range(X.shape[1]):
+                    W[k, j] += by * X[row, j]
+
+
+@nb.njit(cache=True, nogil=True)
+def _sparse_move(first, last, lists, W, step, direction):
+    data, indices, indptr = lists
+    for row in range(first, last):
+        t = row - first
+        for at in range(indptr[row], indptr[row + 1]):
+            x, feature = step * data[at], indices[at]
+            for k in range(direction.shape[1]):
+                W[feature, k] += x * direction[t, k]
 
 
 # Compiled keeping of the vertices of every example.
@@ -114,15 +139,16 @@ def _give_up(a, m, first, last, dual_weights, vertices):
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUMS)
-def _multiply(a, m, first, T, gram, free, stamps, vertices):
+def _multiply(a, m, first, T, gram, at, free, stamps, image, vertices):
     """Inner products of slot a of example m with all slots; constants count where free is 1."""
     points, point_constants, _, products = vertices
     q, r = points.shape[2], point_constants.shape[2]
-    image = np.zeros((T, q))
     for t in range(T):
+        for k in range(q):
+            image[t, k] = 0.0
         for s in range(T):
             for k in range(q):
-                image[t, k] += gram[t * T + s] * points[first + s, a, k]
+                image[t, k] += gram[at + t * T + s] * points[first + s, a, k]
     for b in range(stamps.shape[1]):
         if stamps[m, b] < 0:
             continue
@@ -136,19 +162,19 @@ def _multiply(a, m, first, T, gram, free, stamps, vertices):
 
 
 @nb.njit(cache=True, nogil=True)
-def multiply_all(starts, gram, gram_starts, free, stamps, vertices):
+def multiply_all(starts, gram, gram_starts, free, stamps, image, vertices):
     """Inner products of all vertices anew."""
     for m in range(stamps.shape[0]):
-        inner = gram[gram_starts[m] : gram_starts[m + 1]]
+        first, T, at = starts[m], starts[m + 1] - starts[m], gram_starts[m]
         for a in range(stamps.shape[1]):
             if stamps[m, a] >= 0:
-                _multiply(a, m, starts[m], starts[m + 1] - starts[m], inner, free, stamps, vertices)
+                _multiply(a, m, first, T, gram, at, free, stamps, image, vertices)
 
 
 @nb.njit(cache=True, nogil=True)
 def remember(
     examples, clock, starts, offset, directions, constants, losses, gram, gram_starts, free,
-    dual_weights, stamps, vertices,
+    dual_weights, stamps, image, vertices,
 ):  # fmt: skip
     """Keep new vertices; those without a dual weight go first, then those unused for longest."""
     points, point_constants, point_losses, _ = vertices
@@ -163,7 +189,7 @@ def remember(
                 slot, known = a, True
                 break
             used, slot_used = dual_weights[m, a] > 0.0, dual_weights[m, slot] > 0.0
-            if (used, stamps[m, a]) < (slot_used, stamps[m, slot]):
+            if used < slot_used or (used == slot_used and stamps[m, a] < stamps[m, slot]):
                 slot = a
         if known:
             stamps[m, slot] = clock
@@ -171,11 +197,13 @@ def remember(
         _give_up(slot, m, first, last, dual_weights, vertices)
         stamps[m, slot] = clock
         for t in range(last - first):
-            assign(points[first + t, slot], directions[offset[number] + t])
-        assign(point_constants[m, slot], constants[number])
+            for k in range(directions.shape[1]):
+                points[first + t, slot, k] = directions[offset[number] + t, k]
+        for e in range(constants.shape[1]):
+            point_constants[m, slot, e] = constants[number, e]
         point_losses[m, slot] = losses[number]
-        inner = gram[gram_starts[m] : gram_starts[m + 1]]
-        _multiply(slot, m, first, last - first, inner, free, stamps, vertices)
+        at = gram_starts[m]
+        _multiply(slot, m, first, last - first, gram, at, free, stamps, image, vertices)
 
 
 # Compiled steps of block-coordinate Frank-Wolfe, one example after another.
@@ -273,8 +301,9 @@ def _climb(m, clock, scale, values, dual_weights, stamps, products, change):
     constants have a finite l1 > 0; then it lies above the square, and climbs all the same.
     Returns the gap that was met.
     """
-    inner, met = products[m], 0.0
-    change[:] = 0.0
+    met = 0.0
+    for a in range(change.shape[0]):
+        change[a] = 0.0
     for swap in range(SWAPS):
         best, worst, gap = _extremes(m, values, dual_weights, stamps)
         if swap == 0:
@@ -283,7 +312,8 @@ def _climb(m, clock, scale, values, dual_weights, stamps, products, change):
             break
         stamps[m, best] = clock
         step, rise = dual_weights[m, worst], values[best] - values[worst]
-        bend = scale * (inner[best, best] + inner[worst, worst] - 2.0 * inner[best, worst])
+        bend = products[m, best, best] + products[m, worst, worst]
+        bend = scale * (bend - 2.0 * products[m, best, worst])
         if bend * step > rise:
             step = rise / bend
             dual_weights[m, worst] -= step
@@ -293,7 +323,7 @@ def _climb(m, clock, scale, values, dual_weights, stamps, products, change):
         change[best] += step
         change[worst] -= step
         for a in range(values.shape[0]):
-            values[a] -= scale * step * (inner[a, best] - inner[a, worst])
+            values[a] -= scale * step * (products[m, a, best] - products[m, a, worst])
     return met
 
 
@@ -301,8 +331,11 @@ def _climb(m, clock, scale, values, dual_weights, stamps, products, change):
 def _combine(m, first, T, change, vertices, moved, constants):
     """Sums of the slots of an example, by what each gained."""
     points, point_constants, _, _ = vertices
-    moved[:T] = 0.0
-    constants[:] = 0.0
+    for t in range(T):
+        for k in range(moved.shape[1]):
+            moved[t, k] = 0.0
+    for e in range(constants.shape[0]):
+        constants[e] = 0.0
     for a in range(change.shape[0]):
         if change[a] == 0.0:
             continue
@@ -315,8 +348,9 @@ def _combine(m, first, T, change, vertices, moved, constants):
 
 @nb.njit(cache=True, nogil=True)
 def _lengthen(
-    m, T, scores, gram, share, lam, l1, shift, z, change, moved, constants, dual_weights, vertices
-):
+    m, T, scores, gram, at, share, lam, l1, shift, z, change, moved, constants, dual_weights,
+    vertices,
+):  # fmt: skip
     """Go on, or back, in the direction of all shifts together, to where the dual is highest."""
     losses, longest = vertices[2], np.inf
     rise = norm = 0.0
@@ -328,7 +362,7 @@ def _lengthen(
         for k in range(moved.shape[1]):
             rise += scores[t, k] * moved[t, k]
             for s in range(T):
-                norm += gram[t * T + s] * moved[t, k] * moved[s, k]
+                norm += gram[at + t * T + s] * moved[t, k] * moved[s, k]
     if longest == np.inf:
         return
     step = best_step(
@@ -345,42 +379,36 @@ def _lengthen(
 
 @nb.njit(cache=True, nogil=True)
 def visit(
-    order, clock, starts, rows, gram, gram_starts, share, lam, l1, shift, W, S, z, w,
-    dual_weights, stamps, vertices,
+    order, clock, starts, rows, lists, gram, gram_starts, share, lam, l1, shift, bent, W, S, z, w,
+    dual_weights, stamps, vertices, scores, moved, constants, values, change,
 ):  # fmt: skip
     """Exact steps between the known vertices of every example in `order`.
 
-    Returns the sum of the gaps that were met, each with the weights of its turn.
+    `bent` is None where the dual is a square: no constants have a finite l1 > 0. Scores and all
+    behind them are worked in. Returns the sum of the gaps that were met, each with the weights of
+    its turn.
     """
-    slots, q, r = stamps.shape[1], vertices[0].shape[2], w.shape[0]
-    longest, total = 0, 0.0
-    for m in order:
-        longest = max(longest, starts[m + 1] - starts[m])
-    penalised = False  # whether some constants make the dual more than a square
-    for e in range(r):
-        penalised |= 0.0 < l1[e] < np.inf
-    scores, moved = np.empty((longest, q)), np.empty((longest, q))
-    constants, values, change = np.empty(r), np.zeros(slots), np.empty(slots)
+    total = 0.0
     for m in order:
         first, last = starts[m], starts[m + 1]
-        T, inner = last - first, gram[gram_starts[m] : gram_starts[m + 1]]
-        example_scores(first, last, rows, W, S, scores)
+        T, by = last - first, share[m] / lam
+        example_scores(first, last, rows, lists, W, S, scores)
         _evaluate(m, first, T, scores, w, stamps, vertices, values)
-        gap = _climb(m, clock, share[m] / lam, values, dual_weights, stamps, vertices[3], change)
+        gap = _climb(m, clock, by, values, dual_weights, stamps, vertices[3], change)
         if gap <= 0.0:
             continue
         total += share[m] * gap
         _combine(m, first, T, change, vertices, moved, constants)
-        if penalised:
+        if bent is not None:
             _lengthen(
-                m, T, scores, inner, share[m], lam, l1, shift, z, change, moved, constants,
-                dual_weights, vertices,
+                m, T, scores, gram, gram_starts[m], share[m], lam, l1, shift, z, change, moved,
+                constants, dual_weights, vertices,
             )  # fmt: skip
-        for e in range(r):
+        for e in range(w.shape[0]):
             if constants[e] != 0.0:
                 z[e] -= share[m] * constants[e]
                 w[e] = soft(z[e] + shift[e], l1[e]) / lam
-        move(first, last, rows, W, S, -share[m] / lam, moved[:T])
+        move(first, last, rows, lists, W, S, -by, moved)
     return total
 
 
@@ -419,8 +447,8 @@ def _add(target, factor, change):
 
 @nb.njit(cache=True, nogil=True)
 def fix_violations(
-    order, starts, offset, directions, constants, rows, W, S, A, w, moments, constant_moments,
-    n_seen,
+    order, starts, offset, directions, constants, rows, lists, W, S, A, w, moments,
+    constant_moments, n_seen,
 ):  # fmt: skip
     """Add psi(y) - psi(z) wherever it has no positive score; returns the number of updates.
 
@@ -438,16 +466,16 @@ def fix_violations(
         first, last = starts[order[i]], starts[order[i] + 1]
         change = directions[offset[i] : offset[i + 1]]
         if _any(change) or _any(constants[i : i + 1]):
-            example_scores(first, last, rows, W, S, scores)
+            example_scores(first, last, rows, lists, W, S, scores)
             value, size = _inner(scores, w, change, constants[i])
             if value <= DIFFERENCE_ROUNDING * size:
                 n_updates += 1
-                move(first, last, rows, W, S, 1.0, change)
+                move(first, last, rows, lists, W, S, 1.0, change)
                 if rows[0] == KERNEL:
                     _add(A[first:last], 1.0, change)
                     _add(moments[first:last], n_seen, change)
                 else:
-                    move(first, last, rows, moments, none, n_seen, change)
+                    move(first, last, rows, lists, moments, none, n_seen, change)
                 for e in range(w.shape[0]):
                     w[e] += constants[i, e]
                     constant_moments[e] += n_seen * constants[i, e]

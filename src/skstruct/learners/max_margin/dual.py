@@ -197,7 +197,8 @@ class HingeDual:
         from skstruct.learners.max_margin._numba import multiply_all
 
         gram = self.rows.gram
-        multiply_all(self.rows.starts, *gram, self._free, self.stamps, self._vertices)
+        image = self._per_row()
+        multiply_all(self.rows.starts, *gram, self._free, self.stamps, image, self._vertices)
 
     def _settle(self) -> None:
         """Weights from the means, without the rounding of many small steps."""
@@ -325,7 +326,7 @@ class HingeDual:
         remember(
             examples, self.clock, self.rows.starts, offset, found.directions, found.constants,
             found.losses, gram, gram_starts, self._free, self.dual_weights, self.stamps,
-            self._vertices,
+            self._per_row(), self._vertices,
         )  # fmt: skip
         return found
 
@@ -333,12 +334,18 @@ class HingeDual:
         from skstruct.learners.max_margin._numba import visit
 
         self.clock += 1
-        gram, gram_starts = self.rows.gram
+        bent = True if ((self.l1 > 0.0) & np.isfinite(self.l1)).any() else None
+        state = self.dual_weights, self.stamps, self._vertices
+        work = np.empty(len(self.l1)), *np.zeros((2, self.stamps.shape[1]))
         return visit(
-            np.asarray(order), self.clock, self.rows.starts, self.rows.arrays, gram, gram_starts,
-            self.share, self.lam, self.l1, self.shift, self.rows.turned(self.weights),
-            self.scores, self.z, self.constants, self.dual_weights, self.stamps, self._vertices,
+            np.asarray(order), self.clock, self.rows.starts, *self.rows.arrays, *self.rows.gram,
+            self.share, self.lam, self.l1, self.shift, bent, self.rows.turned(self.weights),
+            self.scores, self.z, self.constants, *state, self._per_row(), self._per_row(), *work,
         )  # fmt: skip
+
+    def _per_row(self) -> np.ndarray:
+        """Room for numbers of the coordinates that see the rows, of one example."""
+        return np.empty((self.rows.longest, self.points.shape[2]))
 
 
 def _parts(order: np.ndarray, size: int) -> list[np.ndarray]:

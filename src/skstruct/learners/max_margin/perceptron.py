@@ -274,7 +274,7 @@ class StructuredPerceptron(MarginLearner):
                 examples, rows.starts, offset,
                 np.repeat(times, rows.lengths[examples], axis=0) * (seeing - found),
                 times * (constants - found_constants),
-                rows.arrays, rows.turned(self.weights_), self.row_scores_, self.coefficients_,
+                *rows.arrays, rows.turned(self.weights_), self.row_scores_, self.coefficients_,
                 self.constants_, rows.turned(self.moments_), self.constant_moments_,
                 float(self.n_seen_),
             )  # fmt: skip

@@ -12,7 +12,7 @@ from skstruct.learners.features import KernelSettings
 from skstruct.learners.penalty_path import mean_square
 from skstruct.saving import check_floats, savable
 
-NOTHING, EMPTY = np.zeros((0, 0)), np.zeros(0, np.int64)
+NOTHING = np.zeros((0, 0))
 
 
 class LinearRows:
@@ -43,6 +43,11 @@ class LinearRows:
         return self.X.shape[0]
 
     @cached_property
+    def longest(self) -> int:
+        """The most rows of an example."""
+        return int(self.lengths.max(initial=0))
+
+    @cached_property
     def lengths(self) -> np.ndarray:
         """Number of rows of every example; shape (M,)."""
         return np.diff(self.starts)
@@ -62,14 +67,14 @@ class LinearRows:
         return np.arange(lengths.sum()) + offset
 
     @cached_property
-    def arrays(self) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def arrays(self) -> tuple[Any, ...]:
         """What compiled steps know of the rows: see `_numba`."""
         if not sparse.issparse(self.X):
             X = np.ascontiguousarray(self.X, dtype=np.float64)
-            return self.kind, np.zeros(0), EMPTY, EMPTY, X
+            return (self.kind, X), None
         X = sparse.csr_array(self.X)
         indices = X.indices.astype(np.int64), X.indptr.astype(np.int64)
-        return self.kind, X.data.astype(np.float64), *indices, NOTHING
+        return (self.kind, NOTHING), (X.data.astype(np.float64), *indices)
 
     def turned(self, weights: np.ndarray) -> np.ndarray:
         """Weights (p, q) as compiled steps write to them: (q, p) where rows are dense."""

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled passes over chains that share one matrix of transitions, and over sparse features."""
 
-import numba as nb
 import numpy as np
 
-import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
+from skstruct._arrays import compiling as nb
 from skstruct.solvers.chains._numba_forward_backward import FACTOR, LEAST, PRODUCTS
 
 FARTHEST = -np.log(FACTOR)  # below the largest score of a position

@@ -49,7 +49,7 @@ def cycle_paths(
         Nodes that must be visited.
     sizes : smallest and largest number of nodes, at least 3
     """
-    from skstruct.solvers._numba_linear_ordering import set_sizes
+    from skstruct.solvers.linear_ordering import set_sizes
     from skstruct.spaces.cycles._numba_distribution import list_steps
 
     nodes = np.flatnonzero(may.any(axis=1) | must)

@@ -16,14 +16,15 @@ below its chord, each negative one above it by no more than
 |g| (1 + b) (1 / sqrt(b s + a) - 1 / sqrt(b s + b))^2.
 
 Gains are rounded to multiples of a quantum of the row, as costs are (see ``snap``).
+
+Where all sets are allowed, ``end`` is None: numba then leaves out what is for forests.
 """
 
 import math
 
-import numba as nb
 import numpy as np
 
-import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
+from skstruct._arrays import compiling as nb
 from skstruct._arrays.checks import TIE_BITS
 from skstruct.solvers._numba_closures import _trace
 from skstruct.spaces.indicator_sets._numba_f_measures import _select
@@ -32,13 +33,15 @@ WIDE = 16  # sizes between two that are evaluated, for a bound on all above to p
 
 
 @nb.njit(cache=True, nogil=True)
-def _spread(means, label, place, roots, square, scale, g, negative):
+def _spread(means, label, place, worth, scale, g, negative):
     """Fill in g[s, j], and how much of it may be negative; the empty set's gain, the quantum.
 
     negative[s] : sum over labels, and the most of one
     """
-    g[:, :] = 0.0
     empty = 0.0
+    for s in range(g.shape[0]):
+        for j in range(g.shape[1]):
+            g[s, j] = 0.0
     for c in range(len(means)):
         if place[c] >= 0:
             g[place[c], label[c]] = means[c]
@@ -48,26 +51,27 @@ def _spread(means, label, place, roots, square, scale, g, negative):
     for j in range(g.shape[1]):
         total = 0.0
         for s in range(g.shape[0]):
-            total += abs(g[s, j]) * (1.0 + square) * roots[s, 1] ** 2
+            total += abs(g[s, j]) * worth[s, 1]
         largest = max(largest, total)
     for s in range(g.shape[0]):
         negative[s, 0] = negative[s, 1] = 0.0
         for j in range(g.shape[1]):
-            less = max(-g[s, j], 0.0)
-            negative[s, 0] += less
-            negative[s, 1] = max(negative[s, 1], less)
+            if g[s, j] < 0.0:
+                negative[s, 0] -= g[s, j]
+                negative[s, 1] = max(negative[s, 1], -g[s, j])
     quantum = math.ldexp(1.0, math.frexp(largest)[1] - TIE_BITS)
     return empty, quantum if 0.0 < quantum < np.inf else 1.0
 
 
 @nb.njit(cache=True, nogil=True)
-def _gains(k, g, roots, square, quantum, gains):
+def _gains(k, g, worth, quantum, gains):
     """What each label is worth in a set of k."""
-    gains[:] = 0.0
+    for j in range(len(gains)):
+        gains[j] = 0.0
     for s in range(g.shape[0]):
-        worth = (1.0 + square) * roots[s, k] ** 2
+        each = worth[s, k]
         for j in range(len(gains)):
-            gains[j] += worth * g[s, j]
+            gains[j] += each * g[s, j]
     for j in range(len(gains)):
         gains[j] = np.rint(gains[j] / quantum) * quantum
 
@@ -142,7 +146,7 @@ def _evaluate(k, upto, gains, must, may, preorder, end, free, table, most):
     Of label sets most[k] is (P(k), gain of the last label in, of the next one); of closed sets of
     a forest it is P of all sizes up to ``upto``. Returns P(k).
     """
-    if len(end) == 0:
+    if end is None:
         most[k, 0], most[k, 1], most[k, 2] = _most_of_size(k, gains, must, may, free)
         return most[k, 0]
     _tables(gains, must, may, preorder, end, upto, table)
@@ -152,7 +156,7 @@ def _evaluate(k, upto, gains, must, may, preorder, end, free, table, most):
 
 
 @nb.njit(cache=True, nogil=True)
-def _between(a, b, most, by_forest):
+def _between(a, b, most, end):
     """The most of (1 - t) P_a(k) + t P_b(k) over sizes k between a and b.
 
     Of label sets P is concave in k, so that P_a(k) <= P_a(a) + (k - a) next_a and
@@ -160,7 +164,7 @@ def _between(a, b, most, by_forest):
     (1 - t) P_a(a) + t P_b(b) + t (1 - t) D.
     """
     width, best = b - a, -np.inf
-    if by_forest:
+    if end is not None:
         for k in range(a + 1, b):
             t = (k - a) / width
             best = max(best, (1.0 - t) * most[a, k] + t * most[b, k])
@@ -172,17 +176,18 @@ def _between(a, b, most, by_forest):
 
 
 @nb.njit(cache=True, nogil=True)
-def _most_above(k, highest, g, roots, square, quantum, must, may, preorder, end, gains, free):
+def _most_above(k, highest, g, worth, quantum, must, may, preorder, end, gains, free):
     """At least what any set of k to ``highest`` labels is worth: positive terms at the one end,
     negative ones at the other, and sets of any size.
     """
     d = len(gains)
-    gains[:] = quantum
+    for j in range(d):
+        gains[j] = quantum
     for s in range(g.shape[0]):
-        near, far = (1.0 + square) * roots[s, k] ** 2, (1.0 + square) * roots[s, highest] ** 2
+        near, far = worth[s, k], worth[s, highest]
         for j in range(d):
             gains[j] += max(near * g[s, j], far * g[s, j])
-    if len(end) == 0:
+    if end is None:
         total = 0.0
         for j in range(d):
             total += gains[j] if must[j] else max(gains[j], 0.0) * may[j]
@@ -207,46 +212,49 @@ def _grid(first, last, nodes):
 
 
 @nb.njit(cache=True, nogil=True)
-def _best_size(lowest, highest, size, best, g, roots, square, quantum, negative, must, may,
+def _best_size(lowest, highest, size, best, g, roots, worth, square, quantum, negative, must, may,
                preorder, end, gains, free, table, most, nodes, left, right, upper):  # fmt: skip
     """The best size from ``lowest`` to ``highest``, or ``size`` if that is as good; its worth."""
-    by_forest, n_open = len(end) > 0, 0
+    n_open = 0
     n = _grid(lowest, highest, nodes)
     for t in range(n):
         k, upto = nodes[t], nodes[min(t + 1, n - 1)]
         if t > 0 and k - nodes[t - 1] >= WIDE and best > _most_above(
-            nodes[t - 1] + 1, highest, g, roots, square, quantum, must, may, preorder, end, gains,
+            nodes[t - 1] + 1, highest, g, worth, quantum, must, may, preorder, end, gains,
             free,
         ):  # fmt: skip
             n = t
             break
-        _gains(k, g, roots, square, quantum, gains)
-        worth = _evaluate(k, upto, gains, must, may, preorder, end, free, table, most)
-        if worth > best:
-            size, best = k, worth
+        _gains(k, g, worth, quantum, gains)
+        here = _evaluate(k, upto, gains, must, may, preorder, end, free, table, most)
+        if here > best:
+            size, best = k, here
     for t in range(n - 1):
         a, b = nodes[t], nodes[t + 1]
         if b - a > 1:
             left[n_open], right[n_open] = a, b
-            upper[n_open] = _between(a, b, most, by_forest)
+            upper[n_open] = _between(a, b, most, end)
             upper[n_open] += _gap(a, b, roots, square, quantum, negative)
             n_open += 1
     while n_open > 0:
-        t = np.argmax(upper[:n_open])
+        t = 0
+        for one in range(1, n_open):
+            t = one if upper[one] > upper[t] else t
         if upper[t] < best:
             break
         a, b = left[t], right[t]
         n_open -= 1
         left[t], right[t], upper[t] = left[n_open], right[n_open], upper[n_open]
         k = (a + b) // 2
-        _gains(k, g, roots, square, quantum, gains)
-        worth = _evaluate(k, b, gains, must, may, preorder, end, free, table, most)
-        if worth > best or (worth == best and k < size):
-            size, best = k, worth
-        for low, high in ((a, k), (k, b)):
+        _gains(k, g, worth, quantum, gains)
+        here = _evaluate(k, b, gains, must, may, preorder, end, free, table, most)
+        if here > best or (here == best and k < size):
+            size, best = k, here
+        for side in range(2):
+            low, high = (a, k) if side == 0 else (k, b)
             if high - low > 1:
                 left[n_open], right[n_open] = low, high
-                upper[n_open] = _between(low, high, most, by_forest)
+                upper[n_open] = _between(low, high, most, end)
                 upper[n_open] += _gap(low, high, roots, square, quantum, negative)
                 n_open += 1
     return size, best
@@ -256,7 +264,7 @@ def _best_size(lowest, highest, size, best, g, roots, square, quantum, negative,
 def _fill_in(k, gains, must, may, preorder, end, free, table, most, output):
     """The best set of k labels; of equals the first labels, and of closed sets as ``sized_sets``"""
     _evaluate(k, k, gains, must, may, preorder, end, free, table, most)
-    if len(end) > 0:
+    if end is not None:
         kept = must[preorder]
         _trace(gains, kept, end, k, table, preorder, output)
         return
@@ -271,41 +279,36 @@ def _fill_in(k, gains, must, may, preorder, end, free, table, most, output):
 
 
 @nb.njit(cache=True, nogil=True)
-def best_sets(means, label, place, sizes, square, scale, low, high, smallest, largest,
-              preorder, end, outputs, values):  # fmt: skip
+def best_sets(means, label, place, roots, worth, square, scale, low, high, smallest, largest,
+              preorder, end, g, negative, gains, free, table, most, nodes, left, right, upper,
+              outputs, values):  # fmt: skip
     """Fill in the best set of every row, and minus what it is worth; infinity where there is none.
 
     means : array of shape (n, q)
     label, place : int arrays of shape (q,)
         The label of a column, and the place of its size among ``sizes``; -1 for the empty set.
-    sizes : float array of shape (S,), those that occur
+    roots, worth : arrays of shape (S, d + 1)
+        1 / sqrt(b s + k) of the sizes s that occur, and the sizes k of a set; (1 + b) / (b s + k).
     low, high : bool arrays of shape (1 or n, d), closed where there is a forest
     preorder, end : int arrays of shape (d,)
-        Of a forest; empty where all sets are allowed.
+        Of a forest; None where all sets are allowed.
     outputs, values : arrays of shape (n, d), zero, and (n,)
+
+    Others are worked in.
     """
-    n, d = outputs.shape
-    roots = 1.0 / np.sqrt(square * sizes.reshape(-1, 1) + np.arange(d + 1.0))
-    g, negative = np.empty((len(sizes), d)), np.empty((len(sizes), 2))
-    gains, free = np.empty(d), np.empty(d)
-    shape = (d + 1, max(d + 1, 3)) if len(end) else (d + 1, 3)
-    table, most = np.empty(shape), np.empty(shape)
-    nodes, left = np.empty(d + 1, np.int64), np.empty(d + 1, np.int64)
-    right = np.empty(d + 1, np.int64)
-    upper = np.empty(d + 1)
-    for i in range(n):
-        must, may = low[min(i, len(low) - 1)], high[min(i, len(high) - 1)]
-        empty, quantum = _spread(means[i], label, place, roots, square, scale[i], g, negative)
+    for i in range(outputs.shape[0]):
+        must, may = low[i if len(low) > 1 else 0], high[i if len(high) > 1 else 0]
+        empty, quantum = _spread(means[i], label, place, worth, scale[i], g, negative)
         lowest, highest = _allowed_sizes(must, may, smallest, largest)
         size, best = -1, -np.inf
         if lowest == 0 and highest >= 0:
             size, best = 0, np.rint(empty / quantum) * quantum
         if highest >= max(lowest, 1):
             size, best = _best_size(
-                max(lowest, 1), highest, size, best, g, roots, square, quantum, negative, must,
-                may, preorder, end, gains, free, table, most, nodes, left, right, upper,
+                max(lowest, 1), highest, size, best, g, roots, worth, square, quantum, negative,
+                must, may, preorder, end, gains, free, table, most, nodes, left, right, upper,
             )  # fmt: skip
         values[i] = -best
         if size > 0:
-            _gains(size, g, roots, square, quantum, gains)
+            _gains(size, g, worth, quantum, gains)
             _fill_in(size, gains, must, may, preorder, end, free, table, most, outputs[i])

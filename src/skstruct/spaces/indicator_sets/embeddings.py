@@ -107,11 +107,15 @@ class SizedSets(EmbeddingView):
         place = np.where(inside, np.searchsorted(sizes, size), -1)
         masks = self.space._close_masks(limits) if by_forest else (limits.low, limits.high)
         low, high = (np.require(mask, requirements=["C", "W"]) for mask in masks)
-        none = np.zeros(0, np.int64)
-        preorder, end = dag.preorder if by_forest else (none, none)
+        forest = dag.preorder if by_forest else (None, None)
         outputs, values = np.zeros((n, d), np.int8), np.empty(n)
-        best_sets(means, label, place, sizes + 1.0, square, scale, low, high, int(limits.smallest),
-                  int(min(limits.largest, d)), preorder, end, outputs, values)  # fmt: skip
+        roots = 1.0 / np.sqrt(square * (sizes[:, None] + 1.0) + np.arange(d + 1.0))
+        shape = (d + 1, max(d + 1, 3) if by_forest else 3)
+        work = np.empty((len(sizes), d)), np.empty((len(sizes), 2)), np.empty(d), np.empty(d)
+        tables = np.empty(shape), np.empty(shape), *np.empty((3, d + 1), np.int64), np.empty(d + 1)
+        given = means, label, place, roots, (1.0 + square) * roots**2, square, scale, low, high
+        within = int(limits.smallest), int(min(limits.largest, d))
+        best_sets(*given, *within, *forest, *work, *tables, outputs, values)
         return decoded_or_infeasible(outputs, values, values, self.space)
 
     def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
