@@ -11,6 +11,7 @@ Only the process of the command line does so, never the library.
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import sys
 from collections.abc import Callable, Sequence
@@ -20,14 +21,41 @@ from types import ModuleType
 from typing import Any
 
 WAITING = (
+    "asyncio",
+    "narwhals",
+    "narwhals.stable",
+    "narwhals.stable.v2",
+    "numpy.char",
+    "numpy.ctypeslib",
     "numpy.f2py",
+    "numpy.ma",
+    "numpy.polynomial",
+    "numpy.rec",
     "numpy.testing",
-    "psutil",
-    "scipy.sparse.csgraph",
     "scipy.special",
     "scipy.stats",
 )
 OPTIONAL = ("pandas",)
+SELDOM = 200_000  # objects made before unused ones are searched for: modules make none
+
+
+class _Waiting(importlib.util._LazyModule):  # type: ignore[misc, name-defined]
+    """A module that waits, also while modules inside of it are found, which wait as well."""
+
+    def __getattribute__(self, name: str) -> Any:
+        there = ModuleType.__getattribute__(self, "__dict__")
+        if name in ("__path__", "__spec__", "__class__") or isinstance(there.get(name), ModuleType):
+            return ModuleType.__getattribute__(self, name)
+        ModuleType.__setattr__(self, "__class__", importlib.util._LazyModule)
+        return getattr(self, name)
+
+
+class _Later(importlib.util.LazyLoader):
+    """Python's loader of modules that wait, for :class:`_Waiting`."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        module.__class__ = _Waiting
 
 
 class _Postponing:
@@ -41,7 +69,7 @@ class _Postponing:
             raise ModuleNotFoundError(f"{name} is left for later", name=name)
         spec = PathFinder.find_spec(name, path, target) if name in WAITING else None
         if spec is not None and spec.loader is not None:
-            spec.loader = importlib.util.LazyLoader(spec.loader)
+            spec.loader = _Later(spec.loader)
         return spec
 
 
@@ -57,12 +85,17 @@ def import_scikit_learn() -> None:
 
 
 def starts_quickly(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command that imports scikit-learn in this way before all else."""
+    """A command that imports scikit-learn in this way before all else, and collects seldom."""
 
     @wraps(command)
     def started(*arguments: Any, **options: Any) -> Any:
-        import_scikit_learn()
-        return command(*arguments, **options)
+        before = gc.get_threshold()
+        gc.set_threshold(SELDOM, *before[1:])
+        try:
+            import_scikit_learn()
+            return command(*arguments, **options)
+        finally:
+            gc.set_threshold(*before)
 
     return started
 

@@ -4,6 +4,7 @@ are.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from skstruct._arrays.imports import is_pandas
-from skstruct._arrays.rows import copied_rows, narrow_indices
+from skstruct._arrays.rows import copied_rows, known_rows, narrow_indices
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.backends import backend_for, is_tensor
 from skstruct.encoding import TableEncoder
@@ -87,9 +88,8 @@ def checked_raw(model: Any, X: Any, reset: bool) -> Any:
         if X.ndim == 1 and len(X) and all(isinstance(text, str) for text in X):
             return X
     dtype = np.float64 if X.dtype.kind in "biuf" else None
-    return validate_data(
-        model, X, accept_sparse="csr", dtype=dtype, ensure_all_finite="allow-nan", reset=reset
-    )
+    validated = partial(validate_data, reset=True) if reset else known_rows
+    return validated(model, X, accept_sparse="csr", dtype=dtype, ensure_all_finite="allow-nan")
 
 
 def rows_of(X: Any, rows: slice) -> Any:
@@ -339,9 +339,8 @@ def checked(model: Any, X: Any, reset: bool) -> Any:
         return narrow_indices(checked_raw(model, X, reset))
     fill = None if reset else getattr(model, "fill_", None)
     finite = True if fill is None else "allow-nan"
-    X = validate_data(
-        model, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, reset=reset
-    )
+    validated = partial(validate_data, reset=True) if reset else known_rows
+    X = validated(model, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite)
     return narrow_indices(X if fill is None else _filled(X, fill))
 
 

@@ -9,7 +9,6 @@ imported follows from what is installed, never from what a file says.
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from pkgutil import walk_packages
 from typing import Any
 
@@ -71,6 +70,8 @@ def _import_public(names: Any) -> None:
 
 def _import_installed(names: Any) -> None:
     """Modules that installed packages declare for these names."""
+    from importlib.metadata import entry_points
+
     for point in entry_points(group=GROUP):
         if any(name == point.name or name.startswith(f"{point.name}.") for name in names):
             point.load()
