@@ -36,17 +36,21 @@ WAITING = (
     "scipy.stats",
 )
 OPTIONAL = ("pandas",)
+APART = ("sklearn.metrics", "sklearn.neighbors")  # packages of which trees and kernels need a file
 SELDOM = 200_000  # objects made before unused ones are searched for: modules make none
 
 
-class _Waiting(importlib.util._LazyModule):  # type: ignore[misc, name-defined]
+_Lazy: Any = vars(importlib.util)["_LazyModule"]  # what LazyLoader makes of modules
+
+
+class _Waiting(_Lazy):  # type: ignore[misc]  # not in the stubs of the standard library
     """A module that waits, also while modules inside of it are found, which wait as well."""
 
     def __getattribute__(self, name: str) -> Any:
         there = ModuleType.__getattribute__(self, "__dict__")
         if name in ("__path__", "__spec__", "__class__") or isinstance(there.get(name), ModuleType):
             return ModuleType.__getattribute__(self, name)
-        ModuleType.__setattr__(self, "__class__", importlib.util._LazyModule)
+        ModuleType.__setattr__(self, "__class__", _Lazy)
         return getattr(self, name)
 
 
@@ -67,7 +71,7 @@ class _Postponing:
     ) -> ModuleSpec | None:
         if name in OPTIONAL:
             raise ModuleNotFoundError(f"{name} is left for later", name=name)
-        spec = PathFinder.find_spec(name, path, target) if name in WAITING else None
+        spec = PathFinder.find_spec(name, path, target) if name in (*WAITING, *APART) else None
         if spec is not None and spec.loader is not None:
             spec.loader = _Later(spec.loader)
         return spec
@@ -79,7 +83,9 @@ def import_scikit_learn() -> None:
         return
     sys.meta_path.insert(0, _Postponing)
     try:
-        import sklearn.base  # noqa: F401
+        import sklearn.base
+        import sklearn.metrics
+        import sklearn.neighbors  # noqa: F401
     finally:
         sys.meta_path.remove(_Postponing)
 
@@ -102,6 +108,6 @@ def starts_quickly(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def load_waiting() -> None:
     """Load all modules that wait: before threads begin, since two may touch one at a time."""
-    for name in WAITING:
+    for name in (*WAITING, *APART):
         if name in sys.modules:
             getattr(sys.modules[name], "__doc__", None)

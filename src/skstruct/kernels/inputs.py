@@ -268,7 +268,8 @@ class Sigmoid(_OfProducts):
     def _of_products(self, G: np.ndarray) -> np.ndarray:
         G *= self.gamma_
         G += self.coef0
-        return np.tanh(G, out=G)
+        np.tanh(G, out=G)
+        return G
 
 
 @savable

@@ -3,6 +3,7 @@
 are.
 """
 
+import sys
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -49,12 +50,21 @@ def takes_raw_inputs(smoother: Any) -> Any:
     return tags.no_validation or inputs.allow_nan or inputs.categorical or inputs.string
 
 
+_HANDING_ON = (
+    ("sklearn.model_selection._search", "BaseSearchCV"),
+    ("sklearn.multioutput", "MultiOutputClassifier"),
+    ("sklearn.multioutput", "MultiOutputRegressor"),
+)
+_TRANSFORMING = ("sklearn.compose", "TransformedTargetRegressor")
+
+
+def _is_of(smoother: Any, module: str, name: str) -> bool:
+    """Whether this is of a class whose module, slow to import, is there if anything is of it."""
+    return module in sys.modules and isinstance(smoother, getattr(sys.modules[module], name))
+
+
 def _first_reader(smoother: Any) -> Any:
     """The first step of a pipeline, and what others hand their inputs on to untouched."""
-    from sklearn.compose import TransformedTargetRegressor
-    from sklearn.model_selection._search import BaseSearchCV
-    from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
-
     from skstruct.smoothing.classifiers import ClassifierMeans
 
     while True:
@@ -63,9 +73,9 @@ def _first_reader(smoother: Any) -> Any:
             if not steps:
                 return smoother
             smoother = steps[0]
-        elif isinstance(smoother, (BaseSearchCV, MultiOutputClassifier, MultiOutputRegressor)):
+        elif any(_is_of(smoother, *place) for place in _HANDING_ON):
             smoother = smoother.estimator
-        elif isinstance(smoother, TransformedTargetRegressor) and smoother.regressor is not None:
+        elif _is_of(smoother, *_TRANSFORMING) and smoother.regressor is not None:
             smoother = smoother.regressor
         elif isinstance(smoother, ClassifierMeans):
             smoother = smoother.classifier

@@ -455,6 +455,10 @@ def _grow(tree: Any, X: Any, targets: np.ndarray, sample: Any) -> tuple[Any, np.
 
 def _tree_input(X: Any) -> Any:
     """X as trees read it: float32, and 32-bit indices when sparse."""
+    if type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype.kind == "f":
+        narrow = np.ascontiguousarray(X, dtype=np.float32)
+        if np.isfinite(narrow.sum()):  # else it is told what is wrong, or that nothing is
+            return narrow
     return narrow_indices(check_array(X, accept_sparse="csr", dtype=np.float32))
 
 
