@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import pairwise
 from sklearn.model_selection import GridSearchCV, KFold
@@ -272,3 +273,20 @@ def test_models_are_saved_with_their_kernel(kernel, tmp_path):
     assert loaded.decode(B).values.tobytes() == model.decode(B).values.tobytes()
     again = loaded.fit(X, Y)
     assert again.decode(B).values.tobytes() == model.decode(B).values.tobytes()
+
+
+@pytest.mark.parametrize("shapes", [(1, 40, 8), (3, 33, 7), (2, 9, 101)])
+@pytest.mark.parametrize("name", ["linear", "polynomial", "sigmoid", "laplacian"])
+def test_kernels_equal_those_of_scikit_learn_to_the_bit(name, shapes):
+    n, m, p = shapes
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(n, p)), rng.normal(size=(m, p))
+    for parameters in ({}, {"gamma": 0.3, "degree": 2, "coef0": 0.5}):
+        kernel = resolve_kernel(name, **parameters).fit(B)
+        own = kernel.get_params()
+        settled = {**own, "gamma": kernel.gamma_} if kernel.has_gamma else own
+        for X, Y in [(A, B), (B, B), (np.asfortranarray(A), B), (sparse.csr_array(A), B)]:
+            if sparse.issparse(X) and name == "laplacian":
+                Y = sparse.csr_array(Y)
+            expected = pairwise.pairwise_kernels(X, Y, metric=name, **settled)
+            np.testing.assert_array_equal(kernel(X, Y), expected)

@@ -11,6 +11,7 @@ Only the process of the command line does so, never the library.
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import sys
 from collections.abc import Callable, Sequence
@@ -20,14 +21,45 @@ from types import ModuleType
 from typing import Any
 
 WAITING = (
+    "asyncio",
+    "narwhals",
+    "narwhals.stable",
+    "narwhals.stable.v2",
+    "numpy.char",
+    "numpy.ctypeslib",
     "numpy.f2py",
+    "numpy.ma",
+    "numpy.polynomial",
+    "numpy.rec",
     "numpy.testing",
-    "psutil",
-    "scipy.sparse.csgraph",
     "scipy.special",
     "scipy.stats",
 )
 OPTIONAL = ("pandas",)
+APART = ("sklearn.metrics", "sklearn.neighbors")  # packages of which trees and kernels need a file
+SELDOM = 200_000  # objects made before unused ones are searched for: modules make none
+
+
+_Lazy: Any = vars(importlib.util)["_LazyModule"]  # what LazyLoader makes of modules
+
+
+class _Waiting(_Lazy):  # type: ignore[misc]  # not in the stubs of the standard library
+    """A module that waits, also while modules inside of it are found, which wait as well."""
+
+    def __getattribute__(self, name: str) -> Any:
+        there = ModuleType.__getattribute__(self, "__dict__")
+        if name in ("__path__", "__spec__", "__class__") or isinstance(there.get(name), ModuleType):
+            return ModuleType.__getattribute__(self, name)
+        ModuleType.__setattr__(self, "__class__", _Lazy)
+        return getattr(self, name)
+
+
+class _Later(importlib.util.LazyLoader):
+    """Python's loader of modules that wait, for :class:`_Waiting`."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        module.__class__ = _Waiting
 
 
 class _Postponing:
@@ -39,9 +71,9 @@ class _Postponing:
     ) -> ModuleSpec | None:
         if name in OPTIONAL:
             raise ModuleNotFoundError(f"{name} is left for later", name=name)
-        spec = PathFinder.find_spec(name, path, target) if name in WAITING else None
+        spec = PathFinder.find_spec(name, path, target) if name in (*WAITING, *APART) else None
         if spec is not None and spec.loader is not None:
-            spec.loader = importlib.util.LazyLoader(spec.loader)
+            spec.loader = _Later(spec.loader)
         return spec
 
 
@@ -51,24 +83,31 @@ def import_scikit_learn() -> None:
         return
     sys.meta_path.insert(0, _Postponing)
     try:
-        import sklearn.base  # noqa: F401
+        import sklearn.base
+        import sklearn.metrics
+        import sklearn.neighbors  # noqa: F401
     finally:
         sys.meta_path.remove(_Postponing)
 
 
 def starts_quickly(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command that imports scikit-learn in this way before all else."""
+    """A command that imports scikit-learn in this way before all else, and collects seldom."""
 
     @wraps(command)
     def started(*arguments: Any, **options: Any) -> Any:
-        import_scikit_learn()
-        return command(*arguments, **options)
+        before = gc.get_threshold()
+        gc.set_threshold(SELDOM, *before[1:])
+        try:
+            import_scikit_learn()
+            return command(*arguments, **options)
+        finally:
+            gc.set_threshold(*before)
 
     return started
 
 
 def load_waiting() -> None:
     """Load all modules that wait: before threads begin, since two may touch one at a time."""
-    for name in WAITING:
+    for name in (*WAITING, *APART):
         if name in sys.modules:
             getattr(sys.modules[name], "__doc__", None)

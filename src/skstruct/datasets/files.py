@@ -190,9 +190,11 @@ def byte_blocks(
     pieces = _unpacked(path, seen)
     piece = next(pieces)
     while piece:
-        block = (rest + piece).replace(b"\r\n", b"\n")
-        held = block[-1:] == b"\r"  # perhaps the first half of a CRLF
-        block = (block[:-1] if held else block).replace(b"\r", b"\n")
+        block, held = rest + piece, False
+        if b"\r" in block:
+            block = block.replace(b"\r\n", b"\n")
+            held = block[-1:] == b"\r"  # perhaps the first half of a CRLF
+            block = (block[:-1] if held else block).replace(b"\r", b"\n")
         whole, end, rest = block.rpartition(b"\n")
         rest += b"\r" if held else b""
         if len(block) > max_line:

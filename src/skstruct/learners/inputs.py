@@ -3,7 +3,9 @@
 are.
 """
 
+import sys
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from skstruct._arrays.imports import is_pandas
-from skstruct._arrays.rows import copied_rows, narrow_indices
+from skstruct._arrays.rows import copied_rows, known_rows, narrow_indices
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.backends import backend_for, is_tensor
 from skstruct.encoding import TableEncoder
@@ -48,12 +50,21 @@ def takes_raw_inputs(smoother: Any) -> Any:
     return tags.no_validation or inputs.allow_nan or inputs.categorical or inputs.string
 
 
+_HANDING_ON = (
+    ("sklearn.model_selection._search", "BaseSearchCV"),
+    ("sklearn.multioutput", "MultiOutputClassifier"),
+    ("sklearn.multioutput", "MultiOutputRegressor"),
+)
+_TRANSFORMING = ("sklearn.compose", "TransformedTargetRegressor")
+
+
+def _is_of(smoother: Any, module: str, name: str) -> bool:
+    """Whether this is of a class whose module, slow to import, is there if anything is of it."""
+    return module in sys.modules and isinstance(smoother, getattr(sys.modules[module], name))
+
+
 def _first_reader(smoother: Any) -> Any:
     """The first step of a pipeline, and what others hand their inputs on to untouched."""
-    from sklearn.compose import TransformedTargetRegressor
-    from sklearn.model_selection._search import BaseSearchCV
-    from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
-
     from skstruct.smoothing.classifiers import ClassifierMeans
 
     while True:
@@ -62,9 +73,9 @@ def _first_reader(smoother: Any) -> Any:
             if not steps:
                 return smoother
             smoother = steps[0]
-        elif isinstance(smoother, (BaseSearchCV, MultiOutputClassifier, MultiOutputRegressor)):
+        elif any(_is_of(smoother, *place) for place in _HANDING_ON):
             smoother = smoother.estimator
-        elif isinstance(smoother, TransformedTargetRegressor) and smoother.regressor is not None:
+        elif _is_of(smoother, *_TRANSFORMING) and smoother.regressor is not None:
             smoother = smoother.regressor
         elif isinstance(smoother, ClassifierMeans):
             smoother = smoother.classifier
@@ -87,9 +98,8 @@ def checked_raw(model: Any, X: Any, reset: bool) -> Any:
         if X.ndim == 1 and len(X) and all(isinstance(text, str) for text in X):
             return X
     dtype = np.float64 if X.dtype.kind in "biuf" else None
-    return validate_data(
-        model, X, accept_sparse="csr", dtype=dtype, ensure_all_finite="allow-nan", reset=reset
-    )
+    validated = partial(validate_data, reset=True) if reset else known_rows
+    return validated(model, X, accept_sparse="csr", dtype=dtype, ensure_all_finite="allow-nan")
 
 
 def rows_of(X: Any, rows: slice) -> Any:
@@ -339,9 +349,8 @@ def checked(model: Any, X: Any, reset: bool) -> Any:
         return narrow_indices(checked_raw(model, X, reset))
     fill = None if reset else getattr(model, "fill_", None)
     finite = True if fill is None else "allow-nan"
-    X = validate_data(
-        model, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, reset=reset
-    )
+    validated = partial(validate_data, reset=True) if reset else known_rows
+    X = validated(model, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite)
     return narrow_indices(X if fill is None else _filled(X, fill))
 
 

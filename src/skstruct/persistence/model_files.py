@@ -3,8 +3,6 @@
 
 import hashlib
 import os
-import platform
-from importlib.metadata import version
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -247,4 +245,7 @@ def _about(model: Any) -> dict[str, str]:
 
 
 def _versions() -> dict[str, str]:
+    import platform
+    from importlib.metadata import version
+
     return {name: version(name) for name in PACKAGES} | {"python": platform.python_version()}

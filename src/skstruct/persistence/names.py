@@ -9,13 +9,13 @@ imported follows from what is installed, never from what a file says.
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from pkgutil import walk_packages
 from typing import Any
 
 import numpy as np
 
 from skstruct import saving
+from skstruct._arrays.imports import PACKAGE
 from skstruct.persistence.scikit_learn import CLASSES, PREFIX
 
 GROUP = "skstruct.savable"
@@ -54,7 +54,7 @@ def class_named(name: str) -> type:
 def unknown_names(names: Iterable[str]) -> list[str]:
     """Those that no class has, after all places have been looked at where one could be."""
     missing = [name for name in names if name not in CLASSES and saving.registered(name) is None]
-    for look in (_import_public, _import_installed, _import_all):
+    for look in (_import_public, _import_defining, _import_installed, _import_all):
         if missing:
             look(missing)
             missing = [name for name in missing if saving.registered(name) is None]
@@ -69,8 +69,22 @@ def _import_public(names: Any) -> None:
             getattr(module, name)
 
 
+def _import_defining(names: Any) -> None:
+    """Modules of this library whose text defines classes of these names."""
+    marks = [f"class {name}(".encode() for name in names if name.isidentifier()]
+    for folder in FOLDERS if marks else ():
+        for file in sorted((PACKAGE / folder).rglob("[!_]*.py")):
+            text = b"" if file.name.startswith(ELSEWHERE) else file.read_bytes()
+            if any(mark in text for mark in marks):
+                import_module(
+                    ".".join(["skstruct", *file.relative_to(PACKAGE).with_suffix("").parts])
+                )
+
+
 def _import_installed(names: Any) -> None:
     """Modules that installed packages declare for these names."""
+    from importlib.metadata import entry_points
+
     for point in entry_points(group=GROUP):
         if any(name == point.name or name.startswith(f"{point.name}.") for name in names):
             point.load()

@@ -6,7 +6,7 @@ follows without looking (graphs, trees, search indices) is made again by constru
 A class of this library, or of yours, says so itself: see :func:`skstruct.saving.savable`.
 """
 
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from inspect import getattr_static, signature
 from types import FunctionType
 from typing import Any
@@ -108,11 +108,9 @@ def check_outputs(space: Any, outputs: np.ndarray) -> None:
     require(outputs.dtype.kind != "f" and inside, "outputs with numbers that their space has not")
 
 
-def _check_attribute(kind: type[Any], key: str, part: Any) -> None:
+def _check_attribute(kind: Any, key: str, part: Any) -> None:
     """An attribute is data: it does not stand in for a method or something computed."""
-    there = getattr_static(kind, key, None)
-    computed = (FunctionType, classmethod, staticmethod, property, cached_property)
-    if not key.isidentifier() or key.startswith("__") or isinstance(there, computed):
+    if not key.isidentifier() or key.startswith("__") or _is_computed(kind, key):
         raise ModelFileError(f"an attribute {key!r:.40} of {kind.__name__}, which it has not")
     if key == "n_jobs":
         check_jobs(kind.__name__, part)
@@ -123,6 +121,12 @@ def _check_attribute(kind: type[Any], key: str, part: Any) -> None:
         raise ModelFileError(f"{kind.__name__}.{key} is {part!r:.40}, which is too large")
     if key == "memory" and kind.__name__ == "Pipeline" and part is not None:
         raise ModelFileError("Pipeline.memory is a cache in a folder: set memory=None")
+
+
+@lru_cache(maxsize=4096)  # the trees of a forest have the same attributes
+def _is_computed(kind: Any, key: str) -> bool:
+    computed = (FunctionType, classmethod, staticmethod, property, cached_property)
+    return isinstance(getattr_static(kind, key, None), computed)
 
 
 @cache

@@ -14,7 +14,7 @@ from sklearn.utils.validation import (
 )
 
 from skstruct._arrays.progress import reported
-from skstruct._arrays.rows import narrow_indices
+from skstruct._arrays.rows import known_rows, narrow_indices
 from skstruct._arrays.weights import check_sample_weight
 
 Array = Any
@@ -81,7 +81,7 @@ class SparseRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
     def _checked(self, X: Any) -> Any:
         """Inputs to predict for, of a fitted model."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = known_rows(self, X, accept_sparse="csr", dtype=np.float64)
         return narrow_indices(X)
 
 

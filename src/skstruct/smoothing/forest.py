@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_random_state
 
 from skstruct._arrays.checks import is_count
 from skstruct._arrays.progress import track
-from skstruct._arrays.rows import copied_rows, narrow_indices
+from skstruct._arrays.rows import copied_rows, has_finite_sum, narrow_indices
 from skstruct.saving import check_trees, require, savable, whole_numbers
 from skstruct.smoothing.base import WeightedMean
 from skstruct.smoothing.folds import rank_by_content
@@ -455,6 +455,11 @@ def _grow(tree: Any, X: Any, targets: np.ndarray, sample: Any) -> tuple[Any, np.
 
 def _tree_input(X: Any) -> Any:
     """X as trees read it: float32, and 32-bit indices when sparse."""
+    if type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            narrow = np.ascontiguousarray(X, dtype=np.float32)
+        if has_finite_sum(narrow):  # else it is told what is wrong, or that nothing is
+            return narrow
     return narrow_indices(check_array(X, accept_sparse="csr", dtype=np.float32))
 
 

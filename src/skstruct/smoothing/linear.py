@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skstruct._arrays.rows import narrow_indices
+from skstruct._arrays.rows import known_rows, narrow_indices
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_rows
@@ -182,7 +182,7 @@ class LinearRidge(SparseRegressor):
         return means
 
     def _checked(self, X: Any) -> Any:
-        return validate_data(self, X, accept_sparse="csr", dtype=self.dtype, reset=False)
+        return known_rows(self, X, accept_sparse="csr", dtype=self.dtype)
 
     # ------------------------------------------------------------------ a linear smoother
     def with_targets(self, targets: np.ndarray) -> "LinearRidge":

@@ -78,6 +78,19 @@ def as_numbers(cells: Any) -> np.ndarray | None:
     return None
 
 
+def _is_number(text: str) -> bool:
+    """Whether :func:`as_numbers` takes a text that is not missing for a number."""
+    if text[0].isalpha():
+        return text.strip().lower() in ("nan", "inf", "infinity") and text.isascii()
+    if "_" in text or not text.isascii():
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def number(text: str) -> float:
     """The number that a text is; missing ones are an error."""
     if is_missing(text):
@@ -159,7 +172,7 @@ def numbers_among_names(
     ()
     """
     kept = [text for text in column.texts if not is_missing(text)]
-    others = [text for text in kept if as_numbers([text]) is None]
+    others = [text for text in kept if not _is_number(text)]
     commas = [text for text in others if _DECIMAL_COMMA.fullmatch(text)]
     n_numbers = len(kept) - len(others) + len(commas)
     if not others or 2 * n_numbers <= len(kept):

@@ -17,21 +17,22 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.datasets.files import BLOCK_BYTES, byte_blocks
 from skstruct.datasets.formats.columns import as_numbers
+from skstruct.datasets.formats.csv_compiled import NotPlain, large_blocks
 from skstruct.encoding.columns import MISSING
 
 MANY_BYTES = 1 << 25  # of a block
 _ODD = (b'"', b"\n\n", b"\0")  # what blocks that are plain do not hold
 
 
-class NotPlain(Exception):
-    """A file that is left to the reader of all CSV files."""
-
-
 def is_installed() -> bool:
     """Whether there is a pyarrow."""
     return importlib.util.find_spec("pyarrow") is not None
+
+
+def suits(path: Path) -> bool:
+    """Whether this reader can be tried."""
+    return is_installed()
 
 
 def cell_blocks(
@@ -48,7 +49,7 @@ def cell_blocks(
     """
     texts = set(texts)
     is_first = True
-    for block in _large_blocks(path):
+    for block in large_blocks(path, MANY_BYTES):
         if is_first:  # the header, which has been read
             block, is_first = block.partition(b"\n")[2], False
         if not block:
@@ -58,20 +59,6 @@ def cell_blocks(
         columns = _parsed(block, separator, width, texts)
         texts |= {j for j in range(width) if j not in texts and columns[j].numbers() is None}
         yield len(columns[0]), columns
-
-
-def _large_blocks(path: Path) -> Iterator[bytes]:
-    """Lines of the file, many at a time: each block of each column takes pyarrow some calls."""
-    kept: list[bytes] = []
-    for block in byte_blocks(path):
-        if len(block) > 4 * BLOCK_BYTES:  # of lines that are longer than cells may be
-            raise NotPlain
-        kept.append(block)
-        if len(kept) * BLOCK_BYTES > MANY_BYTES:
-            yield b"".join(kept)
-            kept = []
-    if kept:
-        yield b"".join(kept)
 
 
 def _parsed(block: bytes, separator: str, width: int, texts: set[int]) -> list[Any]:

@@ -3,7 +3,6 @@
 
 from typing import Any
 from xml.parsers import expat
-from xml.sax.saxutils import quoteattr
 
 from skstruct.datasets.files import text_lines
 from skstruct.datasets.formats.edges import MAX_DEPTH
@@ -108,6 +107,8 @@ def write_label_list(labels: Any, edges: Any = ()) -> str:
     </labels>
     <BLANKLINE>
     """
+    from xml.sax.saxutils import quoteattr  # imports urllib
+
     below: dict[str, list[str]] = {label: [] for label in labels}
     has_parent = set()
     for parent, child in edges or ():
