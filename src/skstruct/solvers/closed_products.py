@@ -11,9 +11,12 @@ References
    persistency: E. Boros and P. L. Hammer, "Pseudo-Boolean optimization", 2002.
 """
 
+from typing import Any
+
 import numpy as np
 
 from skstruct.solvers.dags import Dag, dag_closed_sets
+from skstruct.tolerances import ROUNDING_GAP
 
 
 class ProductDag:
@@ -71,8 +74,6 @@ class ProductDag:
         values, bounds : arrays of shape (n,)
             Equal where a set is the best, but for rounding.
         """
-        from skstruct.solvers._numba_closed_products import closed_product_sets
-
         d, costs = self.n_nodes, np.ascontiguousarray(costs, dtype=np.float64)
         cut = costs.copy()
         np.minimum(cut[:, d:], 0.0, out=cut[:, d:])  # without positive products
@@ -84,9 +85,26 @@ class ProductDag:
             )
         taken, values, bounds = dag_closed_sets(cut, self.extended)
         taken[:, :d] |= low
-        graph = self.extended
-        arrays = graph.order, graph.position, *graph.arc_arrays[:2]
+        errors, outputs = values - bounds, taken[:, :d].astype(np.int8)
+        whole = self.products(outputs)
+        values = (costs[:, :d] * outputs).sum(axis=1) + (costs[:, d:] * whole).sum(axis=1)
+        gap = ROUNDING_GAP * np.abs(costs).sum(axis=1)
+        bounds = np.where(errors <= gap, values, values - errors)
+        # Without a positive product within it, the set of the cut is the best.
+        searched = np.flatnonzero((whole * costs[:, d:] > 0).any(axis=1))
+        if len(searched):
+            known = low[searched] if len(low) > 1 else low
+            given = costs[searched], taken[searched], known, errors[searched]
+            found = self._searched(*map(np.ascontiguousarray, given), most)
+            outputs[searched], values[searched], bounds[searched] = found
+        return outputs, values, bounds
+
+    def _searched(self, *given: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        from skstruct.solvers._numba_closed_products import closed_product_sets
+
+        *rows, most = given
+        arrays = self.extended.order, self.extended.position, *self.extended.arc_arrays[:2]
         products = self.first, self.parents, self.labels
-        given = costs, taken, np.ascontiguousarray(low), values - bounds, *arrays, *products, most
-        found: tuple[np.ndarray, np.ndarray, np.ndarray] = closed_product_sets(*given)
+        found: tuple[np.ndarray, np.ndarray, np.ndarray]
+        found = closed_product_sets(*rows, *arrays, *products, most)
         return found
