@@ -3,8 +3,8 @@
 
 Each structure has a process of its own with an empty cache of kernels. Compiling is the CPU time
 of the first fit and predict minus that of the second; the kernels are listed by the time numba
-takes for each, without those that it calls. Spaces are too large for all of their outputs to be
-listed, unless kernels are compiled for small ones, too.
+takes for each, without those that it calls. Where the usual loss is decided symbol by symbol, or
+label by label, the decoder of the space is called as well, with costs drawn at random.
 
     python benchmarks/bench_first_calls.py                    all structures
     python benchmarks/bench_first_calls.py --only rank        those with such names
@@ -42,6 +42,27 @@ def _risk(space, **settings):
     from skstruct import ConditionalRiskMinimizer
 
     return lambda rng: (ConditionalRiskMinimizer(space(), **settings), _drawn(space(), rng))
+
+
+def _decoded(space):
+    """The decoder of a space alone, with costs for every coordinate of its embedding."""
+    return lambda rng: (Decoder(space()), _drawn(space(), rng))
+
+
+class Decoder:
+    """Decodes costs drawn at random, as a learner would that knows nothing."""
+
+    def __init__(self, space):
+        self.space = space
+
+    def fit(self, X, Y):
+        self.shape_ = self.space.embed(self.space.validate(Y)).shape[1:]
+
+    def predict(self, X):
+        import numpy as np
+
+        costs = np.random.default_rng(0).normal(size=(len(X), *self.shape_))
+        return self.space.argmin(costs)
 
 
 def _quantities(space, draw, **settings):
@@ -95,7 +116,13 @@ def cases():
         "Rankings, squared": _risk(lambda: s.Rankings(range(5), "ranks")),
         "Sequences": _risk(lambda: s.Sequences("abc", 4)),
         "Sequences, bigrams": _risk(lambda: s.Sequences("abcdefgh", 12, "bigrams")),
+        "Sequences, bigrams, decoded": _decoded(lambda: s.Sequences("abcdefgh", 12, "bigrams")),
         "Strings": _risk(lambda: s.Strings("ACGT", (5, 12), 3)),
+        "Strings, decoded": _decoded(lambda: s.Strings("ACGT", (5, 12), 3)),
+        "PairwiseLabels, full, decoded": _decoded(lambda: s.PairwiseLabels("full", range(20))),
+        "PairwiseLabels, tree, decoded": _decoded(lambda: s.PairwiseLabels(LADDER, range(20))),
+        "Cliques, decoded": _decoded(lambda: s.Cliques(30)),
+        "Poset, decoded": _decoded(lambda: s.Poset(CHAINS)),
         "PairwiseLabels, full": _risk(lambda: s.PairwiseLabels("full", range(20))),
         "PairwiseLabels, tree": _risk(lambda: s.PairwiseLabels(LADDER, range(20))),
         "PairwiseStates": _risk(lambda: s.PairwiseStates([(0, 1), (1, 2)], "abc", range(3))),
