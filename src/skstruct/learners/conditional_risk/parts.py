@@ -199,7 +199,7 @@ def _network(size: Size, seed: Any) -> Part:
     """Fitted to all rows, and as often again as those that judge are left out."""
     from skstruct.smoothing.neural_network import BATCH, NeuralNetwork, passes_over
 
-    network = CrossFitted(NeuralNetwork(random_state=seed))
+    network = CrossFitted(NeuralNetwork(random_state=seed), cv=3)
     sizes = [size.width, *network.estimator.hidden_layer_sizes, size.n_targets]
     products = sum(a * b for a, b in pairwise(sizes))
     held = size.p * sizes[1] + products - size.width * sizes[1]  # numbers that a step changes
