@@ -11,8 +11,6 @@ References
    persistency: E. Boros and P. L. Hammer, "Pseudo-Boolean optimization", 2002.
 """
 
-from typing import Any
-
 import numpy as np
 
 from skstruct.solvers.dags import Dag, dag_closed_sets
@@ -95,14 +93,16 @@ class ProductDag:
         if len(searched):
             known = low[searched] if len(low) > 1 else low
             given = costs[searched], taken[searched], known, errors[searched]
-            found = self._searched(*map(np.ascontiguousarray, given), most)
+            found = self._searched([np.ascontiguousarray(array) for array in given], most)
             outputs[searched], values[searched], bounds[searched] = found
         return outputs, values, bounds
 
-    def _searched(self, *given: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _searched(
+        self, rows: list[np.ndarray], most: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same for rows whose costs, cuts, nodes that are in, and errors these are."""
         from skstruct.solvers._numba_closed_products import closed_product_sets
 
-        *rows, most = given
         arrays = self.extended.order, self.extended.position, *self.extended.arc_arrays[:2]
         products = self.first, self.parents, self.labels
         found: tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -165,6 +165,15 @@ def _is_space(c):
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
+def word_of(text, start, end):
+    """Up to eight bytes as one number."""
+    word = np.uint64(0)
+    for at in range(start, end):
+        word = (word << _BYTE) | np.uint64(text[at])
+    return word
+
+
+@nb.njit(cache=True, nogil=True, inline="always")
 def _index(text, at):
     """A number of up to nine digits, and what follows it."""
     index, end = 0, at + 9
@@ -182,9 +191,7 @@ def _read_cell(text, start, end, j, kinds, first, words, codes):
         return read_number(text, start, end)
     if kinds[j] == 2 or end - start > 8 or end == start:
         return False, 0.0
-    word = np.uint64(0)
-    for at in range(start, end):
-        word = (word << _BYTE) | np.uint64(text[at])
+    word = word_of(text, start, end)
     low, high = first[j], first[j + 1]
     while low < high:
         middle = (low + high) // 2

@@ -4,9 +4,8 @@
 import numpy as np
 
 from skstruct._arrays import compiling as nb
-from skstruct.datasets.formats._numba import read_decimal, read_number
+from skstruct.datasets.formats._numba import read_decimal, read_number, word_of
 
-_BYTE = np.uint64(8)
 _PRIME = np.uint64(0x100000001B3)
 _SEED = np.uint64(0xCBF29CE484222325)
 _FOLD = np.uint64(32)
@@ -25,9 +24,7 @@ def _odd_number(text, start, end, missing):
     while start < end and _is_space(text[end - 1]):
         end -= 1
     if end - start <= 8:
-        word = np.uint64(0)
-        for at in range(start, end):
-            word = (word << _BYTE) | np.uint64(text[at])
+        word = word_of(text, start, end)
         for other in missing:
             if word == other:
                 return True, np.nan

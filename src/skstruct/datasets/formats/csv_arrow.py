@@ -25,14 +25,9 @@ MANY_BYTES = 1 << 25  # of a block
 _ODD = (b'"', b"\n\n", b"\0")  # what blocks that are plain do not hold
 
 
-def is_installed() -> bool:
-    """Whether there is a pyarrow."""
-    return importlib.util.find_spec("pyarrow") is not None
-
-
 def suits(path: Path) -> bool:
-    """Whether this reader can be tried."""
-    return is_installed()
+    """Whether this reader can be tried: where there is a pyarrow."""
+    return importlib.util.find_spec("pyarrow") is not None
 
 
 def cell_blocks(

@@ -88,11 +88,11 @@ class Size:
 
 def all_parts(size: Size, targets: np.ndarray, seed: Any, classify: bool) -> list[Part]:
     """The smoothers that may have a part, the most useful first."""
-    networks = [_network(size, seed)] if classify and _are_many(size) else []
+    has_network = classify and size.n > SPECTRAL_ROWS and not size.streamed
     parts = [
         ridge_part("gaussian", "rbf", size),
         _forest(size, seed, "random"),
-        *networks,
+        *([_network(size, seed)] if has_network else []),
         ridge_part("laplacian", "laplacian", size),
         _forest(size, seed, "extra"),
         ridge_part("gaussian, as given", "rbf", size, scale=None),
@@ -190,19 +190,14 @@ def _forest(size: Size, seed: Any, trees: str) -> Part:
     return Part(name, forest, n_trees * (TREE + values / VALUES), n_trees=n_trees)
 
 
-def _are_many(size: Size) -> bool:
-    """Whether a network has rows enough, all at hand."""
-    return size.n > SPECTRAL_ROWS and not size.streamed
-
-
 def _network(size: Size, seed: Any) -> Part:
     """Fitted to all rows, and as often again as those that judge are left out."""
     from skstruct.smoothing.neural_network import BATCH, NeuralNetwork, passes_over
 
     network = CrossFitted(NeuralNetwork(random_state=seed), cv=3)
-    sizes = [size.width, *network.estimator.hidden_layer_sizes, size.n_targets]
-    products = sum(a * b for a, b in pairwise(sizes))
-    held = size.p * sizes[1] + products - size.width * sizes[1]  # numbers that a step changes
+    layers = *network.estimator.hidden_layer_sizes, size.n_targets
+    products = sum(a * b for a, b in pairwise((size.width, *layers)))
+    held = sum(a * b for a, b in pairwise((size.p, *layers)))  # numbers that a step changes
     n_fits = 1 + network.fits_for(JUDGED, size.n)
     steps = n_fits * size.n * passes_over(size.n)
     seconds = steps * (6.0 * products + 30.0 * held / BATCH) / SMALL_PRODUCTS
