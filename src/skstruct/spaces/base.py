@@ -28,6 +28,7 @@ from skstruct.spaces.common.description import DescribedOutputs
 from skstruct.spaces.common.marginals import PartMarginals, renormalized
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows, keeps_value
 from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
+from skstruct.spaces.partial import PartialOutputs
 
 
 class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -67,6 +68,42 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
         method as well.
         """
         return self.fit(Y).validate(Y)
+
+    def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
+        """Outputs of which some parts may be missing, once what was left open is learned from them.
+
+        Parameters
+        ----------
+        Y : outputs with None, NaN or NA where a part is not known, or a masked array
+        known : bool array of the shape of Y, default=None
+            Parts that are known, where Y does not say so itself.
+        """
+        raise ValueError(
+            f"{type(self).__name__} does not read outputs of which parts are missing; leave out "
+            "the rows that have missing parts."
+        )
+
+    @property
+    def leaves_open(self) -> bool:
+        """Whether outputs leave something open even where no cell of them is missing."""
+        return False
+
+    def known_targets(self, known: np.ndarray) -> np.ndarray | None:
+        """Which columns of psi were observed, given which parts of the outputs were.
+
+        Whether a column is known must follow from *what* was looked at, not from what was seen:
+        else the rows that know it are no fair sample.
+
+        Parameters
+        ----------
+        known : bool array of shape (n, d)
+
+        Returns
+        -------
+        bool array of shape (n, width of psi), or None
+            None where only outputs that are known as a whole have an embedding.
+        """
+        return None
 
     def targets(self, Y: Any) -> Any:
         """What is regressed on for training outputs: psi, where these are like predictions."""
@@ -457,6 +494,9 @@ class EmbeddingView(BaseSpace):
 
     def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         return self.space.restore(Z, index)
+
+    def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
+        return self.space.read_partial(Y, known)
 
     def contains(self, Z: np.ndarray) -> np.ndarray:
         inside: np.ndarray = self.space.contains(Z)

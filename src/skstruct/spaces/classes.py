@@ -17,7 +17,7 @@ from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_min_cost, min_cost
 from skstruct.solvers.marginals import nearest_on_simplex
 from skstruct.solvers.proposals import Proposals
-from skstruct.spaces.base import GivenWhole, check_k, decoded_or_infeasible
+from skstruct.spaces.base import GivenWhole, check_k, decoded_or_infeasible, one_or_more
 from skstruct.spaces.common.covariances import Covariance, Exchangeable
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import (
@@ -31,6 +31,7 @@ from skstruct.spaces.common.formats import (
 )
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.partial import PartialOutputs
 
 
 @savable
@@ -151,6 +152,28 @@ class Classes(GivenWhole):
         self._ready()
         return self._numbers(self._column(Y))
 
+    def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
+        """Classes of which some are not known: None, or a set of names for one of these.
+
+        ``known`` is a bool array of shape (n,).
+        """
+        from skstruct.spaces.common.candidate_names import read_candidate_names
+
+        return read_candidate_names(self, Y, known)
+
+    def known_targets(self, known: np.ndarray) -> np.ndarray | None:
+        return np.repeat(known, len(self.labels_), axis=1)
+
+    def among(self, allowed: np.ndarray) -> Self:
+        """The same classes, of which row i may be those of row i of a mask (n, k)."""
+        narrowed = copy.copy(self)
+        narrowed.allowed_ = allowed
+        return narrowed
+
+    def rows(self, index: Any) -> Self:
+        allowed = getattr(self, "allowed_", None)
+        return self if np.ndim(allowed) != 2 else self.among(allowed[one_or_more(index)])
+
     def _numbers(self, values: np.ndarray) -> np.ndarray:
         names = values.tolist()
         for i, name in enumerate(names):
@@ -223,9 +246,9 @@ class Classes(GivenWhole):
         from skstruct.solvers.distributions import ChoiceDistribution
 
         self._ready()
-        scores, predicted = self._checked_scores(scores, len(self.listed_)), self._predicted()
-        values = np.full(scores.shape, -np.inf)
-        values[:, predicted] = scores[:, predicted]
+        scores = self._checked_scores(scores, len(self.listed_))
+        allowed = getattr(self, "allowed_", None)
+        values = scores if allowed is None else np.where(allowed, scores, -np.inf)
         distribution = ChoiceDistribution(values)
         check_feasible(np.isfinite(distribution.log_partition), self)
         return distribution

@@ -103,6 +103,9 @@ class Hierarchy(IndicatorSpace):
     close : bool, default=False
         Whether to add the missing ancestors to outputs given by the user. When False, a
         label without its parents is an error.
+    open_below : bool, default=False
+        Whether a set that ends at an inner label leaves open what is below it, as annotations do
+        that go only as far as somebody looked. When False, labels that are not in are out.
     constraints : Constraints, default=None
         Constraints on predicted sets, made by :meth:`restrict`.
 
@@ -136,11 +139,13 @@ class Hierarchy(IndicatorSpace):
         labels: Iterable[Any] | None = None,
         *,
         close: bool = False,
+        open_below: bool = False,
         constraints: Constraints | None = None,
     ) -> None:
         self.edges = LabelGraph.read(edges, labels)
         self.labels = None  # they are in edges now
         self.close = close
+        self.open_below = open_below
         self.constraints = constraints
 
     def set_params(self, **params: Any) -> Any:
@@ -209,6 +214,22 @@ class Hierarchy(IndicatorSpace):
                 f"({len(np.unique(bad[:, 0]))} such rows). Use close=True to add ancestors."
             )
         return Z
+
+    @property
+    def leaves_open(self) -> bool:
+        return bool(self.open_below)
+
+    def open_labels(self, Z: np.ndarray) -> np.ndarray:
+        """With ``open_below`` all labels below those that have no child in the set."""
+        if not self.open_below:
+            return super().open_labels(Z)
+        above = self.dag_.ancestors.astype(np.float64)
+        marked = np.asarray(Z) @ above > 0
+        has_child = np.zeros(Z.shape, bool)
+        for child, parent in zip(self.dag_.children, self.dag_.parents):
+            has_child[:, parent] |= marked[:, child]
+        below: np.ndarray = (marked & ~has_child).astype(np.float64) @ above.T > 0
+        return below & ~marked
 
     def restrict(
         self,

@@ -39,6 +39,7 @@ from skstruct.spaces.indicator_sets.decoding import (
     min_cost_subsets,
     threshold,
 )
+from skstruct.spaces.partial import PartialOutputs
 
 
 class IndicatorSpace(MarkedLabels, UniformSets):
@@ -86,6 +87,24 @@ class IndicatorSpace(MarkedLabels, UniformSets):
     def validate(self, Y: Any) -> np.ndarray:
         """Outputs in canonical form: an int8 array of shape (n, d), one column per label."""
         return self._read(Y, self.labels_)[0]
+
+    def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
+        """Label sets of which some labels are known; see ``BaseSpace.read_partial``.
+
+        In a table 0, 1 or a gap for each label. A row of names lists all of a set; None says
+        nothing of it, and ``{"include": [...], "exclude": [...]}`` of these labels only. What
+        follows is known, too: ancestors of labels that are in, descendants of those that are out.
+        """
+        from skstruct.spaces.indicator_sets.partial import read_partial_sets
+
+        return read_partial_sets(self, Y, known)
+
+    def open_labels(self, Z: np.ndarray) -> np.ndarray:
+        """Labels that a set leaves open though it does not hold them; bool of shape (n, d)."""
+        return np.zeros(Z.shape, bool)
+
+    def known_targets(self, known: np.ndarray) -> np.ndarray | None:
+        return known if self.embedding == "indicators" else None
 
     def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         """Canonical outputs in the format that was seen in ``fit``."""

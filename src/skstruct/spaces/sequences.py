@@ -221,6 +221,17 @@ class Sequences(SequenceSet):
         shape = len(Z), self._width()
         return sparse.csr_array((np.ones(len(row)), (row, column)), shape=shape)
 
+    def known_targets(self, known: np.ndarray) -> np.ndarray | None:
+        """All symbols of a position are known, or none; a bigram where both positions are."""
+        T, q = self.length_, len(self.symbols_)
+        if known.shape[1] > T:
+            return None
+        known = np.hstack([known, np.ones((len(known), T - known.shape[1]), bool)])
+        columns = np.repeat(known, q, axis=1)
+        if not self._has_bigrams:
+            return columns
+        return np.hstack([columns, np.repeat(known[:, :-1] & known[:, 1:], q * q, axis=1)])
+
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
     ) -> Any:

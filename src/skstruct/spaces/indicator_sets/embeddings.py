@@ -209,6 +209,9 @@ class IndependentLabels(EmbeddingView):
 
     embedding = "independent labels"
 
+    def known_targets(self, known: np.ndarray) -> np.ndarray | None:
+        return known
+
     def embed(self, Z: np.ndarray) -> Any:
         return np.asarray(Z, dtype=np.float64)
 

@@ -60,6 +60,11 @@ class ParentProducts(EmbeddingView):
         Z = np.asarray(Z)
         return np.hstack([Z, self._graph.products(Z)]).astype(np.float64)
 
+    def known_targets(self, known: np.ndarray) -> np.ndarray | None:
+        """A product is known where all parents are."""
+        hidden = self._graph.products(np.asarray(known, dtype=np.float64)) < 1.0
+        return np.hstack([known, ~hidden])
+
     def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
         """Means of the labels alone: the first d columns."""
         if embedding == "indicators":

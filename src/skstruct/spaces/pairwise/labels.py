@@ -195,6 +195,11 @@ class PairwiseLabels(LabelsAndEdges):
         exact = is_exact(len(self.labels_), self.edges_)
         return EXACT if exact else Guarantee("bound only")
 
+    def known_targets(self, known: np.ndarray) -> np.ndarray | None:
+        """A pair is known where both labels are."""
+        first, second = self.edges_.T
+        return np.hstack([known, known[:, first] & known[:, second]])
+
     def embed(self, Z: np.ndarray) -> np.ndarray:
         """Labels and products of pairs of labels; shape (n, d)."""
         Z = np.asarray(Z, dtype=np.float64)

@@ -16,6 +16,7 @@ from skstruct.spaces.base import GivenWhole, one_or_more
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import check_distinct, match_columns
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.partial import PartialOutputs
 
 
 @savable
@@ -210,6 +211,27 @@ class QuantitySpace(GivenWhole):
 
     def _check_inside(self, Z: np.ndarray) -> None:
         """Raise where an output is outside the space."""
+
+    def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
+        """Rows of numbers of which some are missing, or lie between two limits.
+
+        Parameters
+        ----------
+        Y : numbers with NaN, None or NA where one is not known, or
+            :class:`~skstruct.spaces.Censored`
+        known : bool array of the shape of Y, default=None
+        """
+        from skstruct.spaces.quantities.partial import read_partial_quantities
+
+        return read_partial_quantities(self, Y, known)
+
+    def known_targets(self, known: np.ndarray) -> np.ndarray | None:
+        """A number and its square are known together."""
+        return np.hstack([known, known]) if self.embedding == "squares" else known
+
+    def narrowed_to(self, low: np.ndarray, high: np.ndarray) -> Any:
+        """The space with limits (n, d) of each row; None where that is not offered."""
+        return None
 
     def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         """Canonical outputs in the format that was seen in ``fit``."""

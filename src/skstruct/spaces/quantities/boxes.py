@@ -201,6 +201,10 @@ class Box(QuantitySpace):
         check_feasible((lows <= highs).all(axis=1), self)
         return self._within(Range(lows, highs))
 
+    def narrowed_to(self, low: np.ndarray, high: np.ndarray) -> Any:
+        """Limits of rows alone: those that were learned from other rows do not bind them."""
+        return self._within(Range(low, high))
+
     def _given(self, limit: Any, default: float, name: str) -> Any:
         d = len(self.labels_)
         limit = np.asarray(default) if limit is None else self._numbers(limit, name)

@@ -14,6 +14,7 @@ from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.spaces.base import CountedSpace, ListedOutputs
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.description import Part, Parts
+from skstruct.spaces.partial import PartialOutputs
 from skstruct.spaces.sequence_sets.constraints import (
     SequenceConstraints,
     read_forbidden,
@@ -166,6 +167,19 @@ class SequenceSet(UniformSequences):
         self.learned_symbols_, self.format_ = symbols, format
         self.learned_lengths_ = int(lengths.min()), int(lengths.max())
         return Z
+
+    def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
+        """Sequences with None, NaN or NA at positions that are not known; their lengths are.
+
+        Parameters
+        ----------
+        Y : as in ``fit``, with gaps
+        known : rows of True and False, as long as the sequences, default=None
+            Or an array (n, T), of which what is behind the end of a sequence is not looked at.
+        """
+        from skstruct.spaces.sequence_sets.partial import read_partial_sequences
+
+        return read_partial_sequences(self, Y, known)
 
     def _check_lengths(self, lengths: np.ndarray, low: int | None, high: int | None) -> None:
         used_by = type(self).__name__

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Label sets of which some labels are known: tables with gaps, rows of names with some left out."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from skstruct._arrays.imports import is_pandas
+from skstruct.spaces.common.formats import is_missing_name
+from skstruct.spaces.constraints import Constraints, label_mask
+from skstruct.spaces.partial import PartialOutputs, _mask, split_table
+
+
+def read_partial_sets(space: Any, Y: Any, known: Any) -> PartialOutputs:
+    """What is known of label sets, with what follows from it; the space learns its labels.
+
+    Parameters
+    ----------
+    space : IndicatorSpace
+    Y : table of 0, 1 and gaps, or rows of names
+        A row of names lists all labels of a set; None says nothing; a dictionary with "include"
+        and "exclude" says of these labels only that they are in, or out.
+    known : bool array, default=None
+        Cells that are known; with rows of names a column for each label, in order.
+    """
+    used_by = type(space).__name__
+    if _is_table(Y):
+        filled, seen = split_table(Y, known, 0, used_by)
+        Z = space._fit(filled)
+        seen = _in_order(space, Y, seen)
+    else:
+        Z, seen = _read_rows(space, Y)
+        seen &= _mask(known, Z.shape, used_by)
+    seen &= ~space.open_labels(Z)
+    return completed(space, Z, seen)
+
+
+def completed(space: Any, Z: np.ndarray, observed: np.ndarray) -> PartialOutputs:
+    """Known labels with what follows: ancestors of those in, descendants of those out."""
+    marked = (Z > 0) & observed
+    wanted = Constraints.none(Z.shape[1]).within(marked, (Z > 0) | ~observed)
+    low, high = (np.broadcast_to(mask, Z.shape) for mask in space._close_masks(wanted))
+    clash = np.argwhere(low & ~high)
+    if len(clash):
+        row, label = clash[0]
+        out = np.flatnonzero(observed[row] & ~marked[row])
+        above = space.dag_.ancestors[[label]].indices
+        parent = next(iter(np.intersect1d(above, out)), label)
+        raise ValueError(
+            f"{type(space).__name__}: Y[{row}] says that {space.labels_[parent]!r} is out, and "
+            f"that {space.labels_[label]!r} or something below it is in."
+        )
+    allowed = space._limited(Constraints.none(Z.shape[1]).within(low, high))
+    return PartialOutputs(low.astype(np.int8), low | ~high, observed, allowed)
+
+
+def _is_table(Y: Any) -> bool:
+    """Whether rows hold a cell for each label, rather than names."""
+    if is_pandas(Y, "DataFrame") or sparse.issparse(Y):
+        return True
+    if isinstance(Y, np.ndarray) and Y.ndim == 2:
+        return True
+    if is_pandas(Y, "Series"):
+        return False
+    rows = [row for row in Y if row is not None]
+    if not rows or not all(isinstance(row, (list, tuple, np.ndarray)) for row in rows):
+        return False
+    width = len(rows[0])
+    return (
+        len(rows) == len(Y)
+        and width > 0
+        and all(len(row) == width and all(map(_is_cell, row)) for row in rows)
+    )
+
+
+def _is_cell(value: Any) -> bool:
+    if isinstance(value, (int, float, np.number, np.bool_)):
+        return value != value or value in (0, 1)
+    return is_missing_name(value)
+
+
+def _in_order(space: Any, Y: Any, seen: np.ndarray) -> np.ndarray:
+    """A mask by the labels of a space; the columns of a frame may come in another order."""
+    if not is_pandas(Y, "DataFrame"):
+        return seen
+    position = {name: j for j, name in enumerate(Y.columns)}
+    return seen[:, [position[name] for name in space.labels_]]
+
+
+def _read_rows(space: Any, Y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Indicators of labels that are in, and which labels the rows say anything of."""
+    rows = list(Y)
+    sets = [_included(row) for row in rows]
+    out = [_excluded(row) for row in rows]
+    # Labels that are only ever known to be out are labels, too.
+    extra = [{name for names in out for name in names}]
+    given: Any = [*sets, *extra]
+    if is_pandas(Y, "Series"):
+        import pandas
+
+        given = pandas.Series(given, name=Y.name)
+    Z = space._fit(given)[:-1]
+    used_by, labels = type(space).__name__, space.labels_
+    excluded = label_mask([list(names) for names in out], labels, "exclude", used_by)
+    clash = np.argwhere((Z > 0) & excluded)
+    if len(clash):
+        row, label = clash[0]
+        raise ValueError(f"{used_by}: Y[{row}] has {labels[label]!r} both in and out.")
+    whole = np.array([not isinstance(row, Mapping) and not _is_nothing(row) for row in rows])
+    return Z, whole[:, None] | (Z > 0) | excluded
+
+
+def _is_nothing(row: Any) -> bool:
+    return not hasattr(row, "__iter__") and is_missing_name(row)
+
+
+def _included(row: Any) -> Any:
+    if isinstance(row, Mapping):
+        return set(row.get("include", ()))
+    return set() if _is_nothing(row) else row
+
+
+def _excluded(row: Any) -> Any:
+    return set(row.get("exclude", ())) if isinstance(row, Mapping) else set()

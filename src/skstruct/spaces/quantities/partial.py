@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Quantities of which some are missing, or known only to lie between two limits."""
+
+from typing import Any
+
+import numpy as np
+
+from skstruct._arrays.imports import is_pandas
+from skstruct.spaces.partial import PartialOutputs, split_table
+
+
+class Censored:
+    """Numbers that are known to lie between two limits, such as times until nobody looked.
+
+    A number that is known has two equal limits; one of which nothing is known has infinite ones.
+
+    Parameters
+    ----------
+    low, high : arrays of shape (n,) or (n, d)
+        With -inf and inf where there is no limit; NaN stands for no limit, too.
+
+    Examples
+    --------
+    >>> times = Censored([3.0, 5.0], [3.0, np.inf])  # 3, and something from 5 on
+    >>> len(times), times.known.ravel()
+    (2, array([ True, False]))
+    """
+
+    def __init__(self, low: Any, high: Any) -> None:
+        low, high = np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
+        if low.shape != high.shape or low.ndim not in (1, 2):
+            raise ValueError(
+                "Censored: low and high are arrays of one shape, (n,) or (n, d); got "
+                f"{low.shape} and {high.shape}."
+            )
+        self.low = np.where(np.isnan(low), -np.inf, low)
+        self.high = np.where(np.isnan(high), np.inf, high)
+        wrong = np.argwhere(~(self.low <= self.high))
+        if len(wrong):
+            at = tuple(wrong[0])
+            raise ValueError(
+                f"Censored: in row {at[0]} low is {self.low[at]:g} and high {self.high[at]:g}."
+            )
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.low.shape
+
+    @property
+    def known(self) -> np.ndarray:
+        """Which numbers are known; of the shape of the limits."""
+        same: np.ndarray = (self.low == self.high) & np.isfinite(self.low)
+        return same
+
+    @classmethod
+    def of_intervals(cls, Y: Any) -> "Censored":
+        """From an array or series of pandas intervals."""
+        return cls(Y.array.left, Y.array.right) if hasattr(Y, "array") else cls(Y.left, Y.right)
+
+
+def are_intervals(Y: Any) -> bool:
+    """Whether these are numbers between limits."""
+    if isinstance(Y, Censored):
+        return True
+    if is_pandas(Y, "Series") or is_pandas(Y, "IntervalIndex"):
+        return type(Y.dtype).__name__ == "IntervalDtype"
+    return type(Y).__name__ == "IntervalArray"
+
+
+def read_partial_quantities(space: Any, Y: Any, known: Any) -> PartialOutputs:
+    """What is known of rows of numbers; the space learns its names, form and scale."""
+    if are_intervals(Y):
+        return _censored(space, Y if isinstance(Y, Censored) else Censored.of_intervals(Y))
+    filled, seen = split_table(Y, known, 0.0, type(space).__name__)
+    # Means of what is known stand in for the rest: names, form and scale follow.
+    Z, labels, _ = space._read(filled, space._given_labels())
+    if is_pandas(Y, "DataFrame"):
+        position = {name: j for j, name in enumerate(Y.columns)}
+        seen = seen[:, [position[name] for name in labels]]
+    Z = _with_means(Z, seen)
+    space.fit(_like(Y, filled, Z, labels))
+    whole = seen.all(axis=1)
+    if whole.any():
+        space._check_inside(Z[whole])
+    low, high = np.where(seen, Z, -np.inf), np.where(seen, Z, np.inf)
+    return PartialOutputs(Z, seen, seen, space.narrowed_to(low, high))
+
+
+def _censored(space: Any, Y: Censored) -> PartialOutputs:
+    seen = Y.known.reshape(len(Y), -1)
+    low, high = Y.low.reshape(seen.shape), Y.high.reshape(seen.shape)
+    # A limit that is there stands for the number until something better is known.
+    Z = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high, 0.0))
+    Z = np.where(np.isfinite(low) & np.isfinite(high), (low + high) / 2.0, Z)
+    Z = np.where(np.isfinite(low) | np.isfinite(high), Z, _means(Z, seen))
+    space.fit(Z if Y.low.ndim == 2 else Z[:, 0])
+    open_there = ~seen & (np.isfinite(low) | np.isfinite(high))
+    return PartialOutputs(Z, seen, seen, space.narrowed_to(low, high), not open_there.any())
+
+
+def _means(Z: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Means of the numbers that are known, by column; zero where none is."""
+    total: np.ndarray = np.where(known, Z, 0.0).sum(axis=0)
+    return np.asarray(total / np.maximum(known.sum(axis=0), 1))
+
+
+def _with_means(Z: np.ndarray, known: np.ndarray) -> np.ndarray:
+    return np.where(known, Z, _means(Z, known))
+
+
+def _like(Y: Any, filled: Any, Z: np.ndarray, labels: Any) -> Any:
+    """Rows of numbers in the format of Y."""
+    if is_pandas(Y, "DataFrame"):
+        import pandas
+
+        return pandas.DataFrame(Z, index=Y.index, columns=list(labels))[list(Y.columns)]
+    if is_pandas(Y, "Series"):
+        import pandas
+
+        return pandas.Series(Z[:, 0], index=Y.index, name=Y.name)
+    return Z[:, 0] if np.ndim(filled) == 1 else Z
