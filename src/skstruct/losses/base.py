@@ -174,6 +174,41 @@ class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         n_bytes: int = space.embedded_bytes(outputs, self.embedding_on(space))
         return n_bytes
 
+    def for_partial(self, space: Any) -> Self:
+        """The loss that is learned where outputs of ``space`` are known in part; mostly this one.
+
+        A loss whose embedding needs outputs as a whole may name one like it that needs parts only.
+        """
+        return self
+
+    def on_known(self, Y_pred: ArrayLike, Y_true: ArrayLike, known: np.ndarray) -> np.ndarray:
+        """The loss on what is known of the truth; parts that are not are taken for right.
+
+        Parameters
+        ----------
+        Y_pred, Y_true : outputs in canonical form
+        known : bool array of shape (n, d)
+            Parts of the truth that are known; one column for single names.
+
+        Returns
+        -------
+        losses : array of shape (n,)
+            NaN where nothing is known.
+        """
+        Y_pred, Y_true = same_width(Y_pred, Y_true)
+        mask = known[:, 0] if Y_true.ndim == 1 else known
+        if Y_true.ndim == 2 and mask.shape[1] < Y_true.shape[1]:  # sequences, padded
+            more = Y_true.shape[1] - mask.shape[1]
+            mask = np.hstack([mask, np.ones((len(mask), more), bool)])
+        losses = np.array(self(np.where(mask, Y_pred, Y_true), Y_true), dtype=np.float64)
+        said = known if Y_true.ndim == 1 else mask & self.tells(Y_true)
+        losses[~said.any(axis=1)] = np.nan
+        return losses
+
+    def tells(self, Y_true: np.ndarray) -> Any:
+        """Which parts of outputs say anything, were they known: no padding of sequences."""
+        return True
+
     def pairwise(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         """Losses of all predictions against all truths; shape (n_pred, n_true)."""
         Y_pred, Y_true = same_width(Y_pred, Y_true)

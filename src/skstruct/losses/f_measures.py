@@ -77,6 +77,12 @@ class FBeta(BaseLoss):
         bound.by_chances_ = space.embedding == "independent labels"
         return bound
 
+    def for_partial(self, space: Any) -> Any:
+        """That of independent labels: the size of a set that is known in part is not known."""
+        if self.independent is False:
+            return self
+        return FBeta(math.sqrt(self._square()), independent=True)
+
     def search_loss(self, space: Any) -> Any:
         """Itself, or of more than some labels that of independent ones."""
         if self.by_chances_ or self.independent is False:

@@ -7,6 +7,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import (
     check_array,
     check_is_fitted,
@@ -48,6 +49,14 @@ def linear_part(smoother: Any) -> Any:
     return smoother if is_linear(smoother) else getattr(smoother, "linear_", None)
 
 
+def has_gaps(targets: Any) -> bool:
+    """Whether some targets are not known: NaN."""
+    if sparse.issparse(targets):
+        return False
+    numbers = np.asarray(targets)
+    return numbers.dtype.kind == "f" and bool(np.isnan(numbers).any())
+
+
 def light(smoother: Any) -> Any:
     """A fitted smoother without what its predictions do not need, where it can do without."""
     return smoother.light() if hasattr(smoother, "light") else smoother
@@ -73,6 +82,10 @@ class SparseRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
 
     def _read(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Inputs and targets as arrays."""
+        if getattr(self, "takes_gaps", False) and has_gaps(y):
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+            check_consistent_length(X, y)
+            return narrow_indices(X), np.asarray(y, dtype=np.float64)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True, dtype=np.float64
         )
@@ -142,6 +155,12 @@ class WeightedMean(SparseRegressor):
 
     def _average(self, X: Any, own: np.ndarray | None = None, groups: Any = None) -> Any:
         return self._weigh(X, own, groups) @ self.targets_
+
+    def taking_gaps(self) -> Any:
+        """The smoother that this one is where targets have gaps."""
+        from skstruct.smoothing.gaps import MaskedAverage
+
+        return MaskedAverage(self)
 
     def _group_numbers(self, groups: Any) -> np.ndarray:
         """A number for the group of each training row; None makes each row a group."""

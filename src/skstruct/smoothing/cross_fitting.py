@@ -62,6 +62,12 @@ class CrossFitted(SparseRegressor):
         self.estimator_ = self._fitted(np.arange(len(y)))
         return self
 
+    def taking_gaps(self) -> Any:
+        """The smoother that this one is where targets have gaps."""
+        from skstruct.smoothing.gaps import ByPattern
+
+        return ByPattern(self.estimator, self.cv)
+
     def _fitted(self, rows: np.ndarray) -> Any:
         """A copy of the estimator that has seen these rows alone."""
         estimator, weight = as_smoother(clone(self.estimator)), {}

@@ -9,6 +9,8 @@ import numpy as np
 def projected(rows: Any) -> np.ndarray:
     """A number for each row, by a random projection: the same for equal rows; shape (n,)."""
     rng, rows = np.random.default_rng(0), rows if rows.ndim == 2 else rows[:, None]
+    if not hasattr(rows, "indptr"):
+        rows = np.nan_to_num(rows)  # gaps of targets
     key: np.ndarray = rows @ rng.standard_normal(rows.shape[1])
     return key
 

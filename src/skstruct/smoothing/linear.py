@@ -109,6 +109,12 @@ class LinearRidge(SparseRegressor):
     sample_weight_: Any = None
     left_out_rows_: Any = None
 
+    def taking_gaps(self) -> Any:
+        """The smoother that this one is where targets have gaps."""
+        from skstruct.smoothing.masked_ridge import MaskedRidge
+
+        return MaskedRidge("linear", self.alpha, fit_intercept=self.fit_intercept)
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LinearRidge":
         """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
         check_alpha(self.alpha)

@@ -46,6 +46,8 @@ def fit_and_leave_out(
     if groups is not None and has_fit_parameter(smoother, "groups"):
         given["groups"] = groups  # what is out of bag is out by groups
     alpha: Any = getattr(smoother, "alpha", None)
+    if getattr(smoother, "takes_gaps", False):  # such a smoother chooses its penalty
+        alpha = None
     if not (isinstance(alpha, str) or np.ndim(alpha) > 0):
         smoother.fit(X, targets, **given)
         return smoother, left_out_means(smoother, groups, rows)
@@ -256,5 +258,6 @@ def squared_error(left: np.ndarray, targets: np.ndarray, sample_weight: Any = No
     errors = np.empty(len(left))
     for rows in row_blocks(len(left), 8 * targets.shape[1], "50MB"):
         wrong = left[rows] - targets[rows]
+        wrong[np.isnan(targets[rows])] = 0.0  # gaps: nobody knows what would be right
         errors[rows] = np.einsum("ij,ij->i", wrong, wrong)
     return float(np.average(errors, weights=sample_weight))

@@ -71,6 +71,17 @@ class Scaled(SparseRegressor):
         self.smoother_ = clone(self.smoother).fit(self._scaled(X), y, **given)
         return self
 
+    def taking_gaps(self) -> Any:
+        """The smoother that this one is where targets have gaps."""
+        from skstruct.smoothing.gaps import taking_gaps
+
+        return Scaled(taking_gaps(self.smoother), self.scale)
+
+    @property
+    def takes_gaps(self) -> bool:
+        """Whether targets may be NaN where they are not known."""
+        return bool(getattr(self.smoother, "takes_gaps", False))
+
     def _settle(self, X: Any, weight: np.ndarray) -> None:
         """The scale of the columns."""
         if self.scale == "rank" and not sparse.issparse(X):

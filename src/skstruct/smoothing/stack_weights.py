@@ -7,14 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.smoothing.base import group_numbers
+from skstruct.smoothing.base import group_numbers, has_gaps
 from skstruct.tolerances import EQUAL_PARTS, NO_WEIGHT
+
+
+def mean_target(targets: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The weighted mean of targets, of those that are known where there are gaps; shape (q,)."""
+    if not has_gaps(targets):
+        mean: np.ndarray = np.average(targets, axis=0, weights=weight)
+        return mean
+    from skstruct.smoothing.gaps import column_means
+
+    return column_means(targets.reshape(len(targets), -1), weight).reshape(targets.shape[1:])
 
 
 def mean_without(targets: np.ndarray, weight: np.ndarray, groups: Any = None) -> np.ndarray:
     """The mean target without each row, or without its group; shape of targets."""
     n = len(targets)
     number = group_numbers(groups, n, weight)
+    if has_gaps(targets):
+        return _mean_of_known(targets.reshape(n, -1), weight, number).reshape(targets.shape)
     weighted = targets * (weight if targets.ndim == 1 else weight[:, None])
     own = np.zeros((number.max() + 1, *targets.shape[1:]))
     if len(own) == n:
@@ -26,6 +38,19 @@ def mean_without(targets: np.ndarray, weight: np.ndarray, groups: Any = None) ->
     rest /= mass if targets.ndim == 1 else mass[:, None]
     found: np.ndarray = rest[number]
     return found
+
+
+def _mean_of_known(targets: np.ndarray, weight: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """The same of targets with gaps; zero where no other group knows one."""
+    mask = weight[:, None] * ~np.isnan(targets)
+    found = []
+    for values in (mask * np.nan_to_num(targets), mask):
+        own = np.zeros((number.max() + 1, targets.shape[1]))
+        np.add.at(own, number, values)
+        found.append(values.sum(axis=0) - own)
+    total, mass = found
+    mean: np.ndarray = np.where(mass > 0, total / np.where(mass > 0, mass, 1.0), 0.0)[number]
+    return mean
 
 
 def products(
@@ -40,6 +65,9 @@ def products(
     total : float, of the truth with itself
     """
     scale = np.sqrt(weight) if targets.ndim == 1 else np.sqrt(weight)[:, None]
+    if has_gaps(targets):  # these have no part
+        scale = scale * ~np.isnan(targets)
+        targets = np.nan_to_num(targets)
     truth = ((targets - base) * scale).ravel()
     steps = [((np.asarray(mean) - base) * scale).ravel() for mean in means]
     gram = np.array([[a @ b for b in steps] for a in steps])
@@ -75,6 +103,7 @@ def blocks_pay(
     """
     steps = np.array([np.asarray(mean) - base for mean in means])  # (m, n, q)
     truth, gain = targets - base, np.zeros(len(targets))
+    known = ~np.isnan(truth)
     for k in np.unique(fold):
         inside = fold == k
         fitted = partial(_weights_of, steps[:, ~inside], truth[~inside], weight[~inside])
@@ -84,7 +113,7 @@ def blocks_pay(
             here = blocks == block
             several[:, here] = np.tensordot(fitted(here), steps[:, inside][..., here], 1)
         errors = np.square(truth[inside] - one) - np.square(truth[inside] - several)
-        gain[inside] = errors.sum(axis=1)
+        gain[inside] = np.where(known[inside], errors, 0.0).sum(axis=1)
     share = weight / weight.sum()
     mean = share @ gain
     return bool(mean > np.sqrt(share**2 @ (gain - mean) ** 2))

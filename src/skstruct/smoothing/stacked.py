@@ -15,6 +15,7 @@ from skstruct.smoothing.folds import folds_of, rank_by_content
 from skstruct.smoothing.penalties import fit_and_leave_out, left_out_means
 from skstruct.smoothing.stack_weights import (
     blocks_pay,
+    mean_target,
     mean_without,
     nonnegative_weights,
     products,
@@ -134,7 +135,7 @@ class Stacked(SparseRegressor):
             raise ValueError("Stacked needs one smoother at least.")
         self.X_fit_, self.n_features_in_ = X, X.shape[1]
         self.targets_, self.sample_weight_ = np.asarray(y, dtype=np.float64), weight
-        self.centre_ = np.average(self.targets_, axis=0, weights=weight)
+        self.centre_ = mean_target(self.targets_, weight)
         names, parts, means = zip(*fitted)
         judged = slice(None) if rows is None else rows
         base = mean_without(self.targets_, weight, groups)[judged]
@@ -254,7 +255,7 @@ class Stacked(SparseRegressor):
         other.targets_ = np.asarray(targets, dtype=np.float64)
         if other.targets_.shape != self.targets_.shape:
             other.blocks_ = other.block_coef_ = None  # of other targets nobody knows the blocks
-        other.centre_ = np.average(other.targets_, axis=0, weights=self.sample_weight_)
+        other.centre_ = mean_target(other.targets_, self.sample_weight_)
         other.parts_ = [part.with_targets(targets) for part in self.parts_]
         return other
 

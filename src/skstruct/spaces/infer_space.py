@@ -9,6 +9,7 @@ from scipy import sparse
 from skstruct._arrays.imports import is_pandas
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.classes import Classes
+from skstruct.spaces.common.formats import is_missing_name
 from skstruct.spaces.label_sets import LabelSets
 
 
@@ -31,8 +32,16 @@ def infer_space(y: Any, quantities: bool = False) -> BaseSpace:
         return Classes()
     if len(y) == 0:
         raise ValueError("y has no rows.")
-    first = y.iloc[0] if is_pandas(y, "Series") else y[0]
-    several = isinstance(first, (list, tuple, set, frozenset, np.ndarray))
+    if type(y).__name__ == "Censored":
+        from skstruct.spaces.quantities.boxes import Box, Interval
+
+        return Interval() if np.ndim(y.low) == 1 else Box()
+    rows = y.tolist() if is_pandas(y, "Series") else y
+    given = (row for row in rows if not is_missing_name(row))
+    first = next(given, rows[0])
+    if isinstance(first, (set, frozenset)) and any(isinstance(row, str) for row in given):
+        return Classes()  # names, and sets of names of which one is meant
+    several = isinstance(first, (list, tuple, set, frozenset, dict, np.ndarray))
     return LabelSets() if several else Classes()
 
 
@@ -46,4 +55,5 @@ def _are_fractions(y: Any) -> bool:
         return False
     if values.dtype.kind != "f" or values.ndim not in (1, 2):
         return False
+    values = values[~np.isnan(values)]  # gaps
     return bool(np.isfinite(values).all() and (values != np.rint(values)).any())

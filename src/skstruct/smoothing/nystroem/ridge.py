@@ -429,6 +429,15 @@ class NystroemRidge(LeftOut, KernelMachine):
             setattr(other.stats_, name, getattr(products, name))
         return other._solve()
 
+    def taking_gaps(self) -> Any:
+        """The smoother that this one is where targets have gaps."""
+        from skstruct.smoothing.masked_ridge import MaskedRidge
+
+        return MaskedRidge(
+            self.kernel, self.alpha, fit_intercept=self.fit_intercept,
+            n_landmarks=self.n_landmarks, random_state=self.random_state,
+        )  # fmt: skip
+
     def _not_saved(self) -> tuple[Any, ...]:
         rows = () if self.has_few_rows() else ("rows_", "left_out_rows_")
         return ("fold_sums_", "folds_", "sample_", "sums_", *rows)

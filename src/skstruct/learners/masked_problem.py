@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One loss on one space, where outputs of training are known in part."""
+
+from typing import Any
+
+import numpy as np
+
+from skstruct._arrays.memory import row_blocks
+from skstruct._arrays.rows import dense
+from skstruct.learners.problem import RiskProblem, StandInProblem
+from skstruct.losses import pair
+from skstruct.saving import savable
+from skstruct.smoothing.gaps import column_means
+from skstruct.spaces.partial import PartialOutputs
+
+
+class _JudgedByParts:
+    """Decisions are judged by what is known of the truth."""
+
+    loss: Any
+    outputs: np.ndarray
+    partial: PartialOutputs
+
+    def realized_losses(
+        self, means: np.ndarray, memory: str | int, numbers: Any = None
+    ) -> np.ndarray:
+        """The loss of each output on what is known of it; NaN where nothing is; shape (n,)."""
+        losses, known = np.empty(len(means)), self.partial.known
+        for rows in row_blocks(len(means), self.bytes_per_row(), memory):  # type: ignore[attr-defined]
+            here = rows if numbers is None else numbers[rows]
+            decided = self.decide(means[rows], here)  # type: ignore[attr-defined]
+            losses[rows] = self.loss.on_known(decided, self.outputs[here], known[here])
+        return losses
+
+    def output_weights(self, sample_weight: Any, numbers: Any = None) -> Any:
+        """Weights of outputs: none of those that say nothing."""
+        says = self.partial.known.any(axis=1).astype(np.float64)
+        says = says if numbers is None else says[numbers]
+        weight: Any = super().output_weights(sample_weight, numbers)  # type: ignore[misc]
+        return says if weight is None else weight * says
+
+    def realized(
+        self, means: np.ndarray, memory: str | int, sample_weight: Any = None, numbers: Any = None
+    ) -> float:
+        """Mean loss of training rows on what is known, of decisions from left-out means."""
+        losses = self.realized_losses(means, memory, numbers)
+        told = np.isfinite(losses)
+        weight = None if sample_weight is None else np.asarray(sample_weight)[told]
+        return float(np.average(losses[told], weights=weight))
+
+
+@savable
+class MaskedProblem(_JudgedByParts, RiskProblem):
+    r"""Regresses each coordinate of psi on the rows in which it was observed.
+
+    Targets are NaN elsewhere: a smoother that takes gaps learns
+    :math:`E[\psi_j(Y) \mid x]` from the rows that were looked at for it, which are a fair sample
+    if looking had nothing to do with what was seen.
+
+    Parameters
+    ----------
+    space : fitted space, under the embedding of the loss
+    loss : loss
+    partial : PartialOutputs
+    observed : bool array of shape (n, width of psi)
+    """
+
+    has_gaps = True
+
+    def __init__(
+        self, space: Any, loss: Any, partial: PartialOutputs, observed: np.ndarray
+    ) -> None:
+        self.partial, self.observed = partial, observed
+        super().__init__(space, loss, partial.outputs, some=True)
+
+    def targets(self) -> np.ndarray:
+        """psi(y_i), NaN where it was not observed, and a column of ones; (n, q + 1)."""
+        psi = np.where(self.observed, dense(self.space.targets(self.outputs)), np.nan)
+        return np.hstack([psi, np.ones((len(psi), 1))])
+
+    def thin_targets(self) -> Any:
+        return self.targets()
+
+    def deciding_targets(self) -> np.ndarray:
+        targets = self.targets()
+        n_deciding = self.space.n_deciding()
+        return targets if n_deciding is None else targets[:, :n_deciding]
+
+    def for_search(self) -> RiskProblem:
+        loss = self.loss.search_loss(self.space)
+        return self if loss is self.loss else _MaskedStandIn(self, loss)
+
+    def mean_targets(self, weight: np.ndarray) -> np.ndarray:
+        return column_means(self.targets(), weight)[None]
+
+    def constant_risk(self, sample_weight: Any = None) -> float | None:
+        n = len(self.outputs)
+        weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight)
+        answer = np.repeat(self.decide(self.mean_targets(weight)), n, axis=0)
+        losses = self.loss.on_known(answer, self.outputs, self.partial.known)
+        told = np.isfinite(losses) & (weight > 0)
+        return float(np.average(losses[told], weights=weight[told])) if told.any() else None
+
+    def true_marginals(self, outputs: np.ndarray, means: Any, parts: str | None) -> Any:
+        """NaN where they are not known; ``outputs`` are all of training."""
+        found = np.array(super().true_marginals(outputs, means, parts), dtype=np.float64)
+        return found
+
+
+class _MaskedStandIn(_JudgedByParts, StandInProblem):
+    """Another loss that compares penalties, from what is smoothed for a masked problem."""
+
+    def __init__(self, problem: MaskedProblem, loss: Any) -> None:
+        self.partial = problem.partial
+        super().__init__(problem, loss)
+
+    def constant_risk(self, sample_weight: Any = None) -> float | None:
+        return None
+
+    def alone(self) -> RiskProblem:
+        return self
+
+
+def masked_problem(space: Any, loss: Any, partial: PartialOutputs) -> MaskedProblem | None:
+    """The problem of a loss on outputs that are known in part; None where it needs whole ones."""
+    space, loss = pair(loss, space, partial.outputs)
+    if loss.embedding_on(space) == "weights" or not partial.by_parts:
+        return None
+    observed = space.known_targets(partial.observed)
+    if observed is None:
+        return None
+    return MaskedProblem(space, loss, partial, observed)

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Smoothers of targets of which some are not known, made of those that need them all."""
+
+import copy
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from skstruct._arrays.weights import check_sample_weight
+from skstruct.saving import savable
+from skstruct.smoothing.base import SparseRegressor, group_numbers, light
+from skstruct.smoothing.penalties import fit_and_leave_out, left_out_means
+
+LITTLE = 1e-3  # weight of rows that know a target, below which all rows are asked
+
+
+def taking_gaps(smoother: Any) -> Any:
+    """A smoother of the same kind whose targets may be NaN where they are not known.
+
+    A class says by ``taking_gaps()`` what it becomes; of any other regressor a copy is fitted to
+    each set of rows that some targets are known in.
+    """
+    if getattr(smoother, "takes_gaps", False):
+        return smoother
+    return smoother.taking_gaps() if hasattr(smoother, "taking_gaps") else ByPattern(smoother)
+
+
+def column_means(targets: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Weighted means of what is known of each target; zero where nothing is; shape (q,)."""
+    known = ~np.isnan(targets)
+    total = weight @ np.where(known, targets, 0.0)
+    mass = weight @ known.astype(np.float64)
+    return np.asarray(np.where(mass > 0, total / np.where(mass > 0, mass, 1.0), 0.0))
+
+
+class _Matrix(SparseRegressor):
+    """Targets as a matrix (n, q), whatever they came as."""
+
+    takes_gaps = True
+    targets_: np.ndarray
+
+    def _keep(self, X: Any, y: Any, sample_weight: Any) -> None:
+        self.X_fit_, y = self._read(X, y)
+        self.targets_ = np.asarray(y, dtype=np.float64)
+        self._weighted = sample_weight is not None
+        self.sample_weight_ = check_sample_weight(sample_weight, self.X_fit_)
+
+    def _matrix(self) -> np.ndarray:
+        return self.targets_ if self.targets_.ndim == 2 else self.targets_[:, None]
+
+    def _shaped(self, means: np.ndarray) -> np.ndarray:
+        return means if self.targets_.ndim == 2 else means[:, 0]
+
+
+@savable
+class ByPattern(_Matrix):
+    r"""Any regressor, fitted for each target to the rows that know it.
+
+    Targets that are known in the same rows are fitted together: one copy for each pattern.
+
+    Parameters
+    ----------
+    estimator : regressor, or smoother of this library
+    cv : int, default=5
+        Folds of rows that are left out together, where the estimator has no other way.
+
+    Attributes
+    ----------
+    columns_ : list of int arrays
+        The targets of each pattern.
+    parts_ : list of fitted estimators
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X = np.arange(6.0)[:, None]
+    >>> T = np.hstack([X, 2 * X])
+    >>> T[1::2, 1] = np.nan
+    >>> ByPattern(LinearRegression()).fit(X, T).predict([[10.0]])
+    array([[10., 20.]])
+    """
+
+    def __init__(self, estimator: Any, cv: int = 5) -> None:
+        self.estimator = estimator
+        self.cv = cv
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to targets ``y`` of shape (n, n_targets) or (n,), NaN where they are not known."""
+        self._keep(X, y, sample_weight)
+        return self._fit_parts()
+
+    def _fit_parts(self) -> Self:
+        known = ~np.isnan(self._matrix())
+        patterns, of_target = np.unique(known.T, axis=0, return_inverse=True)
+        of_target = of_target.reshape(-1)
+        self.columns_ = [np.flatnonzero(of_target == k) for k in range(len(patterns))]
+        rows = np.arange(len(known))
+        self.parts_ = [self._fitted(k, rows) for k in range(len(patterns))]
+        return self
+
+    def _fitted(self, k: int, among: np.ndarray) -> Any:
+        """The estimator of a pattern, from some rows; the mean where none knows its targets."""
+        from skstruct.smoothing.classifiers import as_smoother
+
+        columns, T = self.columns_[k], self._matrix()
+        rows = among[~np.isnan(T[among, columns[0]])]
+        targets = T[np.ix_(rows, columns)]
+        if len(rows) < 2 or (targets == targets[:1]).all():
+            return _Constant(targets.mean(axis=0) if len(rows) else np.zeros(len(columns)))
+        estimator, weight = as_smoother(clone(self.estimator)), {}
+        if self._weighted:
+            if not has_fit_parameter(estimator, "sample_weight"):
+                raise ValueError(f"{type(self.estimator).__name__} takes no sample_weight.")
+            weight = {"sample_weight": self.sample_weight_[rows]}
+        if isinstance(getattr(estimator, "alpha", None), str):
+            return fit_and_leave_out(estimator, self.X_fit_[rows], targets, *weight.values())[0]
+        if not hasattr(estimator, "loo"):
+            targets = targets if len(columns) > 1 else targets[:, 0]
+        return estimator.fit(self.X_fit_[rows], targets, **weight)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Means of the targets; shape (n, n_targets) or (n,)."""
+        X = self._checked(X)
+        return self._shaped(self._means(self.parts_, X))
+
+    def _means(self, parts: list[Any], X: Any) -> np.ndarray:
+        found = np.empty((X.shape[0], self._matrix().shape[1]))
+        for columns, part in zip(self.columns_, parts):
+            found[:, columns] = np.asarray(part.predict(X)).reshape(X.shape[0], -1)
+        return found
+
+    def loo(self, groups: Any = None) -> np.ndarray:
+        """Means of the training rows, each by the folds that it is not in."""
+        return self.loo_rows(np.arange(len(self.targets_)), groups)
+
+    def loo_rows(self, rows: np.ndarray, groups: Any = None) -> np.ndarray:
+        """The same for some rows; groups are in them as a whole, or not at all."""
+        from skstruct.smoothing.folds import folds_of, rank_by_content
+
+        n = len(self.targets_)
+        number = group_numbers(groups, n, self.sample_weight_)[rows]
+        number = np.unique(number, return_inverse=True)[1].reshape(-1)
+        key = rank_by_content(self.X_fit_, np.zeros((n, 1)))[rows]
+        fold = folds_of(number, max(1, -(-self.cv * len(rows) // n)), key)
+        left = np.empty((len(rows), self._matrix().shape[1]))
+        for k in np.unique(fold):
+            others = np.ones(n, bool)
+            others[rows[fold == k]] = False
+            kept = np.flatnonzero(others)
+            parts = [self._fitted(part, kept) for part in range(len(self.columns_))]
+            left[fold == k] = self._means(parts, self.X_fit_[rows[fold == k]])
+        return self._shaped(left)
+
+    def with_targets(self, targets: Any) -> Self:
+        """The same estimators, fitted to other targets."""
+        other = copy.copy(self)
+        other.targets_ = np.asarray(targets, dtype=np.float64)
+        return other._fit_parts()
+
+
+@savable
+class _Constant:
+    """Predicts the same for all rows."""
+
+    _saved_arguments = ("value",)
+
+    def __init__(self, value: np.ndarray) -> None:
+        self.value = value
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.tile(self.value, (X.shape[0], 1))
+
+
+@savable
+class MaskedAverage(_Matrix):
+    r"""A smoother that averages, over the rows that know a target.
+
+    .. math:: \hat f_j(x) = \frac{\sum_i w_i(x) m_{ij} t_{ij}}{\sum_i w_i(x) m_{ij}}
+
+    with :math:`m_{ij} = 1` where target j of row i is known. What grows by its targets, a forest,
+    grows by those filled with the means of a ridge regression of what is known.
+
+    Parameters
+    ----------
+    smoother : linear smoother with weights that are not negative
+        :class:`Forest`, :class:`Neighbors`, :class:`NadarayaWatson`.
+
+    Examples
+    --------
+    >>> from skstruct.smoothing import Neighbors
+    >>> T = np.array([[0.0, np.nan], [2.0, 4.0], [9.0, 8.0]])
+    >>> MaskedAverage(Neighbors(2)).fit([[0.0], [1.0], [5.0]], T).predict([[0.4]])
+    array([[1., 4.]])
+    """
+
+    def __init__(self, smoother: Any) -> None:
+        self.smoother = smoother
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit to targets ``y`` of shape (n, n_targets) or (n,), NaN where they are not known."""
+        self._keep(X, y, sample_weight)
+        given = {} if sample_weight is None else {"sample_weight": self.sample_weight_}
+        smoother = clone(self.smoother)
+        if groups is not None and has_fit_parameter(smoother, "groups"):
+            given["groups"] = groups
+        self.smoother_ = smoother.fit(self.X_fit_, self._filled(), **given)
+        return self._with_known()
+
+    def _filled(self) -> np.ndarray:
+        from skstruct.smoothing.masked_ridge import MaskedRidge
+        from skstruct.smoothing.scaled import Scaled
+
+        T = self._matrix()
+        ridge = Scaled(MaskedRidge(tol=1e-4, n_landmarks="auto"))
+        means = ridge.fit(self.X_fit_, T, self.sample_weight_).predict(self.X_fit_)
+        return np.where(np.isnan(T), means, T)
+
+    def _with_known(self) -> Self:
+        """The smoother of sums over rows that know a target, and of how many these are."""
+        T = self._matrix()
+        known = ~np.isnan(T)
+        self.centre_ = column_means(T, self.sample_weight_)
+        self.patterns_, self.of_target_ = np.unique(known.T, axis=0, return_inverse=True)
+        self.of_target_ = self.of_target_.reshape(-1)
+        sums = np.where(known, T, 0.0)
+        self.sums_ = self.smoother_.with_targets(np.hstack([sums, self.patterns_.T]))
+        return self
+
+    def _ratio(self, sums: np.ndarray) -> np.ndarray:
+        q = len(self.of_target_)
+        total, mass = sums[:, :q], sums[:, q:][:, self.of_target_]
+        enough = mass > LITTLE
+        found = np.where(enough, total / np.where(enough, mass, 1.0), self.centre_)
+        return self._shaped(found)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Means of the targets; shape (n, n_targets) or (n,)."""
+        return self._ratio(self.sums_.predict(self._checked(X)))
+
+    def loo(self, groups: Any = None) -> np.ndarray:
+        """Means of the training rows, each (or its whole group) left out."""
+        return self._ratio(self.sums_.loo(groups))
+
+    def loo_rows(self, rows: np.ndarray, groups: Any = None) -> np.ndarray:
+        """``loo`` of some rows."""
+        return self._ratio(left_out_means(self.sums_, groups, rows))
+
+    def with_targets(self, targets: Any) -> Self:
+        """The same weights, for other targets."""
+        other = copy.copy(self)
+        other.targets_ = np.asarray(targets, dtype=np.float64)
+        return other._with_known()
+
+    def light(self) -> Self:
+        """The same predictions, without what only leaving out needs."""
+        other = copy.copy(self)
+        other.sums_ = light(self.sums_)
+        return other
