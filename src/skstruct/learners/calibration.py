@@ -191,16 +191,19 @@ def fit_calibration(
     parts = problem.space.marginal_parts()
     if parts and problem.recalibrates():
         told = problem.marginals(means, rows, parts[0])
-        truth = problem.true_marginals(outputs, means, parts[0])
+        truth = problem.known_marginals(outputs, means, parts[0], rows)
         each = np.repeat(weight, [np.size(part) for part in told])
         p, y = (np.concatenate([np.ravel(part) for part in found]) for found in (told, truth))
+        seen = np.isfinite(y)  # of outputs that are known in part
+        p, y, each = p[seen], y[seen], each[seen]
         logistic, isotonic = logistic_map(p, y, each), strictly(isotonic_map(p, y, each))
         left, happened = _stacked(told), _stacked(truth)
     if problem.for_search() is problem:  # else decisions take long
         decoded = problem.decode(means, rows)
-        losses = problem.loss(decoded.outputs, outputs)
-        if np.isfinite(decoded.values).all() and weight.sum() > 0:
-            risks = isotonic_map(decoded.values, losses, weight)
+        losses = problem.losses_of(decoded.outputs, outputs, rows)
+        told_of = np.isfinite(losses)
+        if np.isfinite(decoded.values).all() and weight[told_of].sum() > 0:
+            risks = isotonic_map(decoded.values[told_of], losses[told_of], weight[told_of])
     name = parts[0] if left is not None else None
     return Calibration(logistic, isotonic, risks, n_rows, left, happened, weight, name)
 

@@ -101,10 +101,19 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
         told = np.isfinite(losses) & (weight > 0)
         return float(np.average(losses[told], weights=weight[told])) if told.any() else None
 
-    def true_marginals(self, outputs: np.ndarray, means: Any, parts: str | None) -> Any:
-        """NaN where they are not known; ``outputs`` are all of training."""
-        found = np.array(super().true_marginals(outputs, means, parts), dtype=np.float64)
-        return found
+    def known_marginals(
+        self, outputs: np.ndarray, means: Any, parts: str | None, rows: Any
+    ) -> Any:
+        found = np.array(self.true_marginals(outputs, means, parts), dtype=np.float64)
+        seen = self.space.whole.telling(parts).known_targets(self.partial.known[rows])
+        if seen is None:
+            found[~self.partial.complete[rows]] = np.nan
+            return found
+        return np.where(seen.reshape(found.shape), found, np.nan)
+
+    def losses_of(self, decided: np.ndarray, outputs: np.ndarray, rows: Any) -> np.ndarray:
+        losses: np.ndarray = self.loss.on_known(decided, outputs, self.partial.known[rows])
+        return losses
 
 
 class _MaskedStandIn(_JudgedByParts, StandInProblem):
@@ -118,7 +127,8 @@ class _MaskedStandIn(_JudgedByParts, StandInProblem):
         return None
 
     def alone(self) -> RiskProblem:
-        return self
+        found = masked_problem(self.space.whole, self.loss, self.partial)
+        return self if found is None else found
 
 
 def masked_problem(space: Any, loss: Any, partial: PartialOutputs) -> MaskedProblem | None:

@@ -47,6 +47,7 @@ class RiskProblem:
     """
 
     smooths_means = True  # what is smoothed are means of psi: losses may decide from these
+    has_gaps = False  # targets are NaN where they are not known
     rows_stand_alone = True  # a row of left-out means is one decision
     used: np.ndarray | None = None  # columns of psi that are not zero for all rows; None for all
     n_kept: int | None = None  # rows that the smoother keeps, if not all
@@ -210,6 +211,17 @@ class RiskProblem:
     def true_marginals(self, outputs: np.ndarray, means: Any, parts: str | None) -> Any:
         """What ``marginals`` would be of outputs that are known."""
         return self.space.marginals(dense(self.space.targets(outputs)), parts, raw=True)
+
+    def known_marginals(
+        self, outputs: np.ndarray, means: Any, parts: str | None, rows: Any
+    ) -> Any:
+        """``true_marginals`` of training rows by number: NaN where they are not known."""
+        return self.true_marginals(outputs, means, parts)
+
+    def losses_of(self, decided: np.ndarray, outputs: np.ndarray, rows: Any) -> np.ndarray:
+        """Losses of decisions for training rows by number; NaN where the truth is not known."""
+        losses: np.ndarray = self.loss(decided, outputs)
+        return losses
 
     def decode(self, means: Any, rows: Any = slice(None)) -> Decoded:
         """Outputs of least estimated risk, with that risk and its bound."""

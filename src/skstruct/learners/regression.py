@@ -24,6 +24,7 @@ from skstruct.learners.leave_out import (
 )
 from skstruct.learners.problem import targets_for
 from skstruct.smoothing import KernelRidge
+from skstruct.smoothing.gaps import taking_gaps
 from skstruct.smoothing.nystroem.landmarks import EXPLAINED
 from skstruct.smoothing.penalties import N_ALPHAS, OnSample
 from skstruct.smoothing.planning import (
@@ -93,6 +94,8 @@ class RidgeRegression:
         pairs = kernel_grid(self.kernels(*X.shape), X, weight)
         n_tried = number_tried(pairs, model.alpha)
         n_targets = self.problem.n_targets(compared=n_tried > 1)
+        if self.problem.has_gaps:
+            return self._fit_gaps(data, pairs, n_tried, level)
         beside = plan_beside(self.problem, X.shape[0], n_tried)
         alone = self.problem.rows_stand_alone
         compared, solver = planned_solvers(model, X, n_targets, pairs, n_tried, alone, **beside)
@@ -117,6 +120,31 @@ class RidgeRegression:
             smoother.fit(X, targets_for(smoother, self.problem), weight)
         found = self.settled(smoother, solver, None, search, weight)
         return replace(found, left=self._left_of(smoother, groups))
+
+    def _fit_gaps(
+        self, data: TrainingData, pairs: list[Any], n_tried: int, level: Any
+    ) -> Regressed:
+        """Of targets with gaps, each from the rows that know it."""
+        model, X, weight = self.model, data.rows, data.row_weight
+
+        def made(kernel: Any, gamma: Any, alpha: float) -> Any:
+            smoother = taking_gaps(self.ridge(kernel, gamma, alpha, "cholesky"))
+            if model.n_landmarks != "auto":
+                smoother.set_params(n_landmarks=model.n_landmarks)
+            return smoother.set_params(random_state=getattr(model, "seed_", None))
+
+        if n_tried == 1 or len(data.outputs) == 1:
+            alpha = model.alpha if n_tried == 1 else 1.0
+            smoother = made(*pairs[0], alpha).fit(X, self.problem.targets(), weight)
+            return self.settled(smoother, "masked", pairs[0][0], weight=weight)
+        groups = group_numbers(model.cv, data.outputs, data.groups, data.X)
+        groups = self.problem.groups_of_rows(groups)
+        search, smoother = choose(
+            made, pairs, model.alpha, self.problem, X, groups, sample_weight=weight,
+            memory=model.memory, verbose=model.verbose, level=level.below("search"),
+        )  # fmt: skip
+        found = self.settled(smoother, "masked", None, search, weight)
+        return replace(found, left=smoother.loo(groups))
 
     def _fit_single(self, X: Any) -> Regressed:
         """One row: nothing can be left out, and any penalty predicts that row's output."""
@@ -157,7 +185,8 @@ class RidgeRegression:
         kernel = kernel if search is None or search.best is None else search.best["kernel"]
         solver = self._solver_of(kernel, solver)
         gamma = getattr(smoother.kernel_, "gamma_", None)  # a ridge in the primal has no kernel
-        return Regressed(smoother, kernel, smoother.alpha, gamma, solver, search)
+        alpha = getattr(smoother, "alpha_", smoother.alpha)
+        return Regressed(smoother, kernel, alpha, gamma, solver, search)
 
     def _left_of(self, smoother: Any, groups: Any) -> Any:
         """Left-out means, where an eigendecomposition has them at once."""
@@ -245,6 +274,8 @@ class GivenSmoother:
         model, smoother = self.model, clone(self.model.smoother)
         if hasattr(smoother, "for_space"):  # it looks at what may be predicted
             smoother = smoother.for_space(model.space_)
+        if self.problem.has_gaps:
+            smoother = taking_gaps(smoother)
         if is_searched(model):
             return self._chosen(smoother, data, level)
         return fit_given(smoother, self.problem, data, model.random_state)

@@ -13,6 +13,7 @@ from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_numbers, light
 from skstruct.smoothing.penalties import fit_and_leave_out, left_out_means
 
+FILLING = 200  # landmarks of the ridge regression that fills targets for trees to grow by
 LITTLE = 1e-3  # weight of rows that know a target, below which all rows are asked
 
 
@@ -213,7 +214,7 @@ class MaskedAverage(_Matrix):
         from skstruct.smoothing.scaled import Scaled
 
         T = self._matrix()
-        ridge = Scaled(MaskedRidge(tol=1e-4, n_landmarks="auto"))
+        ridge = Scaled(MaskedRidge(tol=1e-4, n_landmarks=FILLING))
         means = ridge.fit(self.X_fit_, T, self.sample_weight_).predict(self.X_fit_)
         return np.where(np.isnan(T), means, T)
 

@@ -19,14 +19,16 @@ from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_numbers
 from skstruct.smoothing.bracketing import Bracketing, Trials
 from skstruct.smoothing.folds import folds_of, rank_by_content
+from skstruct.smoothing.kernel_ridge import check_alpha
 from skstruct.smoothing.nystroem.landmarks import most_landmarks
 from skstruct.smoothing.penalties import alpha_grid, smoother_alphas, squared_error
 from skstruct.smoothing.planning import LINEAR_FEATURES
 from skstruct.smoothing.systems.masked import MaskedSolution, MaskedSystem
 
-EXACT = 2000  # rows up to which all of them are landmarks
+EXACT = 1000  # rows up to which all of them are landmarks
 FEW_PATTERNS = 3  # so many patterns of what is known are solved in closed form
 COMPARED = 30  # targets by which penalties are compared
+CHOOSING_FOLDS = 3  # that penalties are compared by
 CHOOSING, LEFT_OUT = 1e-3, 1e-4  # residuals of solutions that penalties, and rows, are judged by
 
 
@@ -38,7 +40,7 @@ class MaskedRidge(SparseRegressor):
               + \alpha \|f_j\|^2
 
     Targets that are not known are NaN. The minimum is also the fixed point of filling gaps with
-    the means that are predicted for them. Up to 2,000 rows it is exact; of more, features of
+    the means that are predicted for them. Up to 1,000 rows it is exact; of more, features of
     landmarks stand for the kernel. One eigendecomposition serves all targets and penalties:
     ``"patterns"`` factors a matrix for each set of rows that some targets are known in;
     ``"fixed_point"`` goes to the same minimum by preconditioned conjugate gradients
@@ -51,7 +53,7 @@ class MaskedRidge(SparseRegressor):
         The penalty; of several that of least left-out squared error of known targets.
     fit_intercept : bool, default=True
     n_landmarks : int or "auto", default="auto"
-        All rows up to 2,000 of them, 1,000 or 2 sqrt(n) of more.
+        All rows up to 1,000 of them, 1,000 or 2 sqrt(n) of more.
     method : "auto", "patterns" or "fixed_point", default="auto"
         Patterns where there are at most three of them.
     cv : int, default=5
@@ -151,11 +153,11 @@ class MaskedRidge(SparseRegressor):
             )
         if name == "linear" and X.shape[1] <= min(n, LINEAR_FEATURES):
             return LinearMap.of_sample(self.kernel_, X, self.fit_intercept, "float64", None)
-        if isinstance(self.n_landmarks, str):
-            most = n if n <= EXACT else most_landmarks("auto", n)
-            wanted: Any = most if n <= EXACT else "auto"
-        else:
-            most = wanted = min(int(self.n_landmarks), n)
+        automatic = isinstance(self.n_landmarks, str)
+        if n <= (EXACT if automatic else int(self.n_landmarks)):
+            return NystroemMap(self.kernel_, X)
+        most = most_landmarks(self.n_landmarks, n)
+        wanted = "auto" if automatic else most
         seed = 0 if self.random_state is None else self.random_state
         return NystroemMap.of_sample(self.kernel_, X, wanted, most, seed, "float64", None)
 
@@ -171,7 +173,7 @@ class MaskedRidge(SparseRegressor):
         targets, known = self._matrix(), self._known
         few = len(np.unique(known.T, axis=0)) <= FEW_PATTERNS
         if self.method == "patterns" or (self.method == "auto" and few):
-            found = self.system_.solve_by_patterns(targets, known, self.alpha_)
+            found = self.system_.solve_by_patterns(targets, known, self._finite(self.alpha_))
         else:
             found = self._fixed_point(targets, known, self.alpha_, self.tol)
         self.residuals_ = found.residuals
@@ -189,8 +191,17 @@ class MaskedRidge(SparseRegressor):
         self, targets: np.ndarray, known: np.ndarray, alpha: float, tol: float, start: Any = None
     ) -> MaskedSolution:
         return self.system_.solve(
-            targets, known, alpha, tol=tol, max_iter=self.max_iter, start=start
+            targets, known, self._finite(alpha), tol=tol, max_iter=self.max_iter, start=start
         )
+
+    def _finite(self, alpha: float) -> float:
+        """A penalty that leaves nothing but the mean, in place of an infinite one."""
+        return float(min(alpha, 1e12 * max(1.0, self.system_.trace)))
+
+    @property
+    def n_landmarks_(self) -> int:
+        """Number of features that stand for the kernel."""
+        return int(self.map_.width)
 
     # ------------------------------------------------------------------ the penalty
     def penalty_range(self) -> tuple[float, float]:
@@ -198,14 +209,14 @@ class MaskedRidge(SparseRegressor):
         return self.system_.trace, 0.0
 
     def _chosen_alpha(self, groups: Any) -> float:
+        if not isinstance(self.alpha, str) and np.ndim(self.alpha) == 0:
+            return float(check_alpha(self.alpha))
         alphas = alpha_grid(self.alpha, partial(smoother_alphas, self))
-        if len(alphas) == 1:
-            return float(alphas[0])
         targets = self._matrix()
         step = -(-targets.shape[1] // COMPARED)
         targets = targets[:, ::step]
         tried: Any = Bracketing(alphas) if isinstance(self.alpha, str) else Trials(alphas)
-        folds = self._folds(np.arange(len(targets)), groups)
+        folds = self._folds(np.arange(len(targets)), groups, min(self.cv, CHOOSING_FOLDS))
         for alpha in tried:
             left = self._left_out(targets, float(alpha), folds, CHOOSING)
             tried.record(squared_error(left, targets, self.sample_weight_))
@@ -253,14 +264,15 @@ class MaskedRidge(SparseRegressor):
             left = self._left_out(self._matrix(), float(alpha), folds, LEFT_OUT)
             yield left if self.targets_.ndim == 2 else left[:, 0]
 
-    def _folds(self, rows: np.ndarray, groups: Any) -> np.ndarray:
+    def _folds(self, rows: np.ndarray, groups: Any, n_folds: int | None = None) -> np.ndarray:
         """The fold of each row, -1 for rows that are never left out; shape (n,)."""
         n = len(self.targets_)
         number = group_numbers(groups, n, self.sample_weight_)[rows]
         number = np.unique(number, return_inverse=True)[1].reshape(-1)
         key = rank_by_content(self.X_fit_, np.zeros((n, 1)))[rows]
         fold = np.full(n, -1)
-        fold[rows] = folds_of(number, max(1, -(-self.cv * len(rows) // n)), key)
+        n_folds = self.cv if n_folds is None else n_folds
+        fold[rows] = folds_of(number, max(1, -(-n_folds * len(rows) // n)), key)
         return fold
 
     def _left_out(

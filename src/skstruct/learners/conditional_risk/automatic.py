@@ -21,6 +21,7 @@ from skstruct.losses import resolve_loss
 from skstruct.smoothing.base import group_numbers as numbered
 from skstruct.smoothing.base import is_linear, light
 from skstruct.smoothing.folds import folds_of, rank_by_content
+from skstruct.smoothing.gaps import taking_gaps
 from skstruct.smoothing.penalties import (
     PenaltyPath,
     fit_and_leave_out,
@@ -53,7 +54,7 @@ class Candidate:
         """A line of ``search_``."""
         return {
             "smoother": self.name,
-            "alpha": getattr(self.smoother, "alpha", None),
+            "alpha": penalty_of(self.smoother),
             "risk": risk,
             "squared error": self.error,
             "weight": self.weight,
@@ -111,6 +112,8 @@ class StackedRegression:
         quantities, which tell what a decision costs, have no part in it.
         """
         problem = self.problem
+        if problem.has_gaps:
+            return problem.targets(), True
         cheap = self.rows.shape[0] <= SPECTRAL_ROWS or problem.by_weights
         if cheap and problem.rows_stand_alone and not problem.joint:
             other = self._usual_problem()
@@ -183,14 +186,19 @@ class StackedRegression:
         return Candidate(part.name, smoother, left, process_time() - start, error)
 
     def _fitted_part(self, part: Part, targets: np.ndarray) -> tuple[Any, np.ndarray]:
+        smoother = clone(part.smoother)
+        if self.problem.has_gaps:
+            smoother = taking_gaps(smoother)
         return fit_and_leave_out(
-            clone(part.smoother), self.rows, targets, self.weight, self.groups, rows=self.judged
+            smoother, self.rows, targets, self.weight, self.groups, rows=self.judged
         )
 
     def _stacks(self, parts: list[Candidate], targets: np.ndarray) -> list[Candidate]:
         """The stack of linear parts, and that of all where there are others."""
         weight = np.ones(len(targets)) if self.weight is None else self.weight
-        linear = [part for part in parts if is_linear(part.smoother)]
+        # Where targets have gaps, no part has weights that serve all of them.
+        gaps = self.problem.has_gaps
+        linear = [part for part in parts if gaps or is_linear(part.smoother)]
         given: dict[str, Any] = {"X": self.rows, "y": targets, "weight": weight}
         given |= {"groups": self.groups, "rows": self.judged}
         found = []
@@ -231,7 +239,7 @@ class StackedRegression:
             search.add(trials[-1])
         number = self._chosen(losses, sum(c.name in STACKS for c in found))
         search.best, chosen = trials[number], found[number]
-        if hasattr(chosen.smoother, "loo_path"):
+        if hasattr(chosen.smoother, "loo_path") and not self.problem.has_gaps:
             smoother = self._with_best_penalty(chosen, search)
         else:
             smoother = self._of_problem(chosen)
@@ -268,8 +276,9 @@ class StackedRegression:
         each of them. Of many rows, every penalty would take a factorization. Where another loss
         stands in, because decisions take long, only penalties near that one are tried.
         """
-        alpha: Any = getattr(candidate.smoother, "alpha", None)
-        if self.rows.shape[0] > PATH_ROWS or not hasattr(candidate.smoother, "loo_path"):
+        alpha: Any = penalty_of(candidate.smoother)
+        many = self.rows.shape[0] > PATH_ROWS or self.problem.has_gaps
+        if many or not hasattr(candidate.smoother, "loo_path"):
             return self._losses_of(self._left_to_decide(candidate)), alpha
         path = self._path(candidate)
         alphas = path.decades()
@@ -310,7 +319,7 @@ class StackedRegression:
 
     def _losses_of(self, left: np.ndarray) -> np.ndarray:
         losses: np.ndarray = self.judge.realized_losses(left, self.model.memory, self.judged)
-        return losses
+        return np.nan_to_num(losses) if self.problem.has_gaps else losses  # of no weight
 
     def _with_best_penalty(self, chosen: Candidate, search: LeaveOutSearch) -> Any:
         """A ridge regression alone: its penalty by decisions."""
@@ -365,6 +374,12 @@ def residual_of(smoother: Any) -> float:
     """Share of the kernel's trace that the landmarks of a smoother leave; none without them."""
     inner = getattr(smoother, "smoother_", smoother)
     return float(getattr(inner, "residual_", 0.0))
+
+
+def penalty_of(smoother: Any) -> Any:
+    """The penalty that a smoother was fitted with; None where it has none."""
+    inner = getattr(smoother, "smoother_", smoother)
+    return getattr(inner, "alpha_", getattr(inner, "alpha", None))
 
 
 def _width(problem: Any) -> int:

@@ -36,6 +36,7 @@ from skstruct.learners.inputs import (
 )
 from skstruct.learners.leave_out import check_groups
 from skstruct.learners.marginals import estimator_type, told_parts
+from skstruct.learners.masked_problem import masked_problem
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import (
     ONE_PASS,
@@ -54,6 +55,7 @@ from skstruct.smoothing.base import is_linear, linear_part
 from skstruct.smoothing.planning import SPECTRAL_ROWS
 from skstruct.spaces import Classes, Decoded
 from skstruct.spaces.infer_space import infer_space
+from skstruct.spaces.partial import read_partial
 from skstruct.streaming import as_source, is_source
 from skstruct.streaming.engines import kept_open
 
@@ -176,6 +178,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
     ['animal']
     """
 
+    partial_: Any = None  # what is known of outputs of training; None where they are as a whole
     starts_: Any  # where the tokens of each sequence begin; None for one input per output
 
     def __init__(
@@ -222,6 +225,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         sample_weight: Any = None,
         groups: Any = None,
         *,
+        known: Any = None,
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
         budget: str | float | None = None,
     ) -> Self:
@@ -235,11 +239,16 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         columns), iterators of pairs (X, y) or (X, y, weight), and every source of
         :mod:`skstruct.streaming`.
 
+        Parts of outputs may be missing: NaN, None or NA, masked arrays, or what ``known`` says. A
+        row may also be a set of outputs of which one is meant. See "When labels are missing".
+
         Parameters
         ----------
         sample_weight : array of shape (n,), default=None
         groups : array of shape (n,), default=None
             Rows of the same group are left out together when alpha is chosen.
+        known : bool array of the shape of y, default=None
+            Parts of outputs that are known; what stands elsewhere is not looked at.
         checkpoint : str, path or Checkpoint, default=None
             File that the choice of kernel and alpha is saved to on the way, and goes on from when
             it was stopped; it is removed in the end. See :class:`~skstruct.learners.Checkpoint`.
@@ -254,12 +263,14 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         seconds = parse_seconds(budget)
         self.streamed_ = is_source(X) and not is_read_whole(self, X, y, groups)
         if self.streamed_:
+            if known is not None:
+                raise ValueError("known: rows in blocks say by NaN which parts are not known.")
             source = as_source(X, y, sample_weight)
             with kept_open():
                 fitted: Self = self._fit_source(source, groups, checkpoint, seconds)
             return fitted
         y = on_host(y)
-        data = self._read(X, y, sample_weight, groups)
+        data = self._read(X, y, sample_weight, groups, known=known)
         self._pair(data)
         # A fit that is saved has a seed of its own meanwhile.
         self.seed_ = repeatable(self.random_state)
@@ -269,7 +280,13 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
             return self._keep(self._regress(data, level, seconds), data.row_weight)
 
     def _read(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, encode: bool = True
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        encode: bool = True,
+        known: Any = None,
     ) -> TrainingData:
         """What is learned from, once it is checked; device, space and how inputs are read."""
         y, self.device_ = given_outputs(y, "ConditionalRiskMinimizer"), device_of(self, X)
@@ -284,11 +301,16 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         if sample_weight is not None:
             sample_weight = row_weights(sample_weight, X.shape[0])
         self.space_ = self._inferred(y) if self.space is None else clone(self.space)
-        return TrainingData(X, self.space_.fit_validate(y), sample_weight, groups)
+        self.partial_ = read_partial(self.space_, y, known)
+        if self.partial_ is None:
+            return TrainingData(X, self.space_.fit_validate(y), sample_weight, groups)
+        return TrainingData(X, self.partial_.outputs, sample_weight, groups)
 
     def _pair(self, data: TrainingData) -> None:
         """The loss, and the problem that it makes of the space."""
         self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
+        if self.partial_ is not None:
+            self.loss_ = self.loss_.for_partial(self.space_)
         self.outputs_, self.problem_ = data.outputs, None
         self.problem_ = self._problem(self.loss_)
 
@@ -353,6 +375,8 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         joint = getattr(self.smoother, "joins_labels", False)
         if self.starts_ is not None:
             return self._token_problem(loss)
+        if self.partial_ is not None:
+            return self._masked_problem(loss)
         # With many rows, or blocks of them, their weights would need a pass over all.
         many = self.streamed_ or self.solver in ONE_PASS or len(self.outputs_) > SPECTRAL_ROWS
         problem = risk_problem(
@@ -362,6 +386,16 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         if joint and problem.key[0] != "indicators":
             raise ValueError(
                 f"A label kernel joins indicators; {type(loss).__name__} needs {problem.key[0]}."
+            )
+        return problem
+
+    def _masked_problem(self, loss: Any) -> Any:
+        loss = loss.for_partial(self.space_)
+        problem = masked_problem(self.space_, loss, self.partial_)
+        if problem is None:
+            raise ValueError(
+                f"{type(loss).__name__} needs outputs as a whole, and some are known in part: take "
+                f"a loss that adds up over parts, such as {self.space_.default_loss!r}."
             )
         return problem
 
@@ -410,7 +444,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         self._check_linear(problem, smoother)
         if problem.key != self.problem_.key and not problem.by_weights:
             joint = getattr(smoother, "joins_labels", False)
-            if not is_linear(smoother) or joint:
+            if not (is_linear(smoother) or problem.has_gaps) or joint:
                 raise ValueError(
                     f"{_name_of(smoother)} was fitted to {self.problem_.key[0]}, and "
                     f"{type(problem.loss).__name__} needs {problem.key[0]}: fit with that loss, or "

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from skstruct.kernels.inputs import RBF, Laplacian, kernel_name
 from skstruct.smoothing import KernelRidge
+from skstruct.smoothing.base import has_gaps
 from skstruct.smoothing.bracketing import BRACKETED
 from skstruct.smoothing.cross_fitting import CrossFitted
 from skstruct.smoothing.forest import Forest
@@ -83,12 +84,13 @@ class Size:
         self.is_sparse = sparse.issparse(X)
         self.width = X.nnz / max(1, self.n_held) if self.is_sparse else self.p
         # Ranks of two values are these values again.
+        self.has_gaps = has_gaps(targets)
         self.has_ranks = not self.is_sparse and any(len(np.unique(x)) > 2 for x in X.T)
 
 
 def all_parts(size: Size, targets: np.ndarray, seed: Any, classify: bool) -> list[Part]:
     """The smoothers that may have a part, the most useful first."""
-    has_network = classify and size.n > SPECTRAL_ROWS and not size.streamed
+    has_network = classify and size.n > SPECTRAL_ROWS and not size.streamed and not size.has_gaps
     parts = [
         ridge_part("gaussian", "rbf", size),
         _forest(size, seed, "random"),
@@ -206,6 +208,8 @@ def _network(size: Size, seed: Any) -> Part:
 
 def _logistic(size: Size, targets: np.ndarray) -> list[Part]:
     """Logistic regressions, where every target has two values."""
+    if size.has_gaps:
+        targets = np.where(np.isnan(targets), np.nanmin(targets, axis=0), targets)
     varying = targets[:, (targets != targets[0]).any(axis=0)]
     if not varying.shape[1] or not _two_values(varying):
         return []
