@@ -39,15 +39,6 @@ class _JudgedByParts:
         weight: Any = super().output_weights(sample_weight, numbers)  # type: ignore[misc]
         return says if weight is None else weight * says
 
-    def realized(
-        self, means: np.ndarray, memory: str | int, sample_weight: Any = None, numbers: Any = None
-    ) -> float:
-        """Mean loss of training rows on what is known, of decisions from left-out means."""
-        losses = self.realized_losses(means, memory, numbers)
-        told = np.isfinite(losses)
-        weight = None if sample_weight is None else np.asarray(sample_weight)[told]
-        return float(np.average(losses[told], weights=weight))
-
 
 @savable
 class MaskedProblem(_JudgedByParts, RiskProblem):
@@ -70,13 +61,24 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
     def __init__(
         self, space: Any, loss: Any, partial: PartialOutputs, observed: np.ndarray
     ) -> None:
-        self.partial, self.observed = partial, observed
+        self.partial, self.observed, self.filling = partial, observed, None
         super().__init__(space, loss, partial.outputs, some=True)
 
     def targets(self) -> np.ndarray:
         """psi(y_i), NaN where it was not observed, and a column of ones; (n, q + 1)."""
-        psi = np.where(self.observed, dense(self.space.targets(self.outputs)), np.nan)
+        psi = dense(self.space.targets(self.outputs))
+        fill = np.nan if self.filling is None else self.filling
+        psi = np.where(self.observed, psi, fill)
         return np.hstack([psi, np.ones((len(psi), 1))])
+
+    def fill(self, means: np.ndarray) -> np.ndarray | None:
+        """Targets given what is known of each output, by means given the inputs; NaN where
+        nothing is known; None where parts say nothing of each other.
+        """
+        found: np.ndarray | None = self.space.filled(self.mean_embedding(means)[0], self.partial)
+        if found is not None:
+            found[~self.partial.known.any(axis=1)] = np.nan
+        return found
 
     def thin_targets(self) -> Any:
         return self.targets()
@@ -101,9 +103,7 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
         told = np.isfinite(losses) & (weight > 0)
         return float(np.average(losses[told], weights=weight[told])) if told.any() else None
 
-    def known_marginals(
-        self, outputs: np.ndarray, means: Any, parts: str | None, rows: Any
-    ) -> Any:
+    def known_marginals(self, outputs: np.ndarray, means: Any, parts: str | None, rows: Any) -> Any:
         found = np.array(self.true_marginals(outputs, means, parts), dtype=np.float64)
         seen = self.space.whole.telling(parts).known_targets(self.partial.known[rows])
         if seen is None:

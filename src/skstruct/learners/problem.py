@@ -212,9 +212,7 @@ class RiskProblem:
         """What ``marginals`` would be of outputs that are known."""
         return self.space.marginals(dense(self.space.targets(outputs)), parts, raw=True)
 
-    def known_marginals(
-        self, outputs: np.ndarray, means: Any, parts: str | None, rows: Any
-    ) -> Any:
+    def known_marginals(self, outputs: np.ndarray, means: Any, parts: str | None, rows: Any) -> Any:
         """``true_marginals`` of training rows by number: NaN where they are not known."""
         return self.true_marginals(outputs, means, parts)
 
@@ -334,7 +332,13 @@ class RiskProblem:
         ``means`` and ``sample_weight`` have an entry for each of these rows.
         """
         losses = self.realized_losses(means, memory, numbers)
-        return float(np.average(losses, weights=self.output_weights(sample_weight)))
+        if not self.has_gaps:
+            return float(np.average(losses, weights=self.output_weights(sample_weight)))
+        weight = sample_weight
+        if weight is not None and not self.rows_stand_alone:
+            weight = self.output_weights(weight)
+        told = np.isfinite(losses)  # nothing is known of other outputs
+        return float(np.average(losses[told], weights=None if weight is None else weight[told]))
 
     def realized_losses(
         self, means: np.ndarray, memory: str | int, numbers: Any = None

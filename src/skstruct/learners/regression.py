@@ -44,6 +44,7 @@ ONE_PASS = ("nystroem", "fourier", "primal")
 SAMPLED = "sample"  # of the rows, which compares penalties
 GROWING = 3e12  # operations that a fit to more landmarks may take: some minutes
 WORTH = 0.01  # by which share twice as many landmarks must lower the loss, to be doubled again
+MASKED_LANDMARKS = 2500  # of a single ridge regression whose targets have gaps
 LEFT = 0.1  # share of the kernel's trace that landmarks may leave without a warning
 
 
@@ -129,8 +130,8 @@ class RidgeRegression:
 
         def made(kernel: Any, gamma: Any, alpha: float) -> Any:
             smoother = taking_gaps(self.ridge(kernel, gamma, alpha, "cholesky"))
-            if model.n_landmarks != "auto":
-                smoother.set_params(n_landmarks=model.n_landmarks)
+            most = model.n_landmarks if model.n_landmarks != "auto" else MASKED_LANDMARKS
+            smoother.set_params(n_landmarks=min(int(most), X.shape[0]))
             return smoother.set_params(random_state=getattr(model, "seed_", None))
 
         if n_tried == 1 or len(data.outputs) == 1:

@@ -114,6 +114,8 @@ class TokenProblem(WithPositions, RiskProblem):
         Where the tokens of each training sequence begin.
     pairs : bool
         Whether bigrams are regressed though the loss does not ask for them.
+    known : bool array of shape (n, width), default=None
+        Positions whose symbols are known; all when None. Symbols of others have no part.
     """
 
     by_weights = False
@@ -122,7 +124,14 @@ class TokenProblem(WithPositions, RiskProblem):
     used: np.ndarray  # bigrams that training has
 
     def __init__(
-        self, space: Any, loss: Any, outputs: np.ndarray, starts: np.ndarray, *, pairs: bool = False
+        self,
+        space: Any,
+        loss: Any,
+        outputs: np.ndarray,
+        starts: np.ndarray,
+        *,
+        pairs: bool = False,
+        known: np.ndarray | None = None,
     ) -> None:
         loss = check_token_loss(loss, space, outputs)
         self.space, self.loss, self.outputs, self.starts = space, loss, outputs, starts
@@ -133,7 +142,13 @@ class TokenProblem(WithPositions, RiskProblem):
         self.pairs[1:] = self.symbols[:-1] * self.q + self.symbols[1:]
         self.inner = inner_positions(starts)
         self.pairs_used = bool(loss.bigrams) or pairs
-        self.used = np.unique(self.pairs[self.inner if self.pairs_used else []])
+        self.known = known
+        self.has_gaps = known is not None
+        if known is not None:
+            self.told = known[:, : outputs.shape[1]][outputs >= 0]  # shape (n_tokens,)
+            self.told_pairs = self.told & np.append(False, self.told[:-1])
+        kept = self.inner if known is None else self.inner[self.told_pairs[self.inner]]
+        self.used = np.unique(self.pairs[kept if self.pairs_used else []])
         self.key = ("symbols and bigrams" if self.pairs_used else "symbols alone",)
         self.width = self.q + len(self.used)
 
@@ -142,8 +157,12 @@ class TokenProblem(WithPositions, RiskProblem):
         T = np.zeros((len(self.symbols), self.width + 1))
         T[np.arange(len(T)), self.symbols] = 1.0
         if len(self.used):
-            at = self.inner
+            at = self.inner if self.known is None else self.inner[self.told_pairs[self.inner]]
             T[at, self.q + np.searchsorted(self.used, self.pairs[at])] = 1.0
+        if self.known is not None:
+            T[~self.told, : self.q] = np.nan
+            open_pairs = self.inner[~self.told_pairs[self.inner]]
+            T[open_pairs, self.q : -1] = np.nan
         T[:, -1] = 1.0
         return T
 
@@ -216,6 +235,21 @@ class TokenProblem(WithPositions, RiskProblem):
         symbols = outputs[outputs >= 0]
         return np.split(np.eye(self.q)[symbols], means.starts[1:-1])
 
+    def known_marginals(
+        self, outputs: np.ndarray, means: TokenMeans, parts: str | None, rows: Any
+    ) -> list[np.ndarray]:
+        symbols = np.eye(self.q)[outputs[outputs >= 0]]
+        if self.known is not None:
+            here = self.known[rows][:, : outputs.shape[1]]
+            symbols[~here[outputs >= 0]] = np.nan
+        return np.split(symbols, means.starts[1:-1])
+
+    def losses_of(self, decided: np.ndarray, outputs: np.ndarray, rows: Any) -> np.ndarray:
+        if self.known is None:
+            return super().losses_of(decided, outputs, rows)
+        losses: np.ndarray = self.loss.on_known(decided, outputs, self.known[rows])
+        return losses
+
     def realized_losses(
         self, means: np.ndarray, memory: str | int, numbers: Any = None
     ) -> np.ndarray:
@@ -225,8 +259,12 @@ class TokenProblem(WithPositions, RiskProblem):
         for rows in row_blocks(len(losses), self.bytes_per_row(), memory):
             here, cuts = sequences[rows], starts[rows.start : rows.stop + 1]
             block = TokenMeans(means[cuts[0] : cuts[-1]], cuts - cuts[0])
-            losses[rows] = self.loss(self.decide(block, here), self.outputs[here])
+            losses[rows] = self.losses_of(self.decide(block, here), self.outputs[here], here)
         return losses
+
+    def fill(self, means: Any) -> np.ndarray | None:
+        """Parts say nothing of each other, beyond what the inputs do."""
+        return None
 
     def _sequences_of(self, numbers: Any) -> np.ndarray:
         """The sequences that tokens by number, in order, are all of; every one for None."""
@@ -236,10 +274,12 @@ class TokenProblem(WithPositions, RiskProblem):
 
     def output_weights(self, sample_weight: Any, numbers: Any = None) -> Any:
         """Those of tokens, which are the same for all of a sequence; zero for empty ones."""
+        told = None if self.known is None else (self.known & (self.outputs >= 0)).any(axis=1)
         if sample_weight is None:
-            return None
+            return None if told is None else told.astype(float)[self._sequences_of(numbers)]
         weights, full = np.zeros(len(self.outputs)), np.diff(self.starts) > 0
         weights[full] = np.asarray(sample_weight)[self.starts[:-1][full]]
+        weights = weights if told is None else weights * told
         return weights[self._sequences_of(numbers)]
 
     def bytes_per_row(self) -> Any:

@@ -201,13 +201,10 @@ class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
             more = Y_true.shape[1] - mask.shape[1]
             mask = np.hstack([mask, np.ones((len(mask), more), bool)])
         losses = np.array(self(np.where(mask, Y_pred, Y_true), Y_true), dtype=np.float64)
-        said = known if Y_true.ndim == 1 else mask & self.tells(Y_true)
-        losses[~said.any(axis=1)] = np.nan
+        if Y_true.ndim == 2 and Y_true.dtype.kind == "i":
+            mask = mask & (Y_true >= 0)  # the padding of sequences says nothing
+        losses[~mask.reshape(len(losses), -1).any(axis=1)] = np.nan
         return losses
-
-    def tells(self, Y_true: np.ndarray) -> Any:
-        """Which parts of outputs say anything, were they known: no padding of sequences."""
-        return True
 
     def pairwise(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         """Losses of all predictions against all truths; shape (n_pred, n_true)."""

@@ -8,23 +8,31 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from skstruct._arrays.memory import row_blocks
+from skstruct._arrays.rows import dense
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
-from skstruct.smoothing.base import SparseRegressor, group_numbers, light
+from skstruct.smoothing.base import SparseRegressor, group_numbers, is_linear, light
+from skstruct.smoothing.folds import folds_of, rank_by_content
 from skstruct.smoothing.penalties import fit_and_leave_out, left_out_means
 
 FILLING = 200  # landmarks of the ridge regression that fills targets for trees to grow by
+FEW_PATTERNS = 2  # that a smoother is fitted for one by one; a column of ones is one of them
 LITTLE = 1e-3  # weight of rows that know a target, below which all rows are asked
 
 
-def taking_gaps(smoother: Any) -> Any:
+def taking_gaps(smoother: Any, targets: np.ndarray | None = None) -> Any:
     """A smoother of the same kind whose targets may be NaN where they are not known.
 
     A class says by ``taking_gaps()`` what it becomes; of any other regressor a copy is fitted to
-    each set of rows that some targets are known in.
+    each set of rows that some targets are known in, and of all where there are few such sets.
     """
     if getattr(smoother, "takes_gaps", False):
         return smoother
+    if targets is not None and len(np.unique(~np.isnan(targets.T), axis=0)) <= FEW_PATTERNS:
+        if hasattr(smoother, "scale"):  # which all rows tell
+            return type(smoother)(ByPattern(smoother.smoother), smoother.scale)
+        return ByPattern(smoother)
     return smoother.taking_gaps() if hasattr(smoother, "taking_gaps") else ByPattern(smoother)
 
 
@@ -110,7 +118,7 @@ class ByPattern(_Matrix):
         targets = T[np.ix_(rows, columns)]
         if len(rows) < 2 or (targets == targets[:1]).all():
             return _Constant(targets.mean(axis=0) if len(rows) else np.zeros(len(columns)))
-        estimator, weight = as_smoother(clone(self.estimator)), {}
+        estimator, weight = as_smoother(self._with_kernel(clone(self.estimator))), {}
         if self._weighted:
             if not has_fit_parameter(estimator, "sample_weight"):
                 raise ValueError(f"{type(self.estimator).__name__} takes no sample_weight.")
@@ -120,6 +128,19 @@ class ByPattern(_Matrix):
         if not hasattr(estimator, "loo"):
             targets = targets if len(columns) > 1 else targets[:, 0]
         return estimator.fit(self.X_fit_[rows], targets, **weight)
+
+    def _with_kernel(self, estimator: Any) -> Any:
+        """With the width of its kernel settled by all rows, those without targets included."""
+        kernel = getattr(estimator, "kernel", None)
+        if kernel is None or not hasattr(estimator, "loo"):
+            return estimator
+        from skstruct.kernels.inputs import resolve_kernel
+
+        settled = resolve_kernel(kernel).fit(self.X_fit_, self.sample_weight_)
+        gamma = getattr(settled, "gamma_", None)
+        if gamma is None:
+            return estimator
+        return estimator.set_params(kernel=resolve_kernel(kernel).with_gamma(gamma))
 
     def predict(self, X: Any) -> np.ndarray:
         """Means of the targets; shape (n, n_targets) or (n,)."""
@@ -137,22 +158,59 @@ class ByPattern(_Matrix):
         return self.loo_rows(np.arange(len(self.targets_)), groups)
 
     def loo_rows(self, rows: np.ndarray, groups: Any = None) -> np.ndarray:
-        """The same for some rows; groups are in them as a whole, or not at all."""
-        from skstruct.smoothing.folds import folds_of, rank_by_content
+        """The same for some rows; groups are in them as a whole, or not at all.
 
+        In closed form for linear smoothers, by folds for others.
+        """
+        number = group_numbers(groups, len(self.targets_), self.sample_weight_)
+        left, by_folds = np.empty((len(rows), self._matrix().shape[1])), []
+        for k, part in enumerate(self.parts_):
+            if is_linear(part):
+                left[:, self.columns_[k]] = self._in_closed_form(k, number)[rows]
+            else:
+                by_folds.append(k)
+        if by_folds:
+            self._leave_folds_out(by_folds, rows, number, left)
+        return self._shaped(left)
+
+    def _in_closed_form(self, k: int, number: np.ndarray) -> np.ndarray:
+        r"""Left-out means of a linear part; shape (n, columns).
+
+        A row of group G that does not know the target is predicted without G by
+        :math:`f(x) - \sum_{i \in G} w_i(x) (t_i - f^{-G}(x_i))`: a fit without rows is that to all
+        of them with their left-out means for targets.
+        """
+        part, columns, T = self.parts_[k], self.columns_[k], self._matrix()
+        known = ~np.isnan(T[:, columns[0]])
+        left = np.empty((len(T), len(columns)))
+        left[known] = np.asarray(part.loo(number[known])).reshape(-1, len(columns))
+        if known.all():
+            return left
+        wrong = T[np.ix_(known, columns)] - left[known]
+        others = np.flatnonzero(~known)
+        for block in row_blocks(len(others), 24 * int(known.sum()), "64MB"):
+            here = others[block]
+            own = dense(part.weights(self.X_fit_[here])) * (number[here, None] == number[known])
+            means = np.asarray(part.predict(self.X_fit_[here])).reshape(len(here), -1)
+            left[here] = means - own @ wrong
+        return left
+
+    def _leave_folds_out(
+        self, parts: list[int], rows: np.ndarray, number: np.ndarray, left: np.ndarray
+    ) -> None:
+        """Set the columns of some parts of ``left`` (k, q) by fits to other folds."""
         n = len(self.targets_)
-        number = group_numbers(groups, n, self.sample_weight_)[rows]
-        number = np.unique(number, return_inverse=True)[1].reshape(-1)
+        number = np.unique(number[rows], return_inverse=True)[1].reshape(-1)
         key = rank_by_content(self.X_fit_, np.zeros((n, 1)))[rows]
         fold = folds_of(number, max(1, -(-self.cv * len(rows) // n)), key)
-        left = np.empty((len(rows), self._matrix().shape[1]))
-        for k in np.unique(fold):
+        for f in np.unique(fold):
             others = np.ones(n, bool)
-            others[rows[fold == k]] = False
-            kept = np.flatnonzero(others)
-            parts = [self._fitted(part, kept) for part in range(len(self.columns_))]
-            left[fold == k] = self._means(parts, self.X_fit_[rows[fold == k]])
-        return self._shaped(left)
+            others[rows[fold == f]] = False
+            inside = self.X_fit_[rows[fold == f]]
+            for k in parts:
+                means = self._fitted(k, np.flatnonzero(others)).predict(inside)
+                shape = inside.shape[0], len(self.columns_[k])
+                left[np.ix_(fold == f, self.columns_[k])] = np.asarray(means).reshape(shape)
 
     def with_targets(self, targets: Any) -> Self:
         """The same estimators, fitted to other targets."""

@@ -121,9 +121,7 @@ class MaskedRidge(SparseRegressor):
         ``groups`` of rows are left out together when alpha is chosen.
         """
         if self.method not in ("auto", "patterns", "fixed_point"):
-            raise ValueError(
-                f'method is "auto", "patterns" or "fixed_point"; got {self.method!r}.'
-            )
+            raise ValueError(f'method is "auto", "patterns" or "fixed_point"; got {self.method!r}.')
         X, y = self._read(X, y)
         self.X_fit_, self.targets_ = X, np.asarray(y, dtype=np.float64)
         self.sample_weight_ = check_sample_weight(sample_weight, X)

@@ -105,6 +105,22 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
         """
         return None
 
+    def filled(self, means: np.ndarray, partial: PartialOutputs) -> np.ndarray | None:
+        """Means of psi given, beside the inputs, what is known of each output.
+
+        Parameters
+        ----------
+        means : array of shape (n, width of psi)
+            Estimates given the inputs alone.
+        partial : PartialOutputs of n rows
+
+        Returns
+        -------
+        array of shape (n, width of psi), or None
+            None where one part of an output says nothing of another, given the inputs.
+        """
+        return None
+
     def targets(self, Y: Any) -> Any:
         """What is regressed on for training outputs: psi, where these are like predictions."""
         return self.embed(Y)

@@ -103,6 +103,14 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         """Labels that a set leaves open though it does not hold them; bool of shape (n, d)."""
         return np.zeros(Z.shape, bool)
 
+    def filled(self, means: np.ndarray, partial: PartialOutputs) -> np.ndarray | None:
+        """Probabilities of labels, given those that are known and that sets hold all parents."""
+        if not len(self.dag_.parents):
+            return None
+        from skstruct.spaces.indicator_sets.partial import conditional_means
+
+        return conditional_means(self.dag_, means, partial)
+
     def known_targets(self, known: np.ndarray) -> np.ndarray | None:
         return known if self.embedding == "indicators" else None
 

@@ -188,7 +188,7 @@ class StackedRegression:
     def _fitted_part(self, part: Part, targets: np.ndarray) -> tuple[Any, np.ndarray]:
         smoother = clone(part.smoother)
         if self.problem.has_gaps:
-            smoother = taking_gaps(smoother)
+            smoother = taking_gaps(smoother, targets)
         return fit_and_leave_out(
             smoother, self.rows, targets, self.weight, self.groups, rows=self.judged
         )

@@ -21,6 +21,7 @@ from skstruct.learners.base import BlockPredictor, Explanation
 from skstruct.learners.calibration import Calibration, fit_calibration
 from skstruct.learners.checkpoints.saving import Checkpoint, resuming
 from skstruct.learners.conditional_risk.automatic import StackedRegression
+from skstruct.learners.conditional_risk.filling import fill_targets
 from skstruct.learners.conditional_risk.part_plan import parse_seconds
 from skstruct.learners.conditional_risk.streams import StreamedRisk, is_read_whole
 from skstruct.learners.inputs import (
@@ -316,6 +317,9 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
 
     def _regress(self, data: TrainingData, level: Any, budget: float | None = None) -> Regressed:
         how = smoothing_by(self)
+        self.filling_ = None
+        if self.problem_.has_gaps:
+            self.filling_ = fill_targets(self.problem_, data.rows, data.row_weight)
         if how == "stack" and self.device_ is None and len(data.outputs) > 1:
             return StackedRegression(self, self.problem_, budget).fit(data, level)
         if how != "given":
@@ -397,6 +401,9 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
                 f"{type(loss).__name__} needs outputs as a whole, and some are known in part: take "
                 f"a loss that adds up over parts, such as {self.space_.default_loss!r}."
             )
+        fitted = self.problem_
+        if fitted is not None and fitted.has_gaps and fitted.width == problem.width:
+            problem.filling = fitted.filling  # of labels, under whatever loss
         return problem
 
     # ------------------------------------------------------------- model files
@@ -429,7 +436,10 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
             )
         fitted = self.problem_  # with bigrams, means of symbols alone are there as well
         pairs = fitted is not None and fitted.pairs_used
-        return TokenProblem(self.space_, loss, self.outputs_, self.starts_, pairs=pairs)
+        known = None if self.partial_ is None else self.partial_.known
+        return TokenProblem(
+            self.space_, loss, self.outputs_, self.starts_, pairs=pairs, known=known
+        )
 
     # ------------------------------------------------------------------ predicting
     def _prepared(

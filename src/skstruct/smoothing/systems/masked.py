@@ -102,7 +102,9 @@ class MaskedSystem:
             residual -= length * image
             step = scale * residual
             after = (residual * step).sum(axis=0)
-            direction = step + np.where(now > 0, after / np.where(now > 0, now, 1.0), 0.0) * direction
+            direction = (
+                step + np.where(now > 0, after / np.where(now > 0, now, 1.0), 0.0) * direction
+            )
             now = after
             history.append(float((np.sqrt(now) / size).max(initial=0.0)))
         return self._solution(x, history)

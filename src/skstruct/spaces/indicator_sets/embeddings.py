@@ -212,6 +212,10 @@ class IndependentLabels(EmbeddingView):
     def known_targets(self, known: np.ndarray) -> np.ndarray | None:
         return known
 
+    def filled(self, means: np.ndarray, partial: Any) -> np.ndarray | None:
+        found: np.ndarray | None = self.space.filled(means, partial)
+        return found
+
     def embed(self, Z: np.ndarray) -> Any:
         return np.asarray(Z, dtype=np.float64)
 

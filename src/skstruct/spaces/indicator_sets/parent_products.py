@@ -65,6 +65,11 @@ class ParentProducts(EmbeddingView):
         hidden = self._graph.products(np.asarray(known, dtype=np.float64)) < 1.0
         return np.hstack([known, ~hidden])
 
+    def filled(self, means: np.ndarray, partial: Any) -> np.ndarray | None:
+        """A product is taken for as probable as the least probable parent."""
+        labels = self.space.filled(means[:, : len(self.labels_)], partial)
+        return None if labels is None else np.hstack([labels, self._graph.products(labels)])
+
     def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
         """Means of the labels alone: the first d columns."""
         if embedding == "indicators":
