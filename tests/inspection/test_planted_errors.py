@@ -16,6 +16,7 @@ from inspection.few_rows import N, U, X, learner
 from skstruct import ConditionalRiskMinimizer, ExponentialFamily, StructuredSVM
 from skstruct.inspection import suspicious_outputs
 from skstruct.inspection.left_out_rows import fold_numbers
+from skstruct.inspection.suspicious_parts import FIELDS, averaged
 from skstruct.kernels import RBF
 from skstruct.spaces import Interval, LabelSets
 
@@ -159,11 +160,44 @@ def test_what_cannot_be_done_is_said():
 
 
 # ---------------------------------------------------------------------- the result
+@given(st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=6), min_size=1, max_size=5))
+def test_parts_of_a_row_are_averaged_as_published(rows):
+    """S_1 = s_1, S_t = .8 s_t + .2 S_{t-1} over self-confidences from the highest to the lowest."""
+    records = np.concatenate([parts_table(i, scores) for i, scores in enumerate(rows)])
+    expected = []
+    for scores in rows:
+        falling = sorted((1 - score for score in scores), reverse=True)
+        total = falling[0]
+        for confidence in falling[1:]:
+            total = 0.8 * confidence + 0.2 * total
+        expected.append(1 - total)
+    shuffled = np.random.default_rng(0).permutation(records)
+    np.testing.assert_allclose(averaged(shuffled, len(rows)), expected, atol=1e-12)
+
+
+def parts_table(row, scores):
+    records = np.zeros(len(scores), dtype=FIELDS)
+    records["row"], records["score"] = row, scores
+    return records
+
+
+def test_rows_by_loss_and_by_parts():
+    outputs = (U > 0).astype(int)
+    by_loss = suspicious_outputs(learner("labels"), X, outputs, by="loss")
+    np.testing.assert_array_equal(by_loss.rows["score"], by_loss.rows["loss"])
+    by_parts = suspicious_outputs(learner("labels"), X, outputs, by="parts")
+    np.testing.assert_allclose(by_parts.scores, averaged(by_parts.parts, N))
+    assert (np.diff(by_parts.rows["score"]) <= 0).all()
+    for options in ({"by": "luck"}, {"by": "parts", "parts": False}):
+        with pytest.raises(ValueError, match="by is"):
+            suspicious_outputs(learner("labels"), X, outputs, **options)
+
+
 @settings(max_examples=30)
 @given(st.integers(0, N))
-def test_without_leaves_out_the_first_that_are_positive(k):
+def test_without_leaves_out_the_first_that_are_decided_otherwise(k):
     left = ~FOUND.without(k)
-    expected = {r["row"] for r in FOUND.rows[:k] if r["score"] > 0}
+    expected = {r["row"] for r in FOUND.rows[:k] if r["loss"] > 0}
     assert set(np.flatnonzero(left)) == expected
     assert (FOUND.without(k / (N + 1)) >= FOUND.without(k)).all()
 

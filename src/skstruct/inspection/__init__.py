@@ -13,11 +13,8 @@ from skstruct.inspection.risk_curve import RiskCurve, RiskCurveDisplay
 from skstruct.inspection.risks import CalibrationDisplay, RiskCoverageDisplay
 from skstruct.inspection.selection import AlphaPathDisplay, ComparisonDisplay
 from skstruct.inspection.sequences import SequenceDisplay
-from skstruct.inspection.suspicious import (
-    SuspiciousOutputs,
-    SuspiciousOutputsDisplay,
-    suspicious_outputs,
-)
+from skstruct.inspection.suspicious import SuspiciousOutputs, suspicious_outputs
+from skstruct.inspection.suspicious_display import SuspiciousOutputsDisplay
 from skstruct.inspection.tours import TourDisplay
 from skstruct.inspection.traces import TraceDisplay
 from skstruct.inspection.trees import TreeDisplay

@@ -2,16 +2,16 @@
 """Which training outputs look wrong, by models that did not see them."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from skstruct._arrays.imports import is_pandas, require
-from skstruct.inspection.drawing import MISSED, axes_of, written
 from skstruct.inspection.left_out_rows import left_out_rows
-from skstruct.inspection.suspicious_parts import PartTable, parts_of_rows
+from skstruct.inspection.suspicious_display import SuspiciousOutputsDisplay
+from skstruct.inspection.suspicious_parts import PartTable, averaged, parts_of_rows
 
 ROW_FIELDS = [("row", np.int64), ("loss", np.float64), ("margin", np.float64),
               ("score", np.float64)]  # fmt: skip
@@ -24,8 +24,7 @@ class SuspiciousOutputs:
     Attributes
     ----------
     rows : structured array of shape (n,)
-        Fields ``row`` (its number), ``loss``, ``margin`` and ``score``, sorted by score, which is
-        the margin where risks are estimated and the loss elsewhere.
+        Fields ``row`` (its number), ``loss``, ``margin`` and ``score``, sorted by score.
     parts : structured array of shape (m,), or None
         Fields ``row``, ``part``, ``given``, ``suggested`` (numbers of names, or quantities) and
         ``score``, sorted by score: one minus the probability of what is given, or the distance
@@ -79,7 +78,7 @@ class SuspiciousOutputs:
     def without(self, most: float) -> np.ndarray:
         """Which rows are kept when the most suspicious are left out; bool array of shape (n,).
 
-        Rows with which the left-out decision agrees (a score of zero, or below) are kept always.
+        Rows with which the left-out decision agrees, so that it has no loss, are kept always.
 
         Parameters
         ----------
@@ -95,7 +94,7 @@ class SuspiciousOutputs:
             )
         first = self.rows[: int(most) if whole else int(np.floor(most * n))]
         kept = np.ones(n, dtype=bool)
-        kept[first["row"][first["score"] > 0]] = False
+        kept[first["row"][first["loss"] > 0]] = False
         return kept
 
     def refit(self, model: Any, X: Any, y: Any, most: float = 0.05) -> Any:
@@ -116,71 +115,9 @@ class SuspiciousOutputs:
             raise ValueError("refit: no row is kept; leave out fewer.")
         return clone(model).fit(_safe_indexing(X, kept), _safe_indexing(y, kept))
 
-    def plot(self, k: int = 20, ax: Any = None) -> "SuspiciousOutputsDisplay":
+    def plot(self, k: int = 20, ax: Any = None) -> SuspiciousOutputsDisplay:
         """Draw the k most suspicious parts, or rows where there are no parts."""
         return SuspiciousOutputsDisplay.from_suspicious(self, k, ax=ax)
-
-
-class SuspiciousOutputsDisplay:
-    """The most suspicious parts or rows as bars.
-
-    Parameters
-    ----------
-    names : list of str
-    scores : array of shape (k,)
-    what : str
-        What scores are.
-
-    Examples
-    --------
-    >>> display = SuspiciousOutputsDisplay(["row 3: cat present"], np.array([0.9]), "score").plot()
-    >>> display.ax_.get_yticklabels()[0].get_text()
-    'row 3: cat present'
-    """
-
-    def __init__(self, names: list[str], scores: np.ndarray, what: str) -> None:
-        self.names = names
-        self.scores = scores
-        self.what = what
-
-    @classmethod
-    def from_suspicious(cls, found: SuspiciousOutputs, k: int = 20, ax: Any = None) -> Self:
-        """Draw what :func:`suspicious_outputs` has found."""
-        if found.table is None:
-            some = found.rows[:k]
-            names = [f"row {row}" for row in found.names_of(some)]
-            return cls(names, some["score"], "risk above that of the decision").plot(ax)
-        rows, parts, given, suggested, scores = found.part_columns(k)
-        names = [
-            f"row {row}: {_part_text(part)}{_value_text(value)}, not {_value_text(other)}"
-            for row, part, value, other in zip(rows, parts, given, suggested)
-        ]
-        numbers = found.table.value_names is None
-        what = (
-            "standard deviations from the mean" if numbers else "1 - probability of what is given"
-        )
-        return cls(names, np.asarray(scores), what).plot(ax)
-
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on ``ax``, or on a new figure; returns the display."""
-        k = len(self.names)
-        ax = axes_of(ax, "SuspiciousOutputsDisplay", (6.4, 0.8 + 0.24 * max(k, 4)))
-        ax.barh(np.arange(k), self.scores, color=MISSED, height=0.7)
-        ax.set_yticks(np.arange(k), [written(name, 60) for name in self.names], parse_math=False)
-        ax.invert_yaxis()
-        ax.set(xlabel=self.what)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
-
-
-def _part_text(part: Any) -> str:
-    if part is None:
-        return ""
-    return f"{', '.join(map(str, part)) if isinstance(part, tuple) else part} "
-
-
-def _value_text(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def suspicious_outputs(
@@ -189,6 +126,7 @@ def suspicious_outputs(
     y: Any,
     *,
     parts: bool = True,
+    by: str = "margin",
     cv: Any = 5,
     groups: Any = None,
     loss: Any = None,
@@ -215,6 +153,10 @@ def suspicious_outputs(
     X, y : inputs and outputs, n rows
     parts : bool, default=True
         Whether to look at parts; learners without ``predict_marginals`` cannot.
+    by : "margin", "loss" or "parts", default="margin"
+        What rows are ordered by: the margin, or the loss of the decision where no risks are
+        estimated; that loss; or an exponential moving average of the scores of their parts, the
+        highest counting most [2]_.
     cv : int, splitter or None, default=5
         Clones are fitted to all folds but one; a number gives shuffled folds, in which copies of a
         row in an array stay together. None takes rows out of one fit in closed form
@@ -238,6 +180,8 @@ def suspicious_outputs(
     ----------
     .. [1] C. G. Northcutt, L. Jiang and I. L. Chuang, "Confident learning: estimating uncertainty
        in dataset labels", 2021.
+    .. [2] A. Thyagarajan, E. Snorrason, C. Northcutt and J. Mueller, "Identifying incorrect
+       annotations in multi-label classification data", 2022.
 
     Examples
     --------
@@ -254,16 +198,25 @@ def suspicious_outputs(
     >>> model.predict([[2.0]])
     array(['low'], dtype='<U4')
     """
+    if by not in ("margin", "loss") and not (by == "parts" and parts):
+        raise ValueError(
+            'suspicious_outputs: by is "margin", "loss", or "parts" where these are looked at; '
+            f"got {by!r} and parts={parts!r}."
+        )
     left = list(left_out_rows(model, X, y, cv, groups, loss, parts, verbose))
     number, losses, margins = (
         np.concatenate([getattr(one, name) for one in left])
         for name in ("rows", "losses", "margins")
     )
+    table = parts_of_rows(left) if parts else None
+    if by == "parts" and table is not None:
+        scores = averaged(table.records, len(number))[number]
+    else:
+        scores = np.where(np.isnan(margins) | (by == "loss"), losses, margins)
     rows = np.empty(len(number), dtype=ROW_FIELDS)
-    scores = np.where(np.isnan(margins), losses, margins)
     for name, column in zip(("row", "loss", "margin", "score"), (number, losses, margins, scores)):
         rows[name] = column
     rows = rows[np.lexsort((number, -losses, -scores))]
     named = next((one for one in (X, y) if is_pandas(one, "DataFrame", "Series")), None)
     index = None if named is None else named.index
-    return SuspiciousOutputs(rows, parts_of_rows(left) if parts else None, index)
+    return SuspiciousOutputs(rows, table, index)
