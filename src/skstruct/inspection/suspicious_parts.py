@@ -49,7 +49,9 @@ class PartTable:
 
 
 def parts_of_rows(left: list[LeftOut]) -> PartTable:
-    """All parts of all rows that are known, the most suspicious first.
+    """All parts of all rows that are known, the most suspicious first; of parts that are as
+    suspicious, which many are where nothing is left of a probability, those of the row with the
+    larger margin.
 
     The score of a part is one minus the estimated probability of what is given; of a quantity, its
     distance from the estimated mean in standard deviations of all rows left out.
@@ -60,15 +62,19 @@ def parts_of_rows(left: list[LeftOut]) -> PartTable:
     table = PartTable(records, longest.part_names, longest.value_names)
     if table.value_names is None:
         _standardise(records)
-    order = np.lexsort((records["part"], records["row"], -records["score"]))
+    margin = np.zeros(1 + max(one.rows.max(initial=0) for one in left))
+    for one in left:
+        margin[one.rows] = np.where(np.isnan(one.margins), one.losses, one.margins)
+    by_row = -margin[records["row"]]
+    order = np.lexsort((records["part"], records["row"], by_row, -records["score"]))
     return PartTable(records[order], table.part_names, table.value_names)
 
 
 def averaged(records: np.ndarray, n: int) -> np.ndarray:
     r"""Scores of parts as one of each row, the highest counting most; shape (n,).
 
-    The exponential moving average :math:`S_t = \alpha s_t + (1 - \alpha) S_{t-1}` from the lowest to
-    the highest, with :math:`\alpha = 0.8`; zero for a row without parts.
+    The exponential moving average :math:`S_t = \alpha s_t + (1 - \alpha) S_{t-1}` from the lowest
+    to the highest, with :math:`\alpha = 0.8`; zero for a row without parts.
 
     >>> records = _table([0, 0, 1], [0, 1, 0], 0, 1, [0.5, 1.0, 0.25])
     >>> averaged(records, 2)
