@@ -58,17 +58,18 @@ def test_sequences_are_averaged_over_positions():
         assert score == pytest.approx(model.smoother_.disagreement(tokens[row]).mean())
 
 
-def test_the_default_has_both():
+@pytest.mark.slow
+def test_the_default_is_a_stack():
     model = ConditionalRiskMinimizer(LabelSets(), random_state=0).fit(X, Y)
+    assert len(label_next(model, NEW, 2, by="disagreement")[0]) == 2
+
+
+def test_one_part_disagrees_with_the_mean():
     stack = Stacked([("a", KernelRidge(RBF(0.5), 0.1))])
-    assert len(label_next(model, NEW, 2)[0]) == 2
-    if hasattr(model.smoother_, "parts_"):
-        assert len(label_next(model, NEW, 2, by="disagreement")[0]) == 2
     alone = ConditionalRiskMinimizer(LabelSets(), smoother=stack).fit(X, Y)
-    coef = alone.smoother_.coef_.sum()
     _, scores = label_next(alone, NEW, 1, by="disagreement")
     around = alone.smoother_.predict(NEW) - alone.smoother_.parts_[0].predict(NEW)
-    assert scores[0] == pytest.approx((around**2).sum(axis=1).max()), coef
+    assert scores[0] == pytest.approx((around**2).sum(axis=1).max())
 
 
 def test_what_cannot_be_done_is_said():

@@ -106,6 +106,7 @@ def test_a_name_that_a_fold_lacks_is_known():
 
 
 # ---------------------------------------------------------------------- learners
+@pytest.mark.slow
 def test_a_family_has_logarithms_of_probabilities():
     outputs = (U > 0).astype(int)
     found = suspicious_outputs(ExponentialFamily(LabelSets()), X, outputs, cv=KFold(2))
@@ -117,6 +118,7 @@ def test_a_family_has_logarithms_of_probabilities():
     np.testing.assert_allclose(found.scores[test], margin, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_margin_learners_and_pipelines():
     outputs = (U > 0).astype(int)
     found = suspicious_outputs(StructuredSVM(LabelSets()), X, outputs, parts=False)

@@ -40,6 +40,7 @@ def by_definition(task, i):
 
 
 # ---------------------------------------------------------------------- against refits
+@pytest.mark.slow
 @pytest.mark.parametrize("task", [name for name in TASKS if name != "tokens"])
 def test_rows_are_scored_as_by_refits_without_them(task):
     _, _, inputs, outputs = TASKS[task]
@@ -53,6 +54,7 @@ def test_rows_are_scored_as_by_refits_without_them(task):
     assert (np.diff(found.rows["score"]) <= 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", list(TASKS))
 def test_parts_are_scored_as_by_refits_without_their_rows(task):
     _, _, inputs, outputs = TASKS[task]
