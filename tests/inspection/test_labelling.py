@@ -60,8 +60,16 @@ def test_sequences_are_averaged_over_positions():
 
 @pytest.mark.slow
 def test_the_default_is_a_stack():
-    model = ConditionalRiskMinimizer(LabelSets(), random_state=0).fit(X, Y)
-    assert len(label_next(model, NEW, 2, by="disagreement")[0]) == 2
+    """Of quantities, means disagree; their squares, which are smoothed as well, do not count."""
+    rng = np.random.default_rng(0)
+    inputs = rng.standard_normal((60, 3))
+    y = np.sin(2 * inputs[:, 0]) + inputs[:, 1] + 0.3 * rng.standard_normal(60)
+    model = ConditionalRiskMinimizer(random_state=0).fit(inputs, y)
+    rows, scores = label_next(model, inputs, 60, by="disagreement")
+    stack = model.smoother_
+    steps = [part.predict(inputs)[:, 0] - stack.predict(inputs)[:, 0] for part in stack.parts_]
+    expected = stack.coef_ @ np.square(steps) / stack.coef_.sum()
+    np.testing.assert_allclose(scores, expected[rows])
 
 
 def test_one_part_disagrees_with_the_mean():

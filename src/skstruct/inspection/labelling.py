@@ -18,8 +18,8 @@ def label_next(model: Any, X: Any, k: int = 10, by: str = "risk") -> tuple[np.nd
 
     .. math:: \sum_t \frac{\sum_k c_k \big(\hat f_{kt}(x) - \hat f_t(x)\big)^2}{\sum_k c_k},
 
-    summed over targets t, and averaged over the positions of a sequence. Risk is also high where
-    outputs are random, and another label teaches nothing; disagreement is not.
+    summed over targets t that decide, and averaged over the positions of a sequence. Risk is also
+    high where outputs are random, and another label teaches nothing; disagreement is not.
 
     Parameters
     ----------
@@ -85,8 +85,9 @@ def _disagreement(model: Any, X: Any) -> np.ndarray:
             'label_next: by="disagreement" is for a stack of smoothers; the model has '
             f'{name}. Give by="risk".'
         )
-    read, _ = model._checked(X)
+    (read, _), problem = model._checked(X), model.problem_
+    first = None if problem.by_weights else problem.space.n_deciding()  # no squares of quantities
     if not hasattr(read, "tokens"):
-        return np.asarray(smoother.disagreement(read))
-    sums = sums_of_sequences(smoother.disagreement(read.tokens), read.starts)
+        return np.asarray(smoother.disagreement(read, first))
+    sums = sums_of_sequences(smoother.disagreement(read.tokens, first), read.starts)
     return np.asarray(sums / np.maximum(np.diff(read.starts), 1))
