@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from skstruct import __version__
+from skstruct.cli.audit import audit
 from skstruct.cli.calibrate import calibrate
 from skstruct.cli.catalogue import losses, papers, spaces
 from skstruct.cli.data import data
@@ -89,7 +90,8 @@ def _as_typed(option: Any, value: Any) -> Any:
 
 
 for command in (
-    fit, predict, evaluate, calibrate, compare, report, inspect, data, spaces, losses, papers,
+    fit, predict, evaluate, calibrate, compare, report, audit, inspect, data, spaces, losses,
+    papers,
 ):  # fmt: skip
     commands.add_command(command)
 

@@ -233,6 +233,17 @@ class RiskProblem:
         decoded = space.argmin(costs)
         return Decoded(decoded.outputs, decoded.values + offset, decoded.bounds + offset)
 
+    def risks_of(self, means: Any, outputs: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
+        """Estimated risks of any outputs, in canonical form, one for each row; shape (n,)."""
+        costs, offset = self.row_costs(means, rows)
+        psi = self.space.rows(rows).embed(outputs)
+        if sparse.issparse(psi):
+            sums = np.asarray(psi.multiply(costs).sum(axis=1)).reshape(-1)
+        else:
+            sums = np.einsum("ij,ij->i", psi, costs)
+        risks: np.ndarray = sums + offset
+        return risks
+
     def kbest(self, means: np.ndarray, k: int, rows: slice = slice(None)) -> Decoded:
         space = self.space.rows(rows)
         if not self.space.discrete:
@@ -476,6 +487,10 @@ class WeightProblem(RiskProblem):
 
     def decode(self, means: Any, rows: Any = slice(None)) -> Any:
         return self.loss.minimize(means, self.outputs, self.space.rows(rows))
+
+    def risks_of(self, means: Any, outputs: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
+        risks: np.ndarray = np.einsum("ij,ij->i", self.loss.pairwise(outputs, self.outputs), means)
+        return risks
 
     def decide(self, means: Any, rows: Any = slice(None)) -> Any:
         search = getattr(self.loss, "search", self.loss.minimize)  # some bounds take long

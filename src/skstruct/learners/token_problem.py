@@ -55,6 +55,17 @@ class WithPositions:
         offset = offset[:, None]
         return Decoded(best.outputs, best.values + offset, best.bounds + offset)
 
+    def risks_of(self, means: Any, outputs: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
+        """What any sequences of the lengths of their inputs cost; shape (n,)."""
+        unary, transitions, offset = self.chain_costs(means, rows)
+        symbols, at = outputs[outputs >= 0], inner_positions(means.starts)
+        each = unary[np.arange(len(symbols)), symbols]
+        if transitions is not None:
+            where = at if len(transitions) > 1 else 0
+            each[at] += transitions[where, symbols[at - 1], symbols[at]]
+        totals: np.ndarray = sums_of_sequences(each, means.starts) + offset
+        return totals
+
     def check_truth(self, X: Any, outputs: np.ndarray) -> None:
         check_lengths(outputs, X.starts)
 

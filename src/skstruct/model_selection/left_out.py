@@ -61,14 +61,7 @@ def left_out_risk(
     """
     check_is_fitted(model)
     problem, smoother = model._prepared(loss, None)
-    if not hasattr(smoother, "loo"):
-        raise ValueError(f"{type(smoother).__name__} has no closed form for leaving rows out.")
-    if len(model.outputs_) < 2:
-        raise ValueError("The model was fitted to one row: leaving it out leaves nothing.")
-    if problem.by_weights:  # left-out means of the identity are the weights
-        smoother = smoother.with_targets(problem.search_targets())
-    groups = group_numbers(cv, model.outputs_, groups, _inputs(model, smoother))
-    groups = problem.groups_of_rows(groups)
+    smoother, groups = leaving_out(model, problem, smoother, groups, cv)
     weight = getattr(smoother, "sample_weight_", None)
     if alphas is None:
         return problem.realized(smoother.loo(groups), model.memory, weight)
@@ -79,6 +72,27 @@ def left_out_risk(
         smoother.left_out_rows_ = None
     paths = smoother.loo_path(np.atleast_1d(alphas), groups)
     return np.array([problem.realized(left, model.memory, weight) for left in paths])
+
+
+def leaving_out(
+    model: Any, problem: Any, smoother: Any, groups: Any = None, cv: Any = None
+) -> tuple[Any, Any]:
+    """A smoother and groups of its rows: ``smoother.loo(groups)`` is what the problem decides from.
+
+    Parameters
+    ----------
+    model : fitted learner
+    problem, smoother : as ``model._prepared`` gives them
+    groups, cv : what is left out together, see :func:`left_out_risk`
+    """
+    if not hasattr(smoother, "loo"):
+        raise ValueError(f"{type(smoother).__name__} has no closed form for leaving rows out.")
+    if len(model.outputs_) < 2:
+        raise ValueError("The model was fitted to one row: leaving it out leaves nothing.")
+    if problem.by_weights:  # left-out means of the identity are the weights
+        smoother = smoother.with_targets(problem.search_targets())
+    groups = group_numbers(cv, model.outputs_, groups, _inputs(model, smoother))
+    return smoother, problem.groups_of_rows(groups)
 
 
 def _inputs(model: Any, smoother: Any) -> Any:

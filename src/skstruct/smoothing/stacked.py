@@ -210,6 +210,24 @@ class Stacked(SparseRegressor):
         X = self._checked(X)
         return self._sum([part.predict(X) for part in self.parts_], self.centre_, X.shape[0])
 
+    def disagreement(self, X: Any, first: int | None = None) -> np.ndarray:
+        r"""How far the parts are from each other; shape (n,).
+
+        .. math:: \sum_t \sum_k c_k \big(\hat f_{kt}(x) - \hat f_t(x)\big)^2 / \sum_k c_k
+
+        over the ``first`` targets t, all when None, with weights of their own where targets have
+        these.
+        """
+        X = self._checked(X)
+        means = [np.asarray(part.predict(X)).reshape(X.shape[0], -1) for part in self.parts_]
+        around = self._sum(means, self.centre_, X.shape[0]).reshape(X.shape[0], -1)
+        coef = self.coef_[:, None] if self.block_coef_ is None else self.block_coef_[self.blocks_].T
+        share = coef / np.maximum(coef.sum(axis=0), np.finfo(np.float64).tiny)
+        spread = np.zeros(X.shape[0])
+        for c, mean in zip(share, means):
+            spread += (c * (mean - around) ** 2)[:, :first].sum(axis=1)
+        return spread
+
     def _sum(self, means: list[Any], centre: np.ndarray, n: int) -> np.ndarray:
         """The centre, and from it the weighted steps to the means of the parts."""
         coef = self.coef_ if self.block_coef_ is None else self.block_coef_[self.blocks_].T

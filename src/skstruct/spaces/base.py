@@ -5,11 +5,11 @@ import copy
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.checks import check_costs
@@ -170,6 +170,14 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
         for parameter, learned in self._named_by.items():
             if getattr(self, parameter) is None:
                 setattr(self, parameter, getattr(self, learned))
+
+    def with_learned_names(self) -> Self:
+        """The same space, not fitted, with names that it has learned as parameters: fitted to some
+        of the rows, it knows the names of all.
+        """
+        named = copy.copy(self)
+        named._keep_names()
+        return cast(Self, clone(named))
 
     def set_params(self, **params: Any) -> Self:
         self._check_unlimited(params)

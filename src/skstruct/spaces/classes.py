@@ -60,6 +60,7 @@ class Classes(GivenWhole):
     labels_: Any  # array of names
     series_: tuple[Any, ...] | None
     _learned: ClassVar[tuple[str, ...]] = ("labels_", "number_", "series_")
+    _named_by: ClassVar = {"labels": "labels_"}
 
     def __init__(self, labels: Iterable[Any] | None = None) -> None:
         self.labels = labels
