@@ -186,10 +186,10 @@ class MaskedRidge(SparseRegressor):
         return self
 
     def _fixed_point(
-        self, targets: np.ndarray, known: np.ndarray, alpha: float, tol: float, start: Any = None
+        self, targets: np.ndarray, known: np.ndarray, alpha: float, tol: float
     ) -> MaskedSolution:
         return self.system_.solve(
-            targets, known, self._finite(alpha), tol=tol, max_iter=self.max_iter, start=start
+            targets, known, self._finite(alpha), tol=tol, max_iter=self.max_iter
         )
 
     def _finite(self, alpha: float) -> float:
@@ -279,12 +279,11 @@ class MaskedRidge(SparseRegressor):
         """Means of rows, each fold without itself; NaN of rows in no fold; shape (n, q)."""
         known = ~np.isnan(targets)
         targets = np.where(known, targets, 0.0)
-        whole = self._fixed_point(targets, known, alpha, tol)
         left = np.full(targets.shape, np.nan)
         for k in range(folds.max() + 1):
             inside = folds == k
             others = known & ~inside[:, None]
-            found = self._fixed_point(targets, others, alpha, tol, start=whole)
+            found = self._fixed_point(targets, others, alpha, tol)
             left[inside] = self.system_.means(found, inside)
         return left
 

@@ -67,7 +67,6 @@ class MaskedSystem:
         *,
         tol: float,
         max_iter: int,
-        start: MaskedSolution | None = None,
     ) -> MaskedSolution:
         """By conjugate gradients.
 
@@ -76,9 +75,9 @@ class MaskedSystem:
         targets : array of shape (n, q), any finite number where it is not known
         known : bool array of shape (n, q)
         tol : float
-            Relative size of the residual, in the norm of the preconditioner, to stop at.
-        start : MaskedSolution, default=None
-            Of other rows or another penalty.
+            Relative size of the residual, in the norm of the preconditioner, to stop at. The first
+            guess comes from the known targets alone: rows that are left out leave no trace in a
+            solution, however early it stops.
         """
         mask = self.weight[:, None] * known
         mass = mask.sum(axis=0)
@@ -89,7 +88,7 @@ class MaskedSystem:
         right = self._transposed(mask * np.where(known, targets, 0.0))
         size = np.sqrt((right * scale * right).sum(axis=0))
         size = np.where(size > 0, size, 1.0)
-        x = scale * right if start is None else self._stacked(start) * (mass > 0)
+        x = scale * right
         residual = right - self._product(x, mask, alpha)
         step = scale * residual
         direction, now = step.copy(), (residual * step).sum(axis=0)
@@ -138,10 +137,6 @@ class MaskedSystem:
         """Coefficients (m, q) of features that are not rotated, and intercepts (q,)."""
         coef = self.rotation @ solution.coef
         return coef, solution.intercept - self.centre @ coef
-
-    def _stacked(self, solution: MaskedSolution) -> np.ndarray:
-        parts = [solution.coef, solution.intercept[None]] if self.fit_intercept else [solution.coef]
-        return np.vstack(parts)
 
     def _solution(self, x: np.ndarray, history: list[float]) -> MaskedSolution:
         if self.fit_intercept:
