@@ -161,6 +161,13 @@ class Classes(GivenWhole):
 
         return read_candidate_names(self, Y, known)
 
+    def leaves_gaps(self, Y: Any) -> bool:
+        """A set of names is one of these; a frozen set may be a name itself."""
+        if super().leaves_gaps(Y):
+            return True
+        cells = Y if getattr(Y, "dtype", object) == object and hasattr(Y, "__iter__") else ()
+        return any(isinstance(cell, set) for cell in cells)
+
     def known_targets(self, known: np.ndarray) -> np.ndarray | None:
         return np.repeat(known, len(self.labels_), axis=1)
 

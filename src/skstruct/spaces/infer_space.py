@@ -31,7 +31,8 @@ def infer_space(y: Any, quantities: bool = False) -> BaseSpace:
         return Classes()
     if len(y) == 0:
         raise ValueError("y has no rows.")
-    first = y.iloc[0] if is_pandas(y, "Series") else y[0]
+    rows = y.iloc if is_pandas(y, "Series") else y
+    first = next((rows[i] for i in range(len(y)) if rows[i] is not None), rows[0])
     several = isinstance(first, (list, tuple, set, frozenset, np.ndarray))
     return LabelSets() if several else Classes()
 

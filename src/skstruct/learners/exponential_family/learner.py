@@ -18,12 +18,14 @@ from skstruct.learners.exponential_family.path import (
     LikelihoodPath,
     TrainingRows,
     TrainingSequences,
+    missing_sums,
 )
 from skstruct.learners.exponential_family.prediction import ExponentialPredictor
 from skstruct.learners.exponential_family.problem import ExponentialProblem
 from skstruct.learners.features import InputFeatures
 from skstruct.learners.inputs import plain_kernel
 from skstruct.learners.leave_out import LeaveOutSearch
+from skstruct.learners.partial_outputs import check_not_masked
 from skstruct.learners.passes import is_streamed
 from skstruct.learners.penalty_path import (
     Fold,
@@ -163,6 +165,8 @@ class ExponentialFamily(ExponentialPredictor):
         self.verbose = verbose
         self.random_state = random_state
 
+    learns_partial = True
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         resolve_solver(self.solver)
@@ -181,6 +185,7 @@ class ExponentialFamily(ExponentialPredictor):
         y: Any = None,
         sample_weight: Any = None,
         *,
+        known: Any = None,
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
     ) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
@@ -203,8 +208,9 @@ class ExponentialFamily(ExponentialPredictor):
             removed in the end. See :class:`~skstruct.learners.Checkpoint`.
         """
         if is_streamed(X, y):
+            check_not_masked(known, type(self).__name__)
             return self._fit_source(as_source(X, y, sample_weight), checkpoint)
-        fitted: Self = super().fit(X, y, sample_weight, checkpoint=checkpoint)
+        fitted: Self = super().fit(X, y, sample_weight, known=known, checkpoint=checkpoint)
         return fitted
 
     def _fit_source(self, source: Any, checkpoint: Any) -> Self:
@@ -234,7 +240,7 @@ class ExponentialFamily(ExponentialPredictor):
     def _end(self, solution: Solution) -> None:
         """Keep how training ended."""
         self.objective_, self.n_iter_ = solution.objective, solution.n_iter
-        self.converged_ = solution.converged
+        self.converged_, self.trace_ = solution.converged, np.array(solution.trace)
 
     def _problem(self, X: Any) -> Any:
         self.seed_ = self._seed()
@@ -267,7 +273,8 @@ class ExponentialFamily(ExponentialPredictor):
         rows = self._rows(X, tokens, share)
         self.alpha_, self.search_ = self._chosen(X, rows, level)
         model = rows.model(np.arange(len(share)), self.alpha_)
-        start, settings = np.zeros(model.size), self._settings(model)
+        settings = self._settings(model)
+        start = rows.beginning(model, settings)
         solution = self._solved(model, start, level=level.below("training"), **settings)
         self._take(*rows.parts(model, solution.theta))
         self._end(solution)
@@ -328,7 +335,7 @@ class ExponentialFamily(ExponentialPredictor):
 
         def folds() -> list[Fold]:
             settings = {"X": X, **rows.splitting}
-            found = split_rows(self.outputs_, rows.share, self.random_state, **settings)
+            found = split_rows(rows.split_by, rows.share, self.random_state, **settings)
             return found if self.solver_ == "exact" else found[:1]
 
         def choose() -> tuple[float, LeaveOutSearch | None]:
@@ -348,6 +355,8 @@ class ExponentialFamily(ExponentialPredictor):
             )
         if exact:
             return "exact"
+        if self._partial is not None:
+            raise ValueError(missing_sums(self.space_, name))
         if differs_by_row(self.space_):
             raise ValueError(
                 f"The constraints of {type(self.space_).__name__} differ from row to row, which "
@@ -360,6 +369,8 @@ class ExponentialFamily(ExponentialPredictor):
         """Outputs to learn from have a probability; partial rankings stand for several."""
         space, outputs = self.space_, self.outputs_
         outside = ~space.contains(outputs)
+        if self._partial is not None:  # sums within constraints tell of the others
+            outside &= self._partial.complete
         if space.constraints is None:
             outside &= space.are_complete(outputs)
         if outside.any():
