@@ -9,6 +9,7 @@ from skstruct._arrays.progress import reported
 from skstruct.learners.checkpoints.saving import Checkpoint
 from skstruct.learners.max_margin.base import HingeLearner
 from skstruct.learners.max_margin.slack_rescaling import RESCALINGS, oracle_of
+from skstruct.learners.partial_outputs import check_not_masked
 from skstruct.learners.passes import is_streamed
 from skstruct.saving import savable
 from skstruct.streaming import as_source
@@ -135,6 +136,8 @@ class StructuredSVM(HingeLearner):
         self.verbose = verbose
         self.random_state = random_state
 
+    learns_partial = True
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.rescaling not in RESCALINGS:
@@ -155,6 +158,7 @@ class StructuredSVM(HingeLearner):
         y: Any = None,
         sample_weight: Any = None,
         *,
+        known: Any = None,
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
     ) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
@@ -189,7 +193,8 @@ class StructuredSVM(HingeLearner):
         if is_streamed(X, y):
             from skstruct.learners.max_margin.streams import fit_source
 
+            check_not_masked(known, type(self).__name__)
             fitted: Self = fit_source(self, as_source(X, y, sample_weight), checkpoint)
             return fitted
-        fitted = super().fit(X, y, sample_weight, checkpoint=checkpoint)
+        fitted = super().fit(X, y, sample_weight, known=known, checkpoint=checkpoint)
         return fitted
