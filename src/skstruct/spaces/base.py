@@ -169,6 +169,12 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
             if getattr(self, parameter) is None:
                 setattr(self, parameter, getattr(self, learned))
 
+    def naming_all(self) -> Self:
+        """A copy whose names are given, so that further outputs cannot bring others."""
+        named = copy.copy(self)
+        named._keep_names()
+        return named
+
     def set_params(self, **params: Any) -> Self:
         self._check_unlimited(params)
         super().set_params(**params)
