@@ -282,8 +282,8 @@ class ScoreLearner(BlockPredictor):
         ----------
         sample_weight : array of shape (n,), default=None
         known : bool array of the shape of y, default=None
-            Which parts of the outputs are known, for learners that take outputs of which parts
-            are missing.
+            Which parts of the outputs are known; all have to be, unless the learner says that
+            parts may be missing.
         checkpoint : str, path or Checkpoint, default=None
             File that training is saved to on the way, and goes on from when it was stopped; it is
             removed in the end. See :class:`~skstruct.learners.Checkpoint`.

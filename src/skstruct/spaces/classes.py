@@ -165,8 +165,8 @@ class Classes(GivenWhole):
         """A set of names is one of these; a frozen set may be a name itself."""
         if super().leaves_gaps(Y):
             return True
-        cells = Y if getattr(Y, "dtype", object) == object and hasattr(Y, "__iter__") else ()
-        return any(isinstance(cell, set) for cell in cells)
+        numbers = isinstance(Y, np.ndarray) and Y.dtype.kind != "O"
+        return not numbers and any(isinstance(cell, set) for cell in Y)
 
     def known_targets(self, known: np.ndarray) -> np.ndarray | None:
         return np.repeat(known, len(self.labels_), axis=1)

@@ -101,8 +101,10 @@ class IndicatorSpace(MarkedLabels, UniformSets):
 
     def agreeing(self, partial: PartialOutputs) -> Any:
         low = np.asarray(partial.outputs) > 0
-        free = {"min_size": None, "max_size": None, "groups": (), "one_path": False}
-        narrowed = self.constraints_.narrow(low=low, high=low | ~partial.known, **free)
+        narrowed = self.constraints_.narrow(
+            low=low, high=low | ~partial.known, min_size=None, max_size=None, groups=(),
+            one_path=False,
+        )  # fmt: skip
         return self._limited(narrowed)
 
     def open_labels(self, Z: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The likelihood of outputs of which parts are missing, against sums over lists of outputs."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,17 @@ from skstruct.learners.exponential_family.marginal_likelihood import (
     soft_targets,
 )
 from skstruct.learners.exponential_family.path import TrainingRows, TrainingSequences
-from skstruct.spaces import Classes, Hierarchy, LabelSets, PairwiseLabels, Rankings, Sequences
+from skstruct.spaces import (
+    BinaryPolytope,
+    Classes,
+    Cliques,
+    Hierarchy,
+    LabelSets,
+    PairwiseLabels,
+    Rankings,
+    Sequences,
+    SpanningTrees,
+)
 
 TREE = [("r", "a"), ("r", "b"), ("a", "c")]
 SETS = [
@@ -32,6 +42,8 @@ SETS = [
     Hierarchy(TREE).restrict(exclusive=[["a", "b"]]),
     Hierarchy(TREE).restrict(one_path=True),
     PairwiseLabels([("a", "b"), ("b", "c")], ["a", "b", "c", "r"]),
+    Cliques([("a", "b"), ("b", "c"), ("a", "c"), ("c", "r")]),
+    BinaryPolytope(A_eq=[[1, 1, 0, 0]], b_eq=[1], labels=["a", "b", "c", "r"]),
 ]
 
 
@@ -58,7 +70,11 @@ def half_known_sequences(n, rng, T=3, q=2):
     seen[0] = True
     listed = np.array(list(product(range(q), repeat=T)))
     agree = ((listed[None] == Z[:, None]) | ~seen[:, None]).all(axis=2)
-    return [[int(s) if k else None for s, k in zip(z, row)] for z, row in zip(Z, seen)], listed, agree
+    return (
+        [[int(s) if k else None for s, k in zip(z, row)] for z, row in zip(Z, seen)],
+        listed,
+        agree,
+    )
 
 
 def row_model(space, Y, X, alpha, weight):
@@ -98,6 +114,7 @@ def compare(space, Y, listed, agree, rng, size):
     return model, W
 
 
+@pytest.mark.slow
 @given(st.sampled_from(SETS), st.integers(0, 10**6), st.sampled_from([0.1, 1.0, 20.0]))
 @settings(max_examples=60, deadline=None)
 def test_sets_are_those_of_the_definition(space, seed, size):
@@ -115,6 +132,7 @@ def test_one_of_several_classes(seed, size):
     compare(space, Y, np.arange(3), agree, rng, size)
 
 
+@pytest.mark.slow
 @given(st.sampled_from(["positions", "bigrams"]), st.integers(0, 10**6))
 @settings(max_examples=20, deadline=None)
 def test_sequences_with_one_row_of_features(embedding, seed):
@@ -163,9 +181,9 @@ def chains_by_lists(Y, tokens, starts, weight, alpha, theta, q, forbidden=()):
         u, T = X[starts[i] : starts[i + 1]] @ W, len(y)
         logs = {False: [], True: []}
         for z in product(range(q), repeat=T):
-            if any(pair in forbidden for pair in zip(z, z[1:])):
+            if any(pair in forbidden for pair in pairwise(z)):
                 continue
-            score = sum(u[t, z[t]] for t in range(T)) + sum(V[a, b] for a, b in zip(z, z[1:]))
+            score = sum(u[t, z[t]] for t in range(T)) + sum(V[a, b] for a, b in pairwise(z))
             logs[False].append(score)
             if all(s is None or s == z[t] for t, s in enumerate(y)):
                 logs[True].append(score)
@@ -173,13 +191,14 @@ def chains_by_lists(Y, tokens, starts, weight, alpha, theta, q, forbidden=()):
     return value
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from([0.3, 30.0]), st.booleans())
 @settings(max_examples=25, deadline=None)
 def test_chains_are_those_of_the_definition(seed, size, walls):
     Y, tokens, starts, rng = half_known_chains(seed)
     space, forbidden = Sequences(range(3), (1, 4)), ()
     if walls:  # a step that no known pair takes
-        taken = {pair for y in Y for pair in zip(y, y[1:])}
+        taken = {pair for y in Y for pair in pairwise(y)}
         free = [(a, b) for a, b in product(range(3), repeat=2) if (a, b) not in taken and a != b]
         forbidden = tuple(free[:1])
         space = space.restrict(forbidden=list(forbidden)) if forbidden else space
@@ -285,7 +304,8 @@ def test_the_trace_falls_from_where_soft_outputs_have_led():
     truth = X.argmax(axis=1)
     sets = [{"abc"[t], "abc"[(t + rng.integers(1, 3)) % 3]} for t in truth]  # all ambiguous
     model = ExponentialFamily(Classes(), alpha=1e-3).fit(X, sets)
-    assert (np.diff(model.trace_) <= 0).all() and model.converged_
+    assert (np.diff(model.trace_) <= 0).all()
+    assert model.converged_
     assert model.trace_[-1] == model.objective_ < model.trace_[0] < np.log(3 / 2)
     assert (model.predict(X) == np.array(list("abc"))[truth]).mean() > 0.8
     chosen = ExponentialFamily(Classes()).fit(X, sets)  # rows that say the same are told apart
@@ -351,7 +371,9 @@ def tagged(n, rng, longest=5, noise=1.0):
     return words, tags, seen
 
 
+@pytest.mark.slow
 def test_half_of_the_symbols_are_worth_more_than_the_rows_that_have_them_all():
+    """0.26 of the symbols are wrong, against 0.33 after the eight rows that are whole."""
     rng = np.random.default_rng(6)
     words, tags, seen = tagged(60, rng)
     gaps = [[t if k else None for t, k in zip(*row)] for row in zip(tags, seen)]
@@ -365,8 +387,9 @@ def test_half_of_the_symbols_are_worth_more_than_the_rows_that_have_them_all():
 
     marginal = error(words, gaps)
     dropped = error([words[i] for i in whole], [tags[i] for i in whole])
-    assert len(whole) >= 5
-    assert marginal < 0.27 and dropped > marginal + 0.02
+    assert len(whole) == 8
+    assert marginal < 0.27
+    assert dropped > 0.31
 
 
 def test_blocks_of_sequences_with_gaps_are_as_in_memory():
@@ -390,7 +413,8 @@ def test_open_parts_of_a_hierarchy_are_summed_over():
     open_below = ExponentialFamily(Hierarchy(TREE, open_below=True), alpha=0.1)
     said = [{"include": ["r"]}, {"r", "a", "c"}, {"r", "b"}, {"include": ["r", "a"]}]
     plain = ExponentialFamily(Hierarchy(TREE), alpha=0.1).fit(X, said)
-    assert plain.solver_ == "exact" and (np.diff(plain.trace_) <= 0).all()
+    assert plain.solver_ == "exact"
+    assert (np.diff(plain.trace_) <= 0).all()
     assert open_below.fit(X, [{"r"}, {"r", "a", "c"}, set(), {"r", "a"}]).converged_
 
 
@@ -401,6 +425,9 @@ def test_what_cannot_be_summed_is_refused():
         ExponentialFamily(LabelSets(), solver="contrastive").fit(X, Y)
     with pytest.raises(ValueError, match="does not read outputs of which parts are missing"):
         ExponentialFamily(Rankings()).fit(X, [[1, 2, 3]] * 8, known=np.ones((8, 3), bool))
+    trees, edges = SpanningTrees(["a", "b", "c"]), np.array([[1, 0, 1], [1, 1, 0]] * 4)
+    with pytest.raises(ValueError, match="leave out the rows that have missing parts"):
+        ExponentialFamily(trees).fit(X, edges, known=edges > 0)
     wide = PairwiseLabels("full", range(30))
     many = np.zeros((8, 30))
     many[:, 0] = np.nan

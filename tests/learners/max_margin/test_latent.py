@@ -142,7 +142,8 @@ def test_what_stands_under_a_mask_changes_no_bit():
     one = StructuredSVM(LabelSets(), **svm).fit(X, Y, known=seen)
     same(one, StructuredSVM(LabelSets(), **svm).fit(X, other, known=seen))
     same(one, StructuredSVM(LabelSets(), **svm).fit(X, np.where(seen, Y, np.nan)))
-    assert one.alpha_ in (0.1, 0.01) and "_partial" not in vars(one)
+    assert one.alpha_ in (0.1, 0.01)
+    assert "_partial" not in vars(one)
 
 
 def test_with_nothing_missing_all_is_as_it_was():
@@ -154,7 +155,7 @@ def test_with_nothing_missing_all_is_as_it_was():
 
 
 def test_gaps_cost_little():
-    """Labels of a plane: with four in ten missing, the error is 0.09 of 4 labels more."""
+    """Labels wrong of a row of four: 0.16 with gaps, 0.13 without, 0.31 by whole rows alone."""
     rng = np.random.default_rng(2)
     X, Y, seen = labels(300, rng)
     svm = {"loss": "hamming", "alpha": 0.01, "random_state": 0}
@@ -164,7 +165,8 @@ def test_gaps_cost_little():
     dropped = StructuredSVM(LabelSets(), **svm).fit(X[:100][kept], Y[:100][kept])
     error = {name: -model.score(X[100:], Y[100:]) for name, model in
              {"gaps": gaps, "whole": whole, "dropped": dropped}.items()}  # fmt: skip
-    assert error["gaps"] < error["whole"] + 0.15 and error["gaps"] < error["dropped"] - 0.1
+    assert error["gaps"] < error["whole"] + 0.05
+    assert error["gaps"] < error["dropped"] - 0.1
 
 
 def test_first_means_are_those_of_ridge_regression():

@@ -59,6 +59,18 @@ class ExponentialFamily(ExponentialPredictor):
     elsewhere gradients come from Markov chains. The means of psi under the model are its
     marginals, so that predictions of least risk under any loss come from the same decoders.
 
+    Parts of outputs may be missing: cells of None, NaN or NA, masked arrays, positions of
+    sequences without a symbol, a set of classes for one of these, hierarchies that leave parts
+    open. Where what is known of row i leaves the outputs :math:`S_i`, the marginal likelihood is
+    maximised [2]_,
+
+    .. math:: \min_W \alpha \|W\|^2 + \frac1n \sum_i \bigl(\ln Z(W x_i) - \ln Z(W x_i; S_i)\bigr),
+              \qquad Z(u; S) = \sum_{y \in S} \exp \langle u, \psi(y) \rangle,
+
+    for spaces whose sums are exact. That is not convex: what is found is a local optimum, begun
+    from the weights that are best where every row has the mean of psi over :math:`S_i`. Penalties
+    are then compared by the marginal likelihood of left-out rows, whatever the loss.
+
     Parameters
     ----------
     space : space, default=None
@@ -115,6 +127,7 @@ class ExponentialFamily(ExponentialPredictor):
     coef_, intercept_ : arrays of shape (d, p) and (d,), where the kernel is linear
     transition_coef_ : array of shape (q, q), of sequences with features for every position
     objective_ : float; NaN where gradients are stochastic
+    trace_ : array, the objective at the beginning and after each step of L-BFGS; else empty
     n_iter_, converged_ : how training ended
     solver_ : "exact", "annealed" or "contrastive", how it was trained
 
@@ -122,6 +135,8 @@ class ExponentialFamily(ExponentialPredictor):
     ----------
     .. [1] S. Vembu, "Learning to predict combinatorial structures", PhD thesis, Bonn, 2010,
        chapter 6.
+    .. [2] Y. Tsuboi, H. Kashima, S. Mori, H. Oda, Y. Matsumoto, "Training conditional random
+       fields using incomplete annotations", COLING 2008.
 
     Examples
     --------
@@ -134,6 +149,17 @@ class ExponentialFamily(ExponentialPredictor):
     array([0.86])
     >>> model.predict([[0.0], [1.0]], loss="hamming").tolist()
     [['sun'], ['sea', 'sun']]
+
+    Symbols that are not known, and a class that is one of two:
+
+    >>> words, tags = [[[1.0], [0.0]], [[0.0], [1.0]]], [["A", None], [None, "A"]]
+    >>> from skstruct.spaces import Classes, Sequences
+    >>> chain = ExponentialFamily(Sequences("AB"), alpha=0.01).fit(words, tags)
+    >>> chain.trace_[-1] < chain.trace_[0] < 2 * np.log(2)
+    True
+    >>> some = ExponentialFamily(Classes(), alpha=0.01)
+    >>> some.fit(X, ["sun", {"sun", "sea"}, None, "sea"]).predict([[0.0], [1.0]]).tolist()
+    ['sun', 'sea']
     """
 
     def __init__(
@@ -203,6 +229,10 @@ class ExponentialFamily(ExponentialPredictor):
         Parameters
         ----------
         sample_weight : array of shape (n,), default=None
+        known : bool array of the shape of y, default=None
+            Which parts of the outputs are known, where ``y`` does not say so by gaps: cells of a
+            table, rows of classes, positions of sequences. What stands elsewhere is not looked at.
+            Blocks of a source have gaps in place of a mask.
         checkpoint : str, path or Checkpoint, default=None
             File that training is saved to on the way, and goes on from when it was stopped; it is
             removed in the end. See :class:`~skstruct.learners.Checkpoint`.

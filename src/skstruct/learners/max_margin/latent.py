@@ -71,7 +71,10 @@ class LatentOutputs:
         for first in range(0, len(self.open), MOST_BATCH):
             part = self.open[first : first + MOST_BATCH]
             found = complete(part)
-            outputs[(part, *map(slice, found.shape[1:]))] = found
+            if found.ndim == 1:
+                outputs[part] = found
+            else:  # sequences, as wide as the longest of their batch
+                outputs[part, : found.shape[1]] = found
         return outputs
 
     def _best(self, dual: HingeDual) -> np.ndarray:
@@ -161,7 +164,7 @@ def expected_targets(problem: Any, allowed: Any, gaps: np.ndarray) -> np.ndarray
             "ConditionalRiskMinimizer."
         )
     if view.embedding == allowed.embedding:
-        return uniform.marginals()
+        return np.asarray(uniform.marginals())
     means = exact_means(uniform, allowed, within(allowed, view.embedding), scores)
     if means is None:
         raise ValueError(f"{type(problem.loss).__name__} has no means over missing parts.")

@@ -399,7 +399,7 @@ class ChainMargins(WithChainScores, MarginProblem):
     def _n_steps(self, tokens: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Steps of each sequence of which both symbols are known."""
         if self.told is None:
-            return np.maximum(np.diff(starts) - 1, 0)
+            return np.asarray(np.maximum(np.diff(starts) - 1, 0))
         each, at = np.zeros(len(tokens)), inner_positions(starts)
         each[at] = self._both_told(tokens, at)
         steps: np.ndarray = sums_of_sequences(each, starts)
