@@ -128,7 +128,7 @@ class StructuredSVM(HingeLearner):
 
     >>> Y[0], Y[2] = {"include": ["cat"]}, {"include": ["dog"], "exclude": ["cat"]}
     >>> trace = model.fit(X, Y).trace_
-    >>> [sorted(labels) for labels in space.restore(model.outputs_[[0, 2]])]
+    >>> [sorted(labels) for labels in model.space_.restore(model.outputs_[[0, 2]])]
     [['animal', 'cat'], ['animal', 'dog']]
     >>> all(trace[1:] <= trace[:-1])
     True
