@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Outputs of training of which parts are missing, as a learner reads them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.partial import PartialOutputs
 
 REMEDY = (
@@ -52,6 +55,19 @@ def read_outputs(
 def open_rows(partial: PartialOutputs) -> np.ndarray:
     """Numbers of the rows of which something is missing."""
     return np.flatnonzero(~partial.complete)
+
+
+@contextmanager
+def some_agreeing(space: Any, rows: np.ndarray) -> Iterator[None]:
+    """Say of which of some rows no output agrees with what is known."""
+    try:
+        yield
+    except InfeasibleError as error:
+        row = int(rows[error.row or 0])
+        raise InfeasibleError(
+            f"y[{row}]: no output of {type(space).__name__} within its constraints agrees with "
+            "what is known. Give constraints at prediction, restrict={...}.", row,
+        ) from None  # fmt: skip
 
 
 def told_apart(partial: PartialOutputs) -> np.ndarray:

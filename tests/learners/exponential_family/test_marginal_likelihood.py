@@ -15,11 +15,13 @@ from scipy.special import logsumexp
 from skstruct import ExponentialFamily
 from skstruct._arrays.rows import dense
 from skstruct.exceptions import InfeasibleError
+from skstruct.learners import Checkpoint
 from skstruct.learners.exponential_family.marginal_likelihood import (
     PartialChainModel,
     PartialRowModel,
     soft_targets,
 )
+from skstruct.learners.exponential_family.optimization import lbfgs
 from skstruct.learners.exponential_family.path import TrainingRows, TrainingSequences
 from skstruct.spaces import (
     BinaryPolytope,
@@ -433,6 +435,49 @@ def test_what_cannot_be_summed_is_refused():
     many[:, 0] = np.nan
     with pytest.raises(ValueError, match="no exact sums over the outputs that agree"):
         ExponentialFamily(wide).fit(X, many)
+
+
+def test_rows_that_nothing_agrees_with_are_named():
+    X = np.random.default_rng(12).normal(size=(3, 2))
+    some = LabelSets(["a", "b", "c"]).restrict(max_size=1)
+    with pytest.raises(InfeasibleError, match=r"y\[2\]: no output of LabelSets within its"):
+        ExponentialFamily(some).fit(X, [[1, 0, 0], [0, np.nan, 0], [1, 1, np.nan]])
+    chains = Sequences("ab").restrict(forbidden=[("a", "a"), ("a", "b")])
+    words = [np.zeros((2, 1))] * 3
+    with pytest.raises(InfeasibleError, match=r"y\[1\]: no output of Sequences within its"):
+        ExponentialFamily(chains).fit(words, [["b", None], ["a", None], ["b", "a"]])
+
+
+def test_training_with_gaps_goes_on_after_it_was_stopped(tmp_path):
+    words, tags, seen = tagged(12, np.random.default_rng(13))
+    gaps = [[t if k else None for t, k in zip(*row)] for row in zip(tags, seen)]
+    X = np.array([x[0] for x in words])
+    sets = [{row[0], "a"} for row in tags]
+    for space, inputs, y in ((Sequences("abc"), words, gaps), (Classes(["a", "b", "c"]), X, sets)):
+        plain = ExponentialFamily(space, alpha=0.1).fit(inputs, y)
+        path = Checkpoint(tmp_path / "fit", every=0)
+        short = ExponentialFamily(space, alpha=0.1)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("skstruct.learners.exponential_family.learner.lbfgs", stopped_late())
+            with pytest.raises(KeyboardInterrupt):
+                short.fit(inputs, y, checkpoint=path)
+        assert (tmp_path / "fit").exists()
+        same_weights(plain, again := short.fit(inputs, y, checkpoint=path))
+        assert_array_equal(plain.trace_, again.trace_)
+
+
+def stopped_late():
+    """L-BFGS, stopped after three steps of the training that begins from soft outputs."""
+    calls = []
+
+    def descend(model, theta, **settings):
+        calls.append(1)
+        if len(calls) < 2:
+            return lbfgs(model, theta, **settings)
+        lbfgs(model, theta, **{**settings, "max_iter": 3, "warn": False})
+        raise KeyboardInterrupt
+
+    return descend
 
 
 def test_a_fit_that_was_told_of_gaps_forgets_them():

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from skstruct import MaxMarginNetwork, MaxMarginTree, StructuredPerceptron, StructuredSVM
+from skstruct.exceptions import InfeasibleError
 from skstruct.learners.max_margin.latent import ridge_means
 from skstruct.learners.max_margin.scores import KernelRows, LinearRows
 from skstruct.spaces import Classes, Hierarchy, LabelSets, Sequences
@@ -167,6 +168,27 @@ def test_gaps_cost_little():
              {"gaps": gaps, "whole": whole, "dropped": dropped}.items()}  # fmt: skip
     assert error["gaps"] < error["whole"] + 0.05
     assert error["gaps"] < error["dropped"] - 0.1
+
+
+def test_sequences_in_the_format_of_the_user_come_back_whole(tmp_path):
+    rng = np.random.default_rng(5)
+    words = [rng.normal(size=(t, 2)) for t in (2, 4, 3, 1, 4, 2)]
+    tags = [["AB"[int(v > 0)] for v in x[:, 0]] for x in words]
+    gaps = [[None if t % 2 else tag for t, tag in enumerate(row)] for row in tags]
+    svm = StructuredSVM(Sequences("AB"), alpha=0.05, random_state=0)
+    completed = svm.fit(words, gaps).space_.restore(svm.outputs_)
+    assert [len(row) for row in completed] == [2, 4, 3, 1, 4, 2]
+    for row, said in zip(completed, gaps):
+        assert all(tag in (None, found) for tag, found in zip(said, row))
+    saved = StructuredSVM(Sequences("AB"), alpha=0.05, random_state=0)
+    same(svm, saved.fit(words, gaps, checkpoint=tmp_path / "svm"))
+
+
+def test_rows_that_nothing_agrees_with_are_named():
+    X = np.random.default_rng(6).normal(size=(3, 2))
+    some = LabelSets(["a", "b", "c"]).restrict(max_size=1)
+    with pytest.raises(InfeasibleError, match=r"y\[2\]: no output of LabelSets within its"):
+        StructuredSVM(some, alpha=0.1).fit(X, [[1, 0, 0], [0, np.nan, 0], [1, 1, np.nan]])
 
 
 def test_first_means_are_those_of_ridge_regression():

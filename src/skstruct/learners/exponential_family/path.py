@@ -15,7 +15,7 @@ from skstruct.learners.exponential_family.marginal_likelihood import (
     given_log_likelihoods,
     soft_targets,
 )
-from skstruct.learners.partial_outputs import told_apart
+from skstruct.learners.partial_outputs import some_agreeing, told_apart
 from skstruct.learners.penalty_path import mean_square, rows_of
 from skstruct.learners.token_problem import ChainScores
 from skstruct.learners.tokens import TokenBatch
@@ -55,7 +55,8 @@ class TrainingRows:
     def _prepare(self) -> None:
         self.psi = self.space.targets(self.outputs)
         if self.allowed is not None:
-            soft = soft_targets(self.allowed, self.psi, self.is_open)
+            with some_agreeing(self.space, np.flatnonzero(self.is_open)):
+                soft = soft_targets(self.allowed, self.psi, self.is_open)
             if soft is None:
                 raise ValueError(missing_sums(self.space))
             self.psi = soft
@@ -155,6 +156,12 @@ class TrainingSequences(TrainingRows):
 
     def _prepare(self) -> None:
         self.batch = TokenBatch(self.features, self.starts)
+        if self.allowed is not None:
+            gaps, q = np.flatnonzero(self.is_open), len(self.space.symbols_)
+            starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[gaps])])
+            with some_agreeing(self.space, gaps):
+                zeros = np.zeros((starts[-1], q))
+                self.allowed.rows(gaps).argmin_chains(zeros, starts, np.zeros((1, q, q)))
 
     def model(self, rows: np.ndarray, alpha: float) -> Any:
         share = np.zeros(len(self.share))  # the others are passed over, so that nothing is copied

@@ -23,9 +23,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from skstruct._arrays.rows import dense
-from skstruct.learners.exponential_family.distribution import exact_means
 from skstruct.learners.max_margin.dual import MOST_BATCH, HingeDual
-from skstruct.learners.partial_outputs import open_rows
+from skstruct.learners.partial_outputs import open_rows, some_agreeing
 from skstruct.tolerances import TIE
 
 MOST_ROUNDS = 100  # of completing and solving
@@ -55,7 +54,8 @@ class LatentOutputs:
         partial = learner._partial
         self.learner, self.rows, self.open = learner, rows, open_rows(partial)
         self.allowed = learner.space_.agreeing(partial)
-        learner.problem_ = learner.problem_.with_gaps(self.allowed, partial)
+        with some_agreeing(learner.space_, self.open):
+            learner.problem_ = learner.problem_.with_gaps(self.allowed, partial)
         share = np.repeat(weight / weight.sum(), rows.lengths)
         means = ridge_means(rows, learner.problem_.soft_means(), share)
         self._take(self._completed(lambda part: learner.problem_.first_completions(
@@ -70,7 +70,8 @@ class LatentOutputs:
         outputs = np.array(self.learner.outputs_)
         for first in range(0, len(self.open), MOST_BATCH):
             part = self.open[first : first + MOST_BATCH]
-            found = complete(part)
+            with some_agreeing(self.learner.space_, part):
+                found = complete(part)
             if found.ndim == 1:
                 outputs[part] = found
             else:  # sequences, as wide as the longest of their batch
@@ -144,36 +145,6 @@ def ended_at(dual: HingeDual, objective: float, lower: float) -> HingeDual:
     """A dual whose weights have another objective, which is at least ``lower``."""
     dual.objective, dual.gap = objective, max(0.0, objective - lower)
     return dual
-
-
-def expected_targets(problem: Any, allowed: Any, gaps: np.ndarray) -> np.ndarray:
-    """Means over all allowed outputs of what a loss is linear in, for open rows; shape (m, d)."""
-    view, space = problem.view, problem.space
-    if problem.by_rank or view.is_list or space.is_list:
-        raise ValueError(
-            f"{type(problem.loss).__name__} is a loss of outputs as a whole; where parts of them "
-            "are missing, give one that adds up over parts, such as 'hamming'."
-        )
-    allowed = allowed.rows(gaps)
-    scores = np.zeros((len(gaps), allowed.embed(problem.outputs[:1]).shape[1]))
-    uniform = allowed.distribution(scores)
-    if uniform is None:
-        raise ValueError(
-            f"{type(allowed).__name__} has no exact sums over the outputs that agree with what is "
-            "known: leave out rows of which parts are missing, or give them to "
-            "ConditionalRiskMinimizer."
-        )
-    if view.embedding == allowed.embedding:
-        return np.asarray(uniform.marginals())
-    means = exact_means(uniform, allowed, within(allowed, view.embedding), scores)
-    if means is None:
-        raise ValueError(f"{type(problem.loss).__name__} has no means over missing parts.")
-    return np.asarray(dense(means))
-
-
-def within(allowed: Any, embedding: str) -> Any:
-    """A space under another embedding, unless that is its own."""
-    return allowed if allowed.embedding == embedding else allowed.with_embedding(embedding)
 
 
 def ridge_means(rows: Any, targets: Any, share: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 
 from skstruct._arrays.rows import dense
 from skstruct.learners.max_margin.dual import Vertices
+from skstruct.learners.max_margin.gaps import ChainGaps, RowGaps
 from skstruct.learners.problem import RiskProblem
 from skstruct.learners.token_problem import (
     ChainScores,
@@ -36,7 +37,7 @@ class MostViolating:
 
 
 @savable
-class MarginProblem(RiskProblem):
+class MarginProblem(RowGaps, RiskProblem):
     r"""Outputs are scored by :math:`\langle s, \psi(z) \rangle`, in training plus their loss.
 
     The coordinates are those of the space's own embedding. A loss that is bilinear in another
@@ -57,7 +58,6 @@ class MarginProblem(RiskProblem):
     smooths_means = False
     n_constants = 0
     n_features = 0  # numbers that a row is turned into before it is scored
-    least: Any = None  # losses that cannot be avoided, (n,), where parts of outputs are missing
 
     def __init__(
         self, space: Any, loss: Any, outputs: np.ndarray, *, relaxed: bool = False
@@ -142,65 +142,6 @@ class MarginProblem(RiskProblem):
         costs, offset = self.loss.cost(psi, ones), self.loss.offset(psi, ones)
         return costs, offset if self.least is None else offset - self.least[examples]
 
-    def losses_of(self, outputs: np.ndarray, examples: np.ndarray) -> Any:
-        """Losses against the truth of some examples; expected ones where parts are missing."""
-        if self.least is None:
-            return self.loss(outputs, self.outputs[examples])
-        costs, offset = self.loss_costs(examples)
-        psi = dense(self.view.embed(outputs), np.float64)
-        return np.maximum((psi * costs).sum(axis=1) + offset, 0.0)
-
-    # ------------------------------------------------------------------ missing parts
-    def with_gaps(self, allowed: Any, partial: Any) -> Any:
-        """The same problem with losses that are expected over what each row may be.
-
-        See :mod:`~skstruct.learners.max_margin.latent`.
-        """
-        from skstruct.learners.max_margin.latent import expected_targets, within
-
-        gaps = np.flatnonzero(~partial.complete)
-        other = copy.copy(self)
-        other.loss_psi = dense(self.loss_psi, np.float64).copy()
-        other.loss_psi[gaps] = expected_targets(self, allowed, gaps)
-        costs, offset = other.loss_costs(gaps)
-        space = within(allowed.rows(gaps), self.decoder.embedding)
-        found = space.argmin(self.decoder.lift(costs, self.view.embedding))
-        other.least = np.zeros(len(self.outputs))
-        other.least[gaps] = found.values + offset
-        return other
-
-    def soft_means(self) -> Any:
-        """What first completions are regressed on; a row for each row of inputs."""
-        return self.loss_psi
-
-    def first_completions(self, allowed: Any, means: np.ndarray, examples: np.ndarray) -> Any:
-        """Outputs of least expected loss among the allowed, given means of the loss's psi."""
-        from skstruct.learners.max_margin.latent import within
-
-        costs = self.loss.cost(means, np.ones((len(means), 1)))
-        costs = self.decoder.lift(np.ascontiguousarray(costs), self.view.embedding)
-        return within(allowed, self.decoder.embedding).argmin(costs).outputs
-
-    def best_allowed(
-        self, allowed: Any, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray
-    ) -> Any:
-        """Outputs of the largest score among the allowed."""
-        from skstruct.learners.max_margin.latent import within
-
-        return within(allowed, self.scored.embedding).argmin(-scores).outputs
-
-    def completed(self, outputs: np.ndarray) -> Any:
-        """The same problem with other completions; losses stay as they are."""
-        other = copy.copy(self)
-        other.outputs, other.psi = outputs, self.scored.embed(outputs)
-        return other
-
-    def own_scores(self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray) -> Any:
-        """Scores of the true outputs; shape (B,)."""
-        seeing, fixed = self.truth(examples)
-        return self.totals((scores * seeing).sum(axis=1), examples) + fixed @ constants
-
-    # ------------------------------------------------------------------ oracles
     def _second_best(
         self, scores: np.ndarray, truth: np.ndarray, examples: np.ndarray, weight: np.ndarray
     ) -> MostViolating:
@@ -259,7 +200,7 @@ class MarginProblem(RiskProblem):
     def trained(self) -> Any:
         """The same problem without what only training needs."""
         slim = copy.copy(self)
-        slim.psi = slim.loss_psi = slim.least = None
+        slim.psi = slim.loss_psi = slim.least = slim.told = None
         return slim
 
 
@@ -284,7 +225,7 @@ def _carries(space: Any, other: Any, outputs: np.ndarray) -> bool:
 
 
 @savable
-class ChainMargins(WithChainScores, MarginProblem):
+class ChainMargins(WithChainScores, ChainGaps, MarginProblem):
     r"""Chains: :math:`\sum_t \langle w_{z_t}, x_t \rangle + \sum_{t > 1} v_{z_{t-1} z_t}`.
 
     The weights of a symbol are the same at all positions, and so are those of transitions,
@@ -300,7 +241,6 @@ class ChainMargins(WithChainScores, MarginProblem):
     """
 
     relaxed = False
-    told: Any = None  # one for each token whose symbol is known, zero for others
 
     def __init__(self, space: Any, loss: Any, outputs: np.ndarray, starts: np.ndarray) -> None:
         self.loss = check_token_loss(loss, space, outputs)
@@ -383,64 +323,6 @@ class ChainMargins(WithChainScores, MarginProblem):
         losses = self.losses_of(found.outputs, examples)
         offset = sums_of_sequences(common, starts) + bigrams * self._n_steps(tokens, starts)
         return MostViolating(seeing, counts, losses, offset - found.bounds)
-
-    def _token_costs(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Costs of symbols (R, q), and what all have in common (R,): none where none is known."""
-        total = np.ones(len(tokens)) if self.told is None else self.told[tokens]
-        truth = np.zeros((len(tokens), self.n_seeing))
-        truth[np.arange(len(tokens)), self.symbols[tokens]] = total
-        costs: tuple[np.ndarray, np.ndarray] = self.loss.token_costs(truth, total)
-        return costs
-
-    def _both_told(self, tokens: np.ndarray, at: np.ndarray) -> Any:
-        """One where the symbols at positions and at those before them are known."""
-        return 1.0 if self.told is None else self.told[tokens[at - 1]] * self.told[tokens[at]]
-
-    def _n_steps(self, tokens: np.ndarray, starts: np.ndarray) -> np.ndarray:
-        """Steps of each sequence of which both symbols are known."""
-        if self.told is None:
-            return np.asarray(np.maximum(np.diff(starts) - 1, 0))
-        each, at = np.zeros(len(tokens)), inner_positions(starts)
-        each[at] = self._both_told(tokens, at)
-        steps: np.ndarray = sums_of_sequences(each, starts)
-        return steps
-
-    # ------------------------------------------------------------------ missing symbols
-    def losses_of(self, outputs: np.ndarray, examples: np.ndarray) -> Any:
-        """Losses against the symbols that are known."""
-        if self.told is None:
-            return self.loss(outputs, self.outputs[examples])
-        tokens, starts = self._tokens(examples)
-        found, true = outputs[outputs >= 0], self.symbols[tokens]
-        costs, common = self._token_costs(tokens)
-        each, at = costs[np.arange(len(found)), found] + common, inner_positions(starts)
-        wrong = (found[at - 1] != true[at - 1]) | (found[at] != true[at])
-        each[at] += self.loss.bigrams * self._both_told(tokens, at) * wrong
-        return sums_of_sequences(each, starts)
-
-    def with_gaps(self, allowed: Any, partial: Any) -> Any:
-        other = copy.copy(self)
-        other.told = partial.known[partial.outputs >= 0].astype(np.float64)
-        return other
-
-    def soft_means(self) -> Any:
-        means = np.full((len(self.symbols), self.n_seeing), 1.0 / self.n_seeing)
-        known = self.told > 0
-        means[known] = np.eye(self.n_seeing)[self.symbols[known]]
-        return means
-
-    def first_completions(self, allowed: Any, means: np.ndarray, examples: np.ndarray) -> Any:
-        costs, _ = self.loss.token_costs(means, np.ones(len(means)))
-        return allowed.argmin_chains(costs, self._tokens(examples)[1]).outputs
-
-    def best_allowed(
-        self, allowed: Any, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray
-    ) -> Any:
-        transitions = -constants.reshape(1, self.n_seeing, self.n_seeing)
-        return allowed.argmin_chains(-scores, self._tokens(examples)[1], transitions).outputs
-
-    def completed(self, outputs: np.ndarray) -> Any:
-        return self.of(outputs, self.starts)
 
     # ------------------------------------------------------------------ predicting
     def bytes_per_row(self) -> Any:
