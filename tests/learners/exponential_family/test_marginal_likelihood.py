@@ -442,7 +442,7 @@ def test_rows_that_nothing_agrees_with_are_named():
     some = LabelSets(["a", "b", "c"]).restrict(max_size=1)
     with pytest.raises(InfeasibleError, match=r"y\[2\]: no output of LabelSets within its"):
         ExponentialFamily(some).fit(X, [[1, 0, 0], [0, np.nan, 0], [1, 1, np.nan]])
-    chains = Sequences("ab").restrict(forbidden=[("a", "a"), ("a", "b")])
+    chains = Sequences("ab", 2).restrict(forbidden=[("a", "a"), ("a", "b")])
     words = [np.zeros((2, 1))] * 3
     with pytest.raises(InfeasibleError, match=r"y\[1\]: no output of Sequences within its"):
         ExponentialFamily(chains).fit(words, [["b", None], ["a", None], ["b", "a"]])
