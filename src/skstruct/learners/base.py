@@ -33,6 +33,7 @@ from skstruct.learners.inputs import (
     rows_of,
 )
 from skstruct.learners.marginals import MarginalPredictor, opened_space
+from skstruct.learners.partial_outputs import read_outputs
 from skstruct.learners.token_problem import check_positions
 from skstruct.losses import resolve_loss
 from skstruct.spaces.base import check_k
@@ -257,6 +258,8 @@ class ScoreLearner(BlockPredictor):
     """
 
     space = loss = None
+    learns_partial = False  # whether parts of outputs may be missing
+    _partial: Any = None  # what is known of the outputs, as long as such are learned from
 
     # ------------------------------------------------------------------ fitting
     @reported
@@ -267,6 +270,7 @@ class ScoreLearner(BlockPredictor):
         y: Any,
         sample_weight: Any = None,
         *,
+        known: Any = None,
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
     ) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
@@ -277,16 +281,21 @@ class ScoreLearner(BlockPredictor):
         Parameters
         ----------
         sample_weight : array of shape (n,), default=None
+        known : bool array of the shape of y, default=None
+            Which parts of the outputs are known; all have to be, unless the learner says that
+            parts may be missing.
         checkpoint : str, path or Checkpoint, default=None
             File that training is saved to on the way, and goes on from when it was stopped; it is
             removed in the end. See :class:`~skstruct.learners.Checkpoint`.
         """
-        X, weight = self._begin(X, y, sample_weight, reset=True)
+        X, weight = self._begin(X, y, sample_weight, reset=True, known=known)
         data = {"X": X, "y": y, "sample_weight": weight, "warm_start": self._goes_on_from()}
+        data |= {} if known is None else {"known": known}
         with resuming(self, checkpoint, **data) as level:
             self._announce()
             self.problem_ = self._problem(X)
             self._learn(X, weight, level)
+        self.__dict__.pop("_partial", None)
         return self
 
     def _announce(self) -> None:
@@ -305,7 +314,13 @@ class ScoreLearner(BlockPredictor):
         return None
 
     def _begin(
-        self, X: Any, y: Any, sample_weight: Any, reset: bool, encode: bool = True
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        reset: bool,
+        encode: bool = True,
+        known: Any = None,
     ) -> tuple[Any, np.ndarray]:
         """Inputs and weights of the examples, once everything is read and checked."""
         y = given_outputs(y, type(self).__name__)
@@ -315,7 +330,10 @@ class ScoreLearner(BlockPredictor):
         check_consistent_length(X, y)
         if reset:
             self.space_ = self._new_space(y)
-            self.outputs_ = self.space_.fit_validate(y)
+            self.outputs_, partial = read_outputs(self, self.space_, y, known)
+            self.__dict__.pop("_partial", None)
+            if partial is not None:
+                self._partial = partial
             self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
         else:
             self.outputs_ = self.space_.validate(y)

@@ -28,7 +28,7 @@ from skstruct.spaces.common.description import DescribedOutputs
 from skstruct.spaces.common.marginals import PartMarginals, renormalized
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows, keeps_value
 from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
-from skstruct.spaces.partial import PartialOutputs
+from skstruct.spaces.partial import PartialOutputs, are_partial
 
 
 class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -43,6 +43,7 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
     decodes_chains = False  # has ``argmin_chains`` and its like, by costs at every position
     decodes_relaxed = False  # has ``argmin_relaxed``, over a polytope that holds all psi
     decides_from_means = False  # has ``argmin_of_means``, which needs no costs of all coordinates
+    reads_partial = False  # has a ``read_partial`` of its own
     is_list = False  # a view that lists outputs, such as those of training
     # Constraints are positions among names: the parameters that bring these and may be learned,
     # each with what it becomes in ``fit``, and all other parameters that constraints depend on.
@@ -56,6 +57,7 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
         super().__init_subclass__(**kwargs)
         twins = {"tensor_argmin": ("argmin",), "decides_from_means": ("argmin",)}
         keep_in_step(cls, BaseSpace, fit_validate=("fit", "validate"), **twins)
+        cls.reads_partial = cls.read_partial is not BaseSpace.read_partial
 
     def fit(self, Y: Any) -> Self:
         return self
@@ -82,6 +84,18 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
             f"{type(self).__name__} does not read outputs of which parts are missing; leave out "
             "the rows that have missing parts."
         )
+
+    def leaves_gaps(self, Y: Any) -> bool:
+        """Whether parts of these outputs are missing in a form that ``read_partial`` reads."""
+        return self.reads_partial and (self.leaves_open or are_partial(Y))
+
+    def agreeing(self, partial: PartialOutputs) -> Any:
+        """The space with its constraints, narrowed row by row to what is known of outputs.
+
+        As ``partial.allowed``, which may leave constraints behind: outputs of training need not be
+        within those of predictions, but to have a probability they must.
+        """
+        return partial.allowed
 
     @property
     def leaves_open(self) -> bool:
@@ -178,6 +192,12 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
         named = copy.copy(self)
         named._keep_names()
         return cast(Self, clone(named))
+
+    def naming_all(self) -> Self:
+        """A copy whose names are given, so that further outputs cannot bring others."""
+        named = copy.copy(self)
+        named._keep_names()
+        return named
 
     def set_params(self, **params: Any) -> Self:
         self._check_unlimited(params)

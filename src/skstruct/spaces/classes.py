@@ -162,6 +162,13 @@ class Classes(GivenWhole):
 
         return read_candidate_names(self, Y, known)
 
+    def leaves_gaps(self, Y: Any) -> bool:
+        """A set of names is one of these; a frozen set may be a name itself."""
+        if super().leaves_gaps(Y):
+            return True
+        numbers = isinstance(Y, np.ndarray) and Y.dtype.kind != "O"
+        return not numbers and any(isinstance(cell, set) for cell in Y)
+
     def known_targets(self, known: np.ndarray) -> np.ndarray | None:
         return np.repeat(known, len(self.labels_), axis=1)
 

@@ -200,6 +200,10 @@ class Hierarchy(IndicatorSpace):
     def fit_validate(self, Y: Any) -> np.ndarray:
         return self._with_ancestors(self._fit(Y))
 
+    def _fit(self, Y: Any) -> np.ndarray:
+        Z = super()._fit(Y)
+        return self._with_ancestors(Z) if self.close else Z
+
     def _with_ancestors(self, Z: np.ndarray) -> np.ndarray:
         if self.close:
             closed: np.ndarray = (Z @ self.dag_.ancestors > 0).astype(np.int8)

@@ -99,6 +99,14 @@ class IndicatorSpace(MarkedLabels, UniformSets):
 
         return read_partial_sets(self, Y, known)
 
+    def agreeing(self, partial: PartialOutputs) -> Any:
+        low = np.asarray(partial.outputs) > 0
+        narrowed = self.constraints_.narrow(
+            low=low, high=low | ~partial.known, min_size=None, max_size=None, groups=(),
+            one_path=False,
+        )  # fmt: skip
+        return self._limited(narrowed)
+
     def open_labels(self, Z: np.ndarray) -> np.ndarray:
         """Labels that a set leaves open though it does not hold them; bool of shape (n, d)."""
         return np.zeros(Z.shape, bool)

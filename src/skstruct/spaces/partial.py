@@ -161,7 +161,7 @@ def check_some_known(known: np.ndarray, names: Any, used_by: str) -> None:
 
 def read_partial(space: Any, Y: Any, known: Any = None) -> PartialOutputs | None:
     """What is known of outputs, where some leave something open; None where none does."""
-    if known is None and not space.leaves_open and not are_partial(Y):
+    if known is None and not space.leaves_gaps(Y):
         return None
     found: PartialOutputs = space.read_partial(Y, known)
     if found.by_parts and found.observed.all():

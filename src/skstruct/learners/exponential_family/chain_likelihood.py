@@ -170,6 +170,7 @@ class ChainModel:
         scores = self._scores(tokens, W)
         true = scores[np.arange(last - first), symbols]
         value = -float(np.repeat(weight, np.diff(starts)) @ true)
+        given = self._given(rows, scores, transitions)
         if block.plain and self.space.constraints is None:
             log_sums, left = block.residuals(scores, starts, symbols, weight, steps)
         else:
@@ -185,11 +186,22 @@ class ChainModel:
             marginals[np.arange(upto[-1]), symbols[taken]] -= np.repeat(weight[left], lengths)
             scores[taken] = marginals
             steps += counts[0]
+        if given is not None:
+            more, at, residuals, of_steps = given
+            value -= more
+            scores[at] += residuals
+            steps += of_steps
         if self.constant:
             of_W[-1] += scores.sum(axis=0)
             of_W = of_W[:-1]
         self.products.pull_back(tokens, scores, of_W)
         return value + float(weight @ log_sums)
+
+    def _given(
+        self, rows: slice, scores: np.ndarray, transitions: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray] | None:
+        """What changes where symbols of some sequences are missing; nothing here."""
+        return None
 
     def _scores(self, tokens: slice, W: np.ndarray) -> np.ndarray:
         scores = np.zeros((tokens.stop - tokens.start, self.q))

@@ -18,12 +18,14 @@ from skstruct.learners.exponential_family.path import (
     LikelihoodPath,
     TrainingRows,
     TrainingSequences,
+    missing_sums,
 )
 from skstruct.learners.exponential_family.prediction import ExponentialPredictor
 from skstruct.learners.exponential_family.problem import ExponentialProblem
 from skstruct.learners.features import InputFeatures
 from skstruct.learners.inputs import plain_kernel
 from skstruct.learners.leave_out import LeaveOutSearch
+from skstruct.learners.partial_outputs import check_not_masked
 from skstruct.learners.passes import is_streamed
 from skstruct.learners.penalty_path import (
     Fold,
@@ -56,6 +58,18 @@ class ExponentialFamily(ExponentialPredictor):
     is known (trees, chains, sets, spanning trees, short rankings, ...), training is exact;
     elsewhere gradients come from Markov chains. The means of psi under the model are its
     marginals, so that predictions of least risk under any loss come from the same decoders.
+
+    Parts of outputs may be missing: cells of None, NaN or NA, masked arrays, positions of
+    sequences without a symbol, a set of classes for one of these, hierarchies that leave parts
+    open. Where what is known of row i leaves the outputs :math:`S_i`, the marginal likelihood is
+    maximised [2]_,
+
+    .. math:: \min_W \alpha \|W\|^2 + \frac1n \sum_i \bigl(\ln Z(W x_i) - \ln Z(W x_i; S_i)\bigr),
+              \qquad Z(u; S) = \sum_{y \in S} \exp \langle u, \psi(y) \rangle,
+
+    for spaces whose sums are exact. That is not convex: what is found is a local optimum, begun
+    from the weights that are best where every row has the mean of psi over :math:`S_i`. Penalties
+    are then compared by the marginal likelihood of left-out rows, whatever the loss.
 
     Parameters
     ----------
@@ -113,6 +127,7 @@ class ExponentialFamily(ExponentialPredictor):
     coef_, intercept_ : arrays of shape (d, p) and (d,), where the kernel is linear
     transition_coef_ : array of shape (q, q), of sequences with features for every position
     objective_ : float; NaN where gradients are stochastic
+    trace_ : array, the objective at the beginning and after each step of L-BFGS; else empty
     n_iter_, converged_ : how training ended
     solver_ : "exact", "annealed" or "contrastive", how it was trained
 
@@ -120,6 +135,8 @@ class ExponentialFamily(ExponentialPredictor):
     ----------
     .. [1] S. Vembu, "Learning to predict combinatorial structures", PhD thesis, Bonn, 2010,
        chapter 6.
+    .. [2] Y. Tsuboi, H. Kashima, S. Mori, H. Oda, Y. Matsumoto, "Training conditional random
+       fields using incomplete annotations", COLING 2008.
 
     Examples
     --------
@@ -132,6 +149,17 @@ class ExponentialFamily(ExponentialPredictor):
     array([0.86])
     >>> model.predict([[0.0], [1.0]], loss="hamming").tolist()
     [['sun'], ['sea', 'sun']]
+
+    Symbols that are not known, and a class that is one of two:
+
+    >>> words, tags = [[[1.0], [0.0]], [[0.0], [1.0]]], [["A", None], [None, "A"]]
+    >>> from skstruct.spaces import Classes, Sequences
+    >>> chain = ExponentialFamily(Sequences("AB"), alpha=0.01).fit(words, tags)
+    >>> bool(chain.trace_[-1] < chain.trace_[0] < np.log(2))
+    True
+    >>> some = ExponentialFamily(Classes(), alpha=0.01)
+    >>> some.fit(X, ["sun", {"sun", "sea"}, None, "sea"]).predict([[0.0], [1.0]]).tolist()
+    ['sun', 'sea']
     """
 
     def __init__(
@@ -163,6 +191,8 @@ class ExponentialFamily(ExponentialPredictor):
         self.verbose = verbose
         self.random_state = random_state
 
+    learns_partial = True
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         resolve_solver(self.solver)
@@ -181,6 +211,7 @@ class ExponentialFamily(ExponentialPredictor):
         y: Any = None,
         sample_weight: Any = None,
         *,
+        known: Any = None,
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
     ) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
@@ -198,13 +229,18 @@ class ExponentialFamily(ExponentialPredictor):
         Parameters
         ----------
         sample_weight : array of shape (n,), default=None
+        known : bool array of the shape of y, default=None
+            Which parts of the outputs are known, where ``y`` does not say so by gaps: cells of a
+            table, rows of classes, positions of sequences. What stands elsewhere is not looked at.
+            Blocks of a source have gaps in place of a mask.
         checkpoint : str, path or Checkpoint, default=None
             File that training is saved to on the way, and goes on from when it was stopped; it is
             removed in the end. See :class:`~skstruct.learners.Checkpoint`.
         """
         if is_streamed(X, y):
+            check_not_masked(known, type(self).__name__)
             return self._fit_source(as_source(X, y, sample_weight), checkpoint)
-        fitted: Self = super().fit(X, y, sample_weight, checkpoint=checkpoint)
+        fitted: Self = super().fit(X, y, sample_weight, known=known, checkpoint=checkpoint)
         return fitted
 
     def _fit_source(self, source: Any, checkpoint: Any) -> Self:
@@ -234,7 +270,7 @@ class ExponentialFamily(ExponentialPredictor):
     def _end(self, solution: Solution) -> None:
         """Keep how training ended."""
         self.objective_, self.n_iter_ = solution.objective, solution.n_iter
-        self.converged_ = solution.converged
+        self.converged_, self.trace_ = solution.converged, np.array(solution.trace)
 
     def _problem(self, X: Any) -> Any:
         self.seed_ = self._seed()
@@ -267,7 +303,8 @@ class ExponentialFamily(ExponentialPredictor):
         rows = self._rows(X, tokens, share)
         self.alpha_, self.search_ = self._chosen(X, rows, level)
         model = rows.model(np.arange(len(share)), self.alpha_)
-        start, settings = np.zeros(model.size), self._settings(model)
+        settings = self._settings(model)
+        start = rows.beginning(model, settings)
         solution = self._solved(model, start, level=level.below("training"), **settings)
         self._take(*rows.parts(model, solution.theta))
         self._end(solution)
@@ -328,7 +365,7 @@ class ExponentialFamily(ExponentialPredictor):
 
         def folds() -> list[Fold]:
             settings = {"X": X, **rows.splitting}
-            found = split_rows(self.outputs_, rows.share, self.random_state, **settings)
+            found = split_rows(rows.split_by, rows.share, self.random_state, **settings)
             return found if self.solver_ == "exact" else found[:1]
 
         def choose() -> tuple[float, LeaveOutSearch | None]:
@@ -348,6 +385,8 @@ class ExponentialFamily(ExponentialPredictor):
             )
         if exact:
             return "exact"
+        if self._partial is not None:
+            raise ValueError(missing_sums(self.space_, name))
         if differs_by_row(self.space_):
             raise ValueError(
                 f"The constraints of {type(self.space_).__name__} differ from row to row, which "
@@ -360,6 +399,8 @@ class ExponentialFamily(ExponentialPredictor):
         """Outputs to learn from have a probability; partial rankings stand for several."""
         space, outputs = self.space_, self.outputs_
         outside = ~space.contains(outputs)
+        if self._partial is not None:  # sums within constraints tell of the others
+            outside &= self._partial.complete
         if space.constraints is None:
             outside &= space.are_complete(outputs)
         if outside.any():

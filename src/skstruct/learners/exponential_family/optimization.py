@@ -33,6 +33,7 @@ class Solution:
     gradient_norm: float  # largest entry
     n_iter: int
     converged: bool
+    trace: tuple[float, ...] = ()  # objectives, step by step, where they are known
 
 
 def lbfgs(
@@ -68,7 +69,8 @@ def lbfgs(
             ConvergenceWarning,
             stacklevel=4,
         )
-    return Solution(descent.theta, float(descent.value), norm, descent.n_iter, converged)
+    ended = descent.n_iter, converged, tuple(descent.trace)
+    return Solution(descent.theta, float(descent.value), norm, *ended)
 
 
 def _descended_until(

@@ -9,6 +9,13 @@ from scipy import sparse
 from skstruct._arrays.rows import dense
 from skstruct.learners.exponential_family.chain_likelihood import ChainModel
 from skstruct.learners.exponential_family.likelihood import RowModel
+from skstruct.learners.exponential_family.marginal_likelihood import (
+    PartialChainModel,
+    PartialRowModel,
+    given_log_likelihoods,
+    soft_targets,
+)
+from skstruct.learners.partial_outputs import some_agreeing, told_apart
 from skstruct.learners.penalty_path import mean_square, rows_of
 from skstruct.learners.token_problem import ChainScores
 from skstruct.learners.tokens import TokenBatch
@@ -31,23 +38,49 @@ class TrainingRows:
     """
 
     splitting: ClassVar[dict[str, int]] = {}  # how rows are left out; see split_rows
+    allowed: Any = None  # the space, narrowed to what row i may be, where parts are missing
 
     def __init__(self, learner: Any, features: Any, share: np.ndarray) -> None:
         self.learner, self.features, self.share = learner, features, share
         self.space, self.outputs = learner.space_, learner.outputs_
+        partial = learner._partial
+        if partial is not None:
+            self.allowed, self.is_open = self.space.agreeing(partial), ~partial.complete
+            self.split_by = told_apart(partial)
+        else:
+            self.split_by = self.outputs
         self.free_last = bool(learner.fit_intercept)
         self._prepare()
 
     def _prepare(self) -> None:
         self.psi = self.space.targets(self.outputs)
+        if self.allowed is not None:
+            with some_agreeing(self.space, np.flatnonzero(self.is_open)):
+                soft = soft_targets(self.allowed, self.psi, self.is_open)
+            if soft is None:
+                raise ValueError(missing_sums(self.space))
+            self.psi = soft
 
     def model(self, rows: np.ndarray, alpha: float) -> Any:
         """The penalised likelihood of some rows."""
         share = self._of(rows, self.share)
-        return RowModel(
+        given = (
             self._space(rows), self._of(rows, self.features), self._of(rows, self.psi),
             share / share.sum(), alpha, self.learner.memory, self.free_last,
         )  # fmt: skip
+        if self.allowed is None:
+            return RowModel(*given)
+        allowed = self.allowed if len(rows) == len(self.share) else self.allowed.rows(rows)
+        return PartialRowModel(*given, allowed=allowed, is_open=self._of(rows, self.is_open))
+
+    def beginning(self, model: Any, settings: dict[str, Any]) -> np.ndarray:
+        """Weights to begin with: zeros, or where parts are missing those of soft outputs."""
+        theta = np.zeros(model.size)
+        if self.allowed is None:
+            return theta
+        settings = softened(settings)
+        soft: np.ndarray = self.learner._solved(model.beginning(), theta, **settings).theta
+        return soft
 
     def _of(self, rows: np.ndarray, values: Any) -> Any:
         return values if len(rows) == len(self.share) else values[rows]
@@ -65,8 +98,11 @@ class TrainingRows:
 
     def log_likelihoods(self, scores: Any, rows: np.ndarray) -> Any:
         """Logarithms of the probabilities of the outputs of some rows; shape (n,)."""
-        psi = dense(self.psi[rows], np.float64)
         distribution = self.space.rows(rows).distribution(scores)
+        if self.allowed is not None:
+            given = given_log_likelihoods(self.allowed, self.is_open, self.psi, scores, rows)
+            return given - distribution.log_partition
+        psi = dense(self.psi[rows], np.float64)
         return np.einsum("nd,nd->n", scores, psi) - distribution.log_partition
 
     def curvature(self) -> float:
@@ -92,6 +128,8 @@ class TrainingRows:
     @property
     def by_likelihood(self) -> bool:
         """Whether penalties are compared by likelihoods, not by the loss of predictions."""
+        if self.allowed is not None:  # no loss is known where the truth is not
+            return True
         return self.learner.loss is None and self.learner.solver_ == "exact"
 
     def usual_penalty(self) -> float | None:
@@ -118,14 +156,23 @@ class TrainingSequences(TrainingRows):
 
     def _prepare(self) -> None:
         self.batch = TokenBatch(self.features, self.starts)
+        if self.allowed is not None:
+            gaps, q = np.flatnonzero(self.is_open), len(self.space.symbols_)
+            starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[gaps])])
+            with some_agreeing(self.space, gaps):
+                zeros = np.zeros((starts[-1], q))
+                self.allowed.rows(gaps).argmin_chains(zeros, starts, np.zeros((1, q, q)))
 
     def model(self, rows: np.ndarray, alpha: float) -> Any:
         share = np.zeros(len(self.share))  # the others are passed over, so that nothing is copied
         share[rows] = self.share[rows] / self.share[rows].sum()
         batch = self.batch
-        return ChainModel(
+        given = (
             self.space, batch.tokens, batch.starts, self.outputs, share, alpha, self.free_last
-        )
+        )  # fmt: skip
+        if self.allowed is None:
+            return ChainModel(*given)
+        return PartialChainModel(*given, allowed=self.allowed, is_open=self.is_open)
 
     def parts(self, model: Any, theta: np.ndarray) -> Any:
         return model.parts(theta)
@@ -141,6 +188,8 @@ class TrainingSequences(TrainingRows):
         problem: Any = self.learner.problem_
         outputs = self.outputs[rows]
         values = problem.values(scores, outputs, rows)
+        if self.allowed is not None:
+            values = self._given_values(values, scores, rows)
         block = ChainBlock(scores.transitions[0])
         if block.plain and self.space.constraints is None:  # by what training has compiled
             symbols, none = outputs[outputs >= 0], np.zeros_like(block.matrix)
@@ -150,6 +199,17 @@ class TrainingSequences(TrainingRows):
             if not left.any():
                 return values - sums
         return values - problem.log_partition(scores, rows).values
+
+    def _given_values(self, values: np.ndarray, scores: Any, rows: np.ndarray) -> np.ndarray:
+        """Scores of sequences, and ln Z over what is allowed where symbols are missing."""
+        gaps = np.flatnonzero(self.is_open[rows])
+        if not len(gaps):
+            return values
+        some = rows_of(TokenBatch(scores.values, scores.starts), gaps)
+        space = self.allowed.rows(rows[gaps])
+        found = space.distribution_of_chains(some.tokens, some.starts, scores.transitions)
+        values[gaps] = found.log_partition
+        return values
 
     def curvature(self) -> float:
         """Of an indicator, at most, times the mean length of a sequence."""
@@ -173,6 +233,23 @@ class TrainingSequences(TrainingRows):
         variance = square * spread * X.shape[0] / max(entries, 1)
         n = max(1, int(np.count_nonzero(self.share)))
         return (float(variance) if variance > 0 else 1.0) / n
+
+
+def softened(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings of a training that only leads to another one."""
+    tol, steps = LOOSER * settings["tol"], min(settings["max_iter"], MOST_STEPS)
+    return {**settings, "tol": tol, "max_iter": steps, "verbose": 0, "warn": False}
+
+
+def missing_sums(space: Any, solver: str = "auto") -> str:
+    """What is said where probabilities of what is known cannot be summed."""
+    if solver not in ("auto", "exact"):
+        return "Outputs of which parts are missing are summed exactly: solver is 'auto' or 'exact'."
+    return (
+        f"{type(space).__name__} has no exact sums over the outputs that agree with what is known, "
+        "which ExponentialFamily needs where parts of outputs are missing: leave these rows out, "
+        "or give them to ConditionalRiskMinimizer."
+    )
 
 
 class LikelihoodPath:
@@ -200,15 +277,13 @@ class LikelihoodPath:
     def fit_at(self, alpha: float, rows: np.ndarray, start: Any) -> tuple[Any, Any]:
         """Weights for some rows, begun with those of a stronger penalty."""
         learner = self.learner
+        model = self.rows.model(rows, alpha) if start is None else start[0]
+        settings = softened(learner._settings(model))
         if start is None:
-            model = self.rows.model(rows, alpha)
-            theta = np.zeros(model.size)
+            theta = self.rows.beginning(model, settings)
         else:
-            model, theta = start
+            theta = start[1]
             model.penalise(alpha)
-        settings = learner._settings(model)
-        settings |= {"tol": LOOSER * settings["tol"], "verbose": 0, "warn": False}
-        settings["max_iter"] = min(settings["max_iter"], MOST_STEPS)
         theta = learner._solved(model, theta, **settings).theta
         return self.rows.parts(model, theta), (model, theta)
 

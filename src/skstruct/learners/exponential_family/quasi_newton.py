@@ -95,9 +95,10 @@ class Descent:
         self.function, self.theta = function, theta
         self.history, self.n_iter, self.n_calls = History(len(theta), memory), 0, 0
         self.value, self.gradient, self.failed = np.inf, theta, False
+        self.trace: list[float] = []  # values so far
 
     def state(self) -> dict[str, Any]:
-        names = ("theta", "value", "gradient", "n_iter", "n_calls", "history")
+        names = ("theta", "value", "gradient", "n_iter", "n_calls", "history", "trace")
         return {name: getattr(self, name) for name in names}
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -108,6 +109,7 @@ class Descent:
 
     def begin(self) -> None:
         self.value, self.gradient = self._call(self.theta)
+        self.trace = [float(self.value)]
 
     def _call(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         self.n_calls += 1
@@ -132,6 +134,7 @@ class Descent:
         change = gradient - self.gradient
         self.history.add(direction, change, gradient)
         self.value, self.gradient, self.n_iter = value, gradient, self.n_iter + 1
+        self.trace.append(float(value))
         return True
 
     def _searched(

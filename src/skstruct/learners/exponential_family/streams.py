@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from skstruct.learners.exponential_family.chain_likelihood import ChainModel, penalty
+from skstruct.learners.exponential_family.marginal_likelihood import PartialChainModel
 from skstruct.learners.inputs import read_inputs
 from skstruct.learners.token_problem import check_positions
 from skstruct.learners.tokens import TokenBatch, are_tokens
+from skstruct.spaces.partial import PartialOutputs
 from skstruct.tolerances import CHAIN_GRADIENT_ACCURACY
 
 FIRST_SEQUENCES = 2000  # that are learned from in memory, before all are read
@@ -103,12 +105,26 @@ class StreamedChains:
         learner = self.learner
         for block in blocks_of(self.source):
             batch = read_inputs(learner, block.X)
-            outputs = learner.space_.validate(block.y)
+            outputs, partial = _read(learner.space_, block.y)
             check_positions(batch, learner.space_, outputs)
             assert isinstance(batch, TokenBatch)
             weight = np.ones(len(batch)) if block.weight is None else np.asarray(block.weight)
             tokens = learner.features_map_.mapped(batch.tokens)
-            yield ChainModel(
+            given = (
                 learner.space_, tokens, batch.starts, outputs, weight / self.total, 0.0,
                 bool(learner.fit_intercept),
             )  # fmt: skip
+            if partial is None:
+                yield ChainModel(*given)
+            else:
+                allowed, is_open = partial.allowed, ~partial.complete
+                yield PartialChainModel(*given, allowed=allowed, is_open=is_open)
+
+
+def _read(space: Any, y: Any) -> tuple[np.ndarray, PartialOutputs | None]:
+    """Sequences of a block, and what is known of them where symbols are missing."""
+    if not space.leaves_gaps(y):
+        return space.validate(y), None
+    named = space.naming_all()  # which a block does not change
+    partial = named.read_partial(y)
+    return (partial.outputs, partial) if not partial.complete.all() else (partial.outputs, None)

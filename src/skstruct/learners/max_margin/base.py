@@ -145,6 +145,10 @@ class HingeLearner(MarginLearner):
             )
         with expecting(self, classes):
             X, weight = self._begin(X, y, sample_weight, reset=past is None)
+        if self._partial is not None:
+            raise ValueError(
+                "partial_fit takes outputs that are known as a whole: give all rows to fit."
+            )
         X = X.copy() if hasattr(X, "copy") else X  # it is the user's, who may change it
         if past is not None:
             X, weight = _stacked(past.X, X), np.concatenate([past.weight, weight])
@@ -164,6 +168,11 @@ class HingeLearner(MarginLearner):
         """Solve the dual, begun where one of the same objective stopped; what to go on from."""
         self._warn_if_approximate()
         self.scores_, rows = self._rows(X, weight)
+        latent = None
+        if self._partial is not None:
+            from skstruct.learners.max_margin.latent import LatentOutputs
+
+            latent = LatentOutputs(self, rows, weight)
         if past is None or is_given(self.alpha):
             self.alpha_, self.search_ = self._chosen(X, rows, weight, level)
         memory = parse_memory(self.memory)
@@ -171,7 +180,7 @@ class HingeLearner(MarginLearner):
         key = self._objective_key() if keep else None
         if key is not None and past is not None and past.dual is not None and past.key == key:
             dual.take_over(past.dual)
-        dual = self._solve(dual, level)
+        dual = self._solve(dual, level) if latent is None else latent.solve(dual)
         self.problem_ = self.problem_.trained()
         X = None if self._precomputed else X
         return Past(X, self.outputs_, weight, dual if keep else None, key)
@@ -222,11 +231,16 @@ class HingeLearner(MarginLearner):
 
     def _solve(self, dual: HingeDual, level: Any) -> HingeDual:
         """Climb, keep the weights, and give the dual back."""
+        self._climbed(dual, level)
+        self._finish(dual)
+        return dual
+
+    def _climbed(self, dual: HingeDual, level: Any = NOWHERE) -> HingeDual:
+        """A dual, solved as far as asked for."""
         oracle = self._oracle()
         if not dual.clock or not dual.measure(oracle, self.tol):  # it may have gone on from the end
             passes = track(range(self.max_iter), "training", self.verbose)
             dual.solve(oracle, self.tol, passes, self._seed(), level.below("training"))
-        self._finish(dual)
         return dual
 
     @abstractmethod
@@ -306,8 +320,7 @@ class HingePath:
             part = rows[first : first + MOST_BATCH]
             scores = self.rows.left_out_scores(dual, learned, part)
             outputs = self.problem.outputs_of(scores, dual.constants, part)
-            truth = self.problem.outputs[part]
-            losses[first : first + MOST_BATCH] = self.problem.loss(outputs, truth)
+            losses[first : first + MOST_BATCH] = self.problem.losses_of(outputs, part)
         return losses
 
 

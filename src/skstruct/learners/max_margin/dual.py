@@ -148,6 +148,17 @@ class HingeDual:
         self._settle()
         return self
 
+    def restart(self, examples: np.ndarray) -> Self:
+        """Forget the vertices of some examples, whose true outputs are others now."""
+        rows = self.rows.of(examples)
+        self.points[rows], self.point_constants[examples] = 0.0, 0.0
+        self.point_losses[examples], self.dual_weights[examples] = 0.0, 0.0
+        self.stamps[examples] = -1
+        self.dual_weights[examples, 0], self.stamps[examples, 0] = 1.0, 0
+        self._multiply()
+        self._settle()
+        return self
+
     def means(self, values: np.ndarray) -> Any:
         """Means over the vertices of each example, of values (M, slots, ...); rows of points."""
         dual_weights = self.dual_weights

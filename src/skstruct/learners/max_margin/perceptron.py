@@ -135,6 +135,7 @@ class StructuredPerceptron(MarginLearner):
         y: Any,
         sample_weight: Any = None,
         *,
+        known: Any = None,
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
     ) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
@@ -143,11 +144,13 @@ class StructuredPerceptron(MarginLearner):
         ----------
         sample_weight : array of shape (n,), default=None
             An update is so many times as long; rows of weight zero are not visited.
+        known : bool array of the shape of y, default=None
+            Which parts of the outputs are known; all have to be.
         checkpoint : str, path or Checkpoint, default=None
             File that training is saved to on the way, and goes on from when it was stopped; it is
             removed in the end. See :class:`~skstruct.learners.Checkpoint`.
         """
-        X, weight = self._begin(X, y, sample_weight, reset=True)
+        X, weight = self._begin(X, y, sample_weight, reset=True, known=known)
         data = {} if sample_weight is None else {"sample_weight": weight}
         with resuming(self, checkpoint, X=X, y=y, **data) as level:
             self._announce()

@@ -11,6 +11,7 @@ import numpy as np
 
 from skstruct._arrays.rows import dense
 from skstruct.learners.max_margin.dual import Vertices
+from skstruct.learners.max_margin.gaps import ChainGaps, RowGaps
 from skstruct.learners.problem import RiskProblem
 from skstruct.learners.token_problem import (
     ChainScores,
@@ -36,7 +37,7 @@ class MostViolating:
 
 
 @savable
-class MarginProblem(RiskProblem):
+class MarginProblem(RowGaps, RiskProblem):
     r"""Outputs are scored by :math:`\langle s, \psi(z) \rangle`, in training plus their loss.
 
     The coordinates are those of the space's own embedding. A loss that is bilinear in another
@@ -130,7 +131,7 @@ class MarginProblem(RiskProblem):
             found = decoder.argmin(costs)
             psi, losses = (
                 dense(self.scored.embed(found.outputs), np.float64),
-                self.loss(found.outputs, truth),
+                self.losses_of(found.outputs, examples),
             )
         return MostViolating(psi, np.zeros((len(psi), 0)), losses, offset - found.bounds)
 
@@ -138,7 +139,8 @@ class MarginProblem(RiskProblem):
         """Losses of some examples as costs of the coordinates of ``view``, and constants."""
         psi = dense(self.loss_psi[examples], np.float64)
         ones = np.ones((len(psi), 1))
-        return self.loss.cost(psi, ones), self.loss.offset(psi, ones)
+        costs, offset = self.loss.cost(psi, ones), self.loss.offset(psi, ones)
+        return costs, offset if self.least is None else offset - self.least[examples]
 
     def _second_best(
         self, scores: np.ndarray, truth: np.ndarray, examples: np.ndarray, weight: np.ndarray
@@ -198,7 +200,7 @@ class MarginProblem(RiskProblem):
     def trained(self) -> Any:
         """The same problem without what only training needs."""
         slim = copy.copy(self)
-        slim.psi = slim.loss_psi = None
+        slim.psi = slim.loss_psi = slim.least = slim.told = None
         return slim
 
 
@@ -223,7 +225,7 @@ def _carries(space: Any, other: Any, outputs: np.ndarray) -> bool:
 
 
 @savable
-class ChainMargins(WithChainScores, MarginProblem):
+class ChainMargins(WithChainScores, ChainGaps, MarginProblem):
     r"""Chains: :math:`\sum_t \langle w_{z_t}, x_t \rangle + \sum_{t > 1} v_{z_{t-1} z_t}`.
 
     The weights of a symbol are the same at all positions, and so are those of transitions,
@@ -307,21 +309,19 @@ class ChainMargins(WithChainScores, MarginProblem):
         lengths = np.diff(starts)
         weight = np.repeat(np.broadcast_to(weight, len(examples)), lengths)
         unary = -weight[:, None] * scores
-        truth = np.zeros_like(unary)
-        truth[np.arange(len(true)), true] = 1.0
-        costs, common = self.loss.token_costs(truth, np.ones(len(true)))
+        costs, common = self._token_costs(tokens)
         unary -= costs
         transitions = -constants.reshape(1, q, q)
         if bigrams or (len(weight) and np.ptp(weight) > 0):
             transitions = weight[:, None, None] * transitions
             at = inner_positions(starts)
-            transitions[at, true[at - 1], true[at]] += bigrams
+            transitions[at, true[at - 1], true[at]] += bigrams * self._both_told(tokens, at)
         elif len(weight):
             transitions = weight[0] * transitions
         found = self.space.rows(examples).argmin_chains(unary, starts, transitions)
         seeing, counts = self._psi(found.outputs[found.outputs >= 0], starts)
-        losses = self.loss(found.outputs, self.outputs[examples])
-        offset = sums_of_sequences(common, starts) + bigrams * np.maximum(lengths - 1, 0)
+        losses = self.losses_of(found.outputs, examples)
+        offset = sums_of_sequences(common, starts) + bigrams * self._n_steps(tokens, starts)
         return MostViolating(seeing, counts, losses, offset - found.bounds)
 
     # ------------------------------------------------------------------ predicting

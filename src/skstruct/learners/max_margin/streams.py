@@ -165,6 +165,11 @@ def fit_source(model: Any, source: Any, checkpoint: Any) -> Any:
         X, weight = model._begin(sample.X, sample.y, sample.weight, reset=True, encode=False)
     except (ValueError, TypeError) as error:
         raise placed_in(source, sample, error) from error
+    if model._partial is not None:
+        raise ValueError(
+            "StructuredSVM completes outputs of which parts are missing in memory: give arrays, or "
+            "leave these rows out of the blocks."
+        )
     if differs_by_row(model.space_):
         raise ValueError("Constraints of single rows do not go with rows that come in blocks.")
     data = {"X": X, "y": sample.y, "sample_weight": weight, "n_rows": source.n_rows}

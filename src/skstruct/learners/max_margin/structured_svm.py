@@ -9,6 +9,7 @@ from skstruct._arrays.progress import reported
 from skstruct.learners.checkpoints.saving import Checkpoint
 from skstruct.learners.max_margin.base import HingeLearner
 from skstruct.learners.max_margin.slack_rescaling import RESCALINGS, oracle_of
+from skstruct.learners.partial_outputs import check_not_masked
 from skstruct.learners.passes import is_streamed
 from skstruct.saving import savable
 from skstruct.streaming import as_source
@@ -31,6 +32,20 @@ class StructuredSVM(HingeLearner):
     On :class:`~skstruct.spaces.Hierarchy` this is the hierarchical max-margin network, on
     :class:`~skstruct.spaces.Sequences` with a row of features per position a chain with
     transitions.
+
+    Parts of outputs may be missing (see :class:`~skstruct.learners.ExponentialFamily` for how they
+    are given). Where what is known of row i leaves the outputs :math:`S_i`, the objective is [6]_
+
+    .. math:: \min_W \tfrac\alpha2 \|W\|^2 + \frac1n \sum_i \Bigl(\max_z \bigl(\ell_i(z)
+              + \langle W' x_i, \psi(z) \rangle\bigr) - \max_{h \in S_i} \langle W' x_i, \psi(h)
+              \rangle\Bigr).
+
+    Outputs are completed by the h of the largest score, the convex problem that is left is solved,
+    and so in turns until no completion changes: a local optimum. :math:`\ell_i` is the loss
+    expected over all of :math:`S_i` alike, less its least value there: for losses that add up over
+    labels or symbols it is that of the known ones. First completions are those of least expected
+    loss under a ridge regression of psi, of which open rows have the mean over :math:`S_i`. That
+    goes with ``rescaling="margin"``, and with rows in memory.
 
     Parameters
     ----------
@@ -78,6 +93,9 @@ class StructuredSVM(HingeLearner):
         The optimum is between the last and the second; the first is their difference.
     n_iter_ : int
     history_ : array of (pass, objective, gap), wherever the gap was measured
+    trace_ : array
+        Where parts of outputs are missing: the objective after each round of completing and
+        solving, which never rises. The gap is that of the last completions, ``outputs_``.
     space_, loss_, outputs_ : the fitted parts
 
     References
@@ -91,6 +109,7 @@ class StructuredSVM(HingeLearner):
        Learning 77, 2009.
     .. [5] C. Lemaréchal, A. Nemirovskii, Y. Nesterov, "New variants of bundle methods",
        Mathematical Programming 69, 1995.
+    .. [6] C.-N. Yu, T. Joachims, "Learning structural SVMs with latent variables", ICML 2009.
 
     Examples
     --------
@@ -103,6 +122,15 @@ class StructuredSVM(HingeLearner):
     >>> [sorted(labels) for labels in model.fit(X, Y).predict([[0.05], [3.0]])]
     [['animal', 'cat'], []]
     >>> bool(model.gap_ <= 0.01 * model.objective_)
+    True
+
+    With labels that are known to be in, or out, and nothing of others:
+
+    >>> Y[0], Y[2] = {"include": ["cat"]}, {"include": ["dog"], "exclude": ["cat"]}
+    >>> trace = model.fit(X, Y).trace_
+    >>> [sorted(labels) for labels in model.space_.restore(model.outputs_[[0, 2]])]
+    [['animal', 'cat'], ['animal', 'dog']]
+    >>> all(trace[1:] <= trace[:-1])
     True
     """
 
@@ -135,6 +163,8 @@ class StructuredSVM(HingeLearner):
         self.verbose = verbose
         self.random_state = random_state
 
+    learns_partial = True
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.rescaling not in RESCALINGS:
@@ -155,6 +185,7 @@ class StructuredSVM(HingeLearner):
         y: Any = None,
         sample_weight: Any = None,
         *,
+        known: Any = None,
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
     ) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
@@ -172,6 +203,9 @@ class StructuredSVM(HingeLearner):
         Parameters
         ----------
         sample_weight : array of shape (n,), default=None
+        known : bool array of the shape of y, default=None
+            Which parts of the outputs are known, where ``y`` does not say so by gaps; for rows in
+            memory.
         checkpoint : str, path or Checkpoint, default=None
             File that training is saved to on the way, and goes on from when it was stopped; it is
             removed in the end. See :class:`~skstruct.learners.Checkpoint`.
@@ -189,7 +223,8 @@ class StructuredSVM(HingeLearner):
         if is_streamed(X, y):
             from skstruct.learners.max_margin.streams import fit_source
 
+            check_not_masked(known, type(self).__name__)
             fitted: Self = fit_source(self, as_source(X, y, sample_weight), checkpoint)
             return fitted
-        fitted = super().fit(X, y, sample_weight, checkpoint=checkpoint)
+        fitted = super().fit(X, y, sample_weight, known=known, checkpoint=checkpoint)
         return fitted

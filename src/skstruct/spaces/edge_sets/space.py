@@ -53,6 +53,8 @@ class EdgeSetSpace(IndicatorSpace):
     _pairs_of = ("nodes", "other", "learned_nodes_")
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ("directed",)
 
+    read_partial = BaseSpace.read_partial  # some edges of an output are rarely an output
+
     @abstractmethod
     def _why_not(self, row: np.ndarray) -> str:
         """What keeps a 0/1 row from being an output; "" where it is one. Constraints do not

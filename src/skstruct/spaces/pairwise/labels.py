@@ -52,6 +52,9 @@ class LabelsAndEdges(IndicatorSpace):
         self.learned_labels_, self.format_ = learned, format
         return self
 
+    def _fit(self, Y: Any) -> np.ndarray:
+        return self.fit(Y).validate(Y)
+
     def _with_nodes(self, learned: tuple[Any, ...], named: bool) -> tuple[Any, ...]:
         """Labels of ``Y`` and nodes of a graph; where ``Y`` has columns, it has them all."""
         known = set(learned)
