@@ -200,7 +200,7 @@ def fit_calibration(
         left, happened = _stacked(told), _stacked(truth)
     if problem.for_search() is problem:  # else decisions take long
         decoded = problem.decode(means, rows)
-        losses = problem.losses_of(decoded.outputs, outputs, rows)
+        losses = problem.judged_losses(decoded.outputs, outputs, rows)
         told_of = np.isfinite(losses)
         if np.isfinite(decoded.values).all() and weight[told_of].sum() > 0:
             risks = isotonic_map(decoded.values[told_of], losses[told_of], weight[told_of])

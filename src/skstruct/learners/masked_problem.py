@@ -34,7 +34,7 @@ class _JudgedByParts:
 
     def output_weights(self, sample_weight: Any, numbers: Any = None) -> Any:
         """Weights of outputs: none of those that say nothing."""
-        says = self.partial.known.any(axis=1).astype(np.float64)
+        says = np.asarray(self.partial.known.any(axis=1), dtype=np.float64)
         says = says if numbers is None else says[numbers]
         weight: Any = super().output_weights(sample_weight, numbers)  # type: ignore[misc]
         return says if weight is None else weight * says
@@ -111,7 +111,7 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
             return found
         return np.where(seen.reshape(found.shape), found, np.nan)
 
-    def losses_of(self, decided: np.ndarray, outputs: np.ndarray, rows: Any) -> np.ndarray:
+    def judged_losses(self, decided: np.ndarray, outputs: np.ndarray, rows: Any) -> np.ndarray:
         losses: np.ndarray = self.loss.on_known(decided, outputs, self.partial.known[rows])
         return losses
 

@@ -216,7 +216,7 @@ class RiskProblem:
         """``true_marginals`` of training rows by number: NaN where they are not known."""
         return self.true_marginals(outputs, means, parts)
 
-    def losses_of(self, decided: np.ndarray, outputs: np.ndarray, rows: Any) -> np.ndarray:
+    def judged_losses(self, decided: np.ndarray, outputs: np.ndarray, rows: Any) -> np.ndarray:
         """Losses of decisions for training rows by number; NaN where the truth is not known."""
         losses: np.ndarray = self.loss(decided, outputs)
         return losses
@@ -358,7 +358,19 @@ class RiskProblem:
         losses = np.empty(len(means))
         for rows in row_blocks(len(means), self.bytes_per_row(), memory):
             here = rows if numbers is None else numbers[rows]
-            losses[rows] = self.loss(self.decide(means[rows], here), self.outputs[here])
+            losses[rows] = self._true_losses(self.decide(means[rows], here), self.outputs[here])
+        return losses
+
+    def _true_losses(self, decided: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+        """Losses, or where outputs lack what was overlooked, estimates that have their mean."""
+        losses: np.ndarray
+        estimated = self.space.whole.estimates_targets and self.space.embedding == "indicators"
+        if not estimated:
+            losses = self.loss(decided, outputs)
+            return losses
+        g, total = dense(self.space.targets(outputs)), np.ones((len(outputs), 1))
+        psi = dense(self.space.embed(decided))
+        losses = (self.loss.cost(g, total) * psi).sum(axis=1) + self.loss.offset(g, total)
         return losses
 
     def output_weights(self, sample_weight: Any, numbers: Any = None) -> Any:
@@ -385,7 +397,7 @@ class RiskProblem:
         weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight)
         answer = self.decide(self.mean_targets(weight))
         rows = np.unique(np.linspace(0, n - 1, min(n, JUDGED)).astype(np.int64))
-        losses = self.loss(np.repeat(answer, len(rows), axis=0), self.outputs[rows])
+        losses = self._true_losses(np.repeat(answer, len(rows), axis=0), self.outputs[rows])
         return float(np.average(losses, weights=weight[rows])) if weight[rows].any() else None
 
     def mean_targets(self, weight: np.ndarray) -> np.ndarray:

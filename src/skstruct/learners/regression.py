@@ -136,8 +136,9 @@ class RidgeRegression:
 
         if n_tried == 1 or len(data.outputs) == 1:
             alpha = model.alpha if n_tried == 1 else 1.0
-            smoother = made(*pairs[0], alpha).fit(X, self.problem.targets(), weight)
-            return self.settled(smoother, "masked", pairs[0][0], weight=weight)
+            kernel, gamma = pairs[0]
+            smoother = made(kernel, gamma, alpha).fit(X, self.problem.targets(), weight)
+            return self.settled(smoother, "masked", kernel, weight=weight)
         groups = group_numbers(model.cv, data.outputs, data.groups, data.X)
         groups = self.problem.groups_of_rows(groups)
         search, smoother = choose(

@@ -255,9 +255,9 @@ class TokenProblem(WithPositions, RiskProblem):
             symbols[~here[outputs >= 0]] = np.nan
         return np.split(symbols, means.starts[1:-1])
 
-    def losses_of(self, decided: np.ndarray, outputs: np.ndarray, rows: Any) -> np.ndarray:
+    def judged_losses(self, decided: np.ndarray, outputs: np.ndarray, rows: Any) -> np.ndarray:
         if self.known is None:
-            return super().losses_of(decided, outputs, rows)
+            return super().judged_losses(decided, outputs, rows)
         losses: np.ndarray = self.loss.on_known(decided, outputs, self.known[rows])
         return losses
 
@@ -270,7 +270,7 @@ class TokenProblem(WithPositions, RiskProblem):
         for rows in row_blocks(len(losses), self.bytes_per_row(), memory):
             here, cuts = sequences[rows], starts[rows.start : rows.stop + 1]
             block = TokenMeans(means[cuts[0] : cuts[-1]], cuts - cuts[0])
-            losses[rows] = self.losses_of(self.decide(block, here), self.outputs[here], here)
+            losses[rows] = self.judged_losses(self.decide(block, here), self.outputs[here], here)
         return losses
 
     def fill(self, means: Any) -> np.ndarray | None:

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from skstruct.smoothing.classifiers import ClassifierMeans
     from skstruct.smoothing.cross_fitting import CrossFitted
     from skstruct.smoothing.forest import Forest
+    from skstruct.smoothing.gaps import ByPattern, MaskedAverage
     from skstruct.smoothing.linear import LinearRidge
     from skstruct.smoothing.local_averages import NadarayaWatson, Neighbors
+    from skstruct.smoothing.masked_ridge import MaskedRidge
     from skstruct.smoothing.neural_network import NeuralNetwork
     from skstruct.smoothing.nystroem.ridge import NystroemRidge
     from skstruct.smoothing.sample_compression import SampleCompression
@@ -24,10 +26,13 @@ __getattr__ = lazy_names(
     __name__,
     {
         "AdditiveKernelRidge": "additive",
+        "ByPattern": "gaps",
         "ClassifierMeans": "classifiers",
         "CrossFitted": "cross_fitting",
         "Forest": "forest",
         "LinearRidge": "linear",
+        "MaskedAverage": "gaps",
+        "MaskedRidge": "masked_ridge",
         "NadarayaWatson": "local_averages",
         "Neighbors": "local_averages",
         "NeuralNetwork": "neural_network",
@@ -40,12 +45,15 @@ __getattr__ = lazy_names(
 
 __all__ = [
     "AdditiveKernelRidge",
+    "ByPattern",
     "ClassifierMeans",
     "CrossFitted",
     "Forest",
     "KernelRidge",
     "LinearRidge",
     "LinearSmoother",
+    "MaskedAverage",
+    "MaskedRidge",
     "NadarayaWatson",
     "Neighbors",
     "NeuralNetwork",

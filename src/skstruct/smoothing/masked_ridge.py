@@ -252,7 +252,7 @@ class MaskedRidge(SparseRegressor):
     def loo_rows(self, rows: np.ndarray, groups: Any = None) -> np.ndarray:
         """The same for some rows; groups are in them as a whole, or not at all."""
         folds = self._folds(rows, groups)
-        left = self._left_out(self._matrix(), self.alpha_, folds, LEFT_OUT)[rows]
+        left: np.ndarray = self._left_out(self._matrix(), self.alpha_, folds, LEFT_OUT)[rows]
         return left if self.targets_.ndim == 2 else left[:, 0]
 
     def loo_path(self, alphas: Iterable[float], groups: Any = None) -> Iterator[np.ndarray]:

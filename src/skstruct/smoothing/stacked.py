@@ -198,6 +198,11 @@ class Stacked(SparseRegressor):
         return found
 
     @property
+    def takes_gaps(self) -> bool:
+        """Whether targets may be NaN where they are not known: if they may for all smoothers."""
+        return all(getattr(part, "takes_gaps", False) for _, part in self._named())
+
+    @property
     def is_linear(self) -> bool:
         """Whether all parts are linear smoothers, or none has any weight."""
         parts = getattr(self, "parts_", None)

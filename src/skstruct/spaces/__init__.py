@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from skstruct.spaces.poset import Poset
     from skstruct.spaces.quantities.boxes import Box, Interval
     from skstruct.spaces.quantities.flows import Flows
+    from skstruct.spaces.quantities.partial import Censored
     from skstruct.spaces.quantities.polytopes import Polytope
     from skstruct.spaces.quantities.simplices import Simplex
     from skstruct.spaces.quantities.spheres import Sphere
@@ -52,6 +53,7 @@ __getattr__ = lazy_names(
     {
         "BinaryPolytope": "binary_polytope",
         "Box": "quantities.boxes",
+        "Censored": "quantities.partial",
         "Cliques": "cliques.space",
         "Cycles": "cycles.space",
         "Flows": "quantities.flows",
@@ -80,6 +82,7 @@ __all__ = [
     "BinaryPolytope",
     "Box",
     "Candidates",
+    "Censored",
     "Classes",
     "Cliques",
     "Countable",

@@ -139,6 +139,11 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
         """What is regressed on for training outputs: psi, where these are like predictions."""
         return self.embed(Y)
 
+    @property
+    def estimates_targets(self) -> bool:
+        """Whether ``targets`` have the mean of psi, and are not psi of the outputs given."""
+        return False
+
     def n_deciding(self) -> int | None:
         """How many of the first targets decide; others tell what a decision costs. None for all."""
         return None
@@ -540,7 +545,8 @@ class EmbeddingView(BaseSpace):
         return self.space.restore(Z, index)
 
     def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
-        return self.space.read_partial(Y, known)
+        found: PartialOutputs = self.space.read_partial(Y, known)
+        return found
 
     def contains(self, Z: np.ndarray) -> np.ndarray:
         inside: np.ndarray = self.space.contains(Z)

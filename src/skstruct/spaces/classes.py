@@ -179,8 +179,9 @@ class Classes(GivenWhole):
         return narrowed
 
     def rows(self, index: Any) -> Self:
-        allowed = getattr(self, "allowed_", None)
-        return self if np.ndim(allowed) != 2 else self.among(allowed[one_or_more(index)])
+        allowed: Any = getattr(self, "allowed_", None)
+        by_row = allowed is not None and allowed.ndim == 2
+        return self.among(allowed[one_or_more(index)]) if by_row else self
 
     def _numbers(self, values: np.ndarray) -> np.ndarray:
         names = values.tolist()

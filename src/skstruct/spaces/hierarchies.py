@@ -106,6 +106,9 @@ class Hierarchy(IndicatorSpace):
     open_below : bool, default=False
         Whether a set that ends at an inner label leaves open what is below it, as annotations do
         that go only as far as somebody looked. When False, labels that are not in are out.
+    propensity : float, sequence or mapping from label to float, default=None
+        Where training sets lack labels that apply: the probability that one was annotated, as of
+        :class:`LabelSets`.
     constraints : Constraints, default=None
         Constraints on predicted sets, made by :meth:`restrict`.
 
@@ -140,12 +143,14 @@ class Hierarchy(IndicatorSpace):
         *,
         close: bool = False,
         open_below: bool = False,
+        propensity: Any = None,
         constraints: Constraints | None = None,
     ) -> None:
         self.edges = LabelGraph.read(edges, labels)
         self.labels = None  # they are in edges now
         self.close = close
         self.open_below = open_below
+        self.propensity = propensity
         self.constraints = constraints
 
     def set_params(self, **params: Any) -> Any:
@@ -232,8 +237,8 @@ class Hierarchy(IndicatorSpace):
         has_child = np.zeros(Z.shape, bool)
         for child, parent in zip(self.dag_.children, self.dag_.parents):
             has_child[:, parent] |= marked[:, child]
-        below: np.ndarray = (marked & ~has_child).astype(np.float64) @ above.T > 0
-        return below & ~marked
+        below = (marked & ~has_child).astype(np.float64) @ above.T > 0
+        return np.asarray(below & ~marked)
 
     def restrict(
         self,

@@ -129,6 +129,26 @@ class IndicatorSpace(MarkedLabels, UniformSets):
     def embed(self, Z: np.ndarray) -> np.ndarray:
         return np.asarray(Z, dtype=np.float64)
 
+    # ------------------------------------------------------------- labels that were overlooked
+    propensity: Any = None
+
+    def propensities(self) -> np.ndarray | None:
+        """Probability of each label to have been annotated where it applies; None for one."""
+        if self.propensity is None:
+            return None
+        from skstruct.spaces.indicator_sets.partial import read_propensity
+
+        return read_propensity(self.propensity, self.labels_, type(self).__name__)
+
+    @property
+    def estimates_targets(self) -> bool:
+        return self.propensity is not None
+
+    def targets(self, Y: Any) -> Any:
+        r"""psi, or :math:`\psi_j / p_j` where labels are overlooked: of the same mean."""
+        annotated = self.propensities()
+        return self.embed(Y) if annotated is None else self.embed(Y) / annotated
+
     # ------------------------------------------------------------- constraints
     def _groups(self, exclusive: Any) -> list[np.ndarray]:
         return label_groups(exclusive, self.labels_, type(self).__name__)
@@ -327,8 +347,17 @@ class LabelSets(IndicatorSpace):
         Names of the labels, in the order of the columns; learned from ``Y`` when None.
     min_size, max_size : int, default=0 and None
         Constraints on the number of labels in a *predicted* set. Training sets may break them.
+    propensity : float, sequence or mapping from label to float, default=None
+        Where training sets lack labels that apply, but hold none that do not: the probability
+        :math:`p_j` that a label which applies was annotated. Indicators over :math:`p_j` have the
+        mean of complete ones [1]_, if what is overlooked does not depend on the input.
     constraints : Constraints, default=None
         Further constraints, made by :meth:`restrict`.
+
+    References
+    ----------
+    .. [1] H. Jain, Y. Prabhu, M. Varma, "Extreme multi-label loss functions for recommendation,
+       tagging, ranking and other missing label applications", 2016.
 
     Examples
     --------
@@ -353,11 +382,13 @@ class LabelSets(IndicatorSpace):
         min_size: int = 0,
         max_size: int | None = None,
         *,
+        propensity: Any = None,
         constraints: Constraints | None = None,
     ) -> None:
         self.labels = labels
         self.min_size = min_size
         self.max_size = max_size
+        self.propensity = propensity
         self.constraints = constraints
 
     def _fit(self, Y: Any) -> np.ndarray:

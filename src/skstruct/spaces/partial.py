@@ -47,8 +47,7 @@ class PartialOutputs:
     @property
     def complete(self) -> np.ndarray:
         """Which outputs are known entirely; shape (n,)."""
-        whole: np.ndarray = self.known.all(axis=1)
-        return whole
+        return np.asarray(self.known.all(axis=1))
 
     def rows(self, index: Any) -> "PartialOutputs":
         """The same of some rows, by their numbers."""

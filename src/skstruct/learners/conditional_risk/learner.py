@@ -310,7 +310,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
     def _pair(self, data: TrainingData) -> None:
         """The loss, and the problem that it makes of the space."""
         self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
-        if self.partial_ is not None:
+        if self.partial_ is not None or self.space_.estimates_targets:
             self.loss_ = self.loss_.for_partial(self.space_)
         self.outputs_, self.problem_ = data.outputs, None
         self.problem_ = self._problem(self.loss_)

@@ -209,6 +209,9 @@ class IndependentLabels(EmbeddingView):
 
     embedding = "independent labels"
 
+    def targets(self, Y: Any) -> Any:
+        return self.space.targets(Y)
+
     def known_targets(self, known: np.ndarray) -> np.ndarray | None:
         return known
 

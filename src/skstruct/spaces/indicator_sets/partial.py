@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.imports import is_pandas
-from skstruct.spaces.common.formats import is_missing_name
+from skstruct.spaces.common.formats import is_missing_name, unknown_label
 from skstruct.spaces.constraints import Constraints, label_mask
 from skstruct.spaces.partial import PartialOutputs, _mask, split_table
 
@@ -183,3 +183,23 @@ def _least_parents(dag: Any, means: np.ndarray) -> np.ndarray:
         elif len(parents):
             found[:, j] = parents[means[:, parents].argmin(axis=1)]
     return found
+
+
+def read_propensity(given: Any, labels: tuple[Any, ...], used_by: str) -> np.ndarray:
+    """Probabilities of labels to be annotated; shape (d,)."""
+    if isinstance(given, Mapping):
+        unknown = [name for name in given if name not in set(labels)]
+        if unknown:
+            raise ValueError(unknown_label("propensity names", unknown[0], labels, used_by))
+        given = [given.get(name, 1.0) for name in labels]
+    try:
+        found = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.full(2, np.nan)
+    good = found.shape in ((), (len(labels),)) and bool(((found > 0) & (found <= 1)).all())
+    if not good:
+        raise ValueError(
+            f"{used_by}: propensity is a number above 0 and up to 1, or one for each of the "
+            f"{len(labels)} labels; got {given!r}."
+        )
+    return np.array(np.broadcast_to(found, (len(labels),)))
