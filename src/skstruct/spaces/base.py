@@ -77,11 +77,21 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
         Y : outputs with None, NaN or NA where a part is not known, or a masked array
         known : bool array of the shape of Y, default=None
             Parts that are known, where Y does not say so itself.
+
+        Notes
+        -----
+        A row may also be :class:`~skstruct.spaces.OneOf` several outputs, a dictionary with
+        arguments of ``restrict`` that the output is known to obey, or None.
         """
-        raise ValueError(
-            f"{type(self).__name__} does not read outputs of which parts are missing; leave out "
-            "the rows that have missing parts."
-        )
+        from skstruct.spaces.common.reading_choices import read_choices
+
+        return read_choices(self, Y, self._read_whole, known)
+
+    def _read_whole(self, Y: Any) -> PartialOutputs:
+        """Outputs of which no part may be missing."""
+        Z = self.fit_validate(Y)
+        known = np.ones((len(Z), 1), bool)
+        return PartialOutputs(Z, known, known)
 
     @property
     def leaves_open(self) -> bool:
@@ -124,6 +134,10 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
         decision is. The space itself, unless a proof, or a last step, takes most of the time.
         """
         return self
+
+    def in_parts(self, n: int) -> Iterator[tuple[np.ndarray, Any]]:
+        """Numbers of rows that are decoded together, of n, and the space for these."""
+        yield np.arange(n), self
 
     def rows(self, index: Any) -> Self:
         """The space as it is for some rows, where rows may be restricted differently."""

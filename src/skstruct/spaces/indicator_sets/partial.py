@@ -9,8 +9,11 @@ from scipy import sparse
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.spaces.common.formats import is_missing_name
+from skstruct.spaces.common.reading_choices import has_choices, read_choices
 from skstruct.spaces.constraints import Constraints, label_mask
 from skstruct.spaces.partial import PartialOutputs, _mask, split_table
+
+SAID = frozenset(("include", "exclude"))  # what a dictionary says of labels, one by one
 
 
 def read_partial_sets(space: Any, Y: Any, known: Any) -> PartialOutputs:
@@ -21,11 +24,16 @@ def read_partial_sets(space: Any, Y: Any, known: Any) -> PartialOutputs:
     space : IndicatorSpace
     Y : table of 0, 1 and gaps, or rows of names
         A row of names lists all labels of a set; None says nothing; a dictionary with "include"
-        and "exclude" says of these labels only that they are in, or out.
+        and "exclude" says of these labels only that they are in, or out. Other arguments of
+        ``restrict``, and ``OneOf``, are read too.
     known : bool array, default=None
         Cells that are known; with rows of names a column for each label, in order.
     """
     used_by = type(space).__name__
+    if has_choices(Y, SAID):
+        return read_choices(
+            space, Y, lambda rows: read_partial_sets(space, rows, None), known, _named, SAID
+        )
     if _is_table(Y):
         filled, seen = split_table(Y, known, 0, used_by)
         Z = space._fit(filled)
@@ -124,3 +132,8 @@ def _included(row: Any) -> Any:
 
 def _excluded(row: Any) -> Any:
     return set(row.get("exclude", ())) if isinstance(row, Mapping) else set()
+
+
+def _named(row: Mapping[str, Any]) -> set[Any]:
+    """The labels that a dictionary mentions."""
+    return _included(row) | _excluded(row)
