@@ -139,6 +139,27 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
         """Numbers of rows that are decoded together, of n, and the space for these."""
         yield np.arange(n), self
 
+    def as_seen_by(self, view: Any) -> Any:
+        """This space, which may be narrowed, with the embedding of a view of it."""
+        if view.whole is not view:
+            return view._over(self)
+        return self.with_embedding(view.embedding)
+
+    def within_range(self, outputs: np.ndarray) -> Any:
+        """This space, with the range of some outputs in place of limits that are infinite."""
+        return self
+
+    def uniform_means(self, n: int) -> np.ndarray:
+        """Mean of psi over all outputs that each of n rows allows; shape (n, d).
+
+        Of a sample of them, where these are many and cannot be counted.
+        """
+        from skstruct.spaces.common.uniform_means import mean_of_outputs
+
+        if getattr(self.constraints_, "n_rows", None) is None:
+            return np.repeat(mean_of_outputs(self)[None], n, axis=0)
+        return np.array([mean_of_outputs(self.rows([i])) for i in range(n)])
+
     def rows(self, index: Any) -> Self:
         """The space as it is for some rows, where rows may be restricted differently."""
         if getattr(self.constraints, "n_rows", None) is None:

@@ -474,6 +474,15 @@ class LabelSets(IndicatorSpace):
             else _free_subsets(constraints).total
         )
 
+    def uniform_means(self, n: int) -> np.ndarray:
+        """Labels that are neither in nor out are in half of the sets, if sizes are free."""
+        limits = self.constraints_
+        if limits.is_sized or limits.groups:
+            return super().uniform_means(n)
+        return np.array(
+            np.broadcast_to((limits.low + 0.0 + limits.high) / 2.0, (n, limits.low.shape[1]))
+        )
+
     def covariance(self) -> Covariance:
         """Covariance of the indicators: two eigenvalues at most where labels are alike."""
         self._check_not_empty()

@@ -66,15 +66,15 @@ class ListedChoices:
         Where the list of each row begins, and the end of the last one.
     """
 
+    decides_from_means = False
+    discrete = True  # lists are, of numbers too
+    _saved_arguments = ("space", "listed", "starts")
+
     def __init__(self, space: Any, listed: np.ndarray, starts: np.ndarray) -> None:
         self.space, self.listed, self.starts = space, listed, np.asarray(starts, np.int64)
 
     def __len__(self) -> int:
         return len(self.starts) - 1
-
-    @property
-    def discrete(self) -> bool:
-        return bool(self.space.discrete)
 
     def in_parts(self, n: int) -> Iterator[tuple[np.ndarray, Any]]:
         yield np.arange(n), self
@@ -94,6 +94,15 @@ class ListedChoices:
         other = copy.copy(self)
         other.space = self.space.with_embedding(name, outputs, candidates)
         return other
+
+    def as_seen_by(self, view: Any) -> Self:
+        """The same lists with the embedding of a view of the space."""
+        other = copy.copy(self)
+        other.space = view
+        return other
+
+    def within_range(self, outputs: np.ndarray) -> Self:
+        return self
 
     def embed(self, Z: np.ndarray) -> Any:
         return self.space.embed(Z)
@@ -115,11 +124,20 @@ class ListedChoices:
         mean: np.ndarray = dense(self.embed(self.listed)).mean(axis=0)
         return mean
 
+    def uniform_means(self, n: int) -> np.ndarray:
+        """Mean of psi over the list of each row; shape (n, d)."""
+        psi = dense(self.embed(self.listed))
+        sums = np.add.reduceat(psi, self.starts[:-1], axis=0)
+        return np.asarray(sums / np.diff(self.starts)[:, None])
+
+    @property
+    def _owner(self) -> np.ndarray:
+        """The row of each output that is listed; shape (m,)."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
     def least(self, values: np.ndarray) -> Decoded:
         """The best output of each list, given the cost of each that is listed; shape (m,)."""
-        sizes = np.diff(self.starts)
-        owner = np.repeat(np.arange(len(sizes)), sizes)
-        order = np.lexsort((np.arange(len(values)), values, owner))
+        order = np.lexsort((np.arange(len(values)), values, self._owner))
         best = order[self.starts[:-1]]
         return Decoded(self.listed[best], values[best], values[best])
 
@@ -129,8 +147,12 @@ class ListedChoices:
         costs = check_costs(costs, psi.shape[1], used_by="OneOf")
         if len(costs) != len(self):
             raise ValueError(f"There are lists for {len(self)} rows; got costs of {len(costs)}.")
-        owner = np.repeat(np.arange(len(self)), np.diff(self.starts))
-        return self.least(np.einsum("ij,ij->i", costs[owner], psi))
+        return self.least(np.einsum("ij,ij->i", costs[self._owner], psi))
+
+    def minimize(self, curves: Any) -> Decoded:
+        """The same for numbers that cost a curve each; see :mod:`skstruct.solvers.curves`."""
+        values = curves.rows(self._owner).at(np.asarray(self.listed, dtype=np.float64))
+        return self.least(values.sum(axis=1))
 
 
 @savable
@@ -144,6 +166,8 @@ class RowChoices:
     numbers : list of int arrays
         The rows of each part; together 0, ..., n - 1.
     """
+
+    _saved_arguments = ("parts", "numbers")
 
     def __init__(self, parts: list[Any], numbers: list[np.ndarray]) -> None:
         self.parts, self.numbers = parts, numbers

@@ -153,12 +153,11 @@ def _parts(
     if len(at):
         listed = own.rows(n_plain + np.arange(starts[-1]))
         found.append(_listed_part(space, listed, starts, at, used_by))
-    narrowed = {
-        i: _restricted(space, rows[i], i, used_by) for i in np.flatnonzero(kinds == LIMITED)
-    }
-    nothing = np.flatnonzero(kinds == NOTHING)
-    if len(nothing):
-        narrowed |= dict.fromkeys(nothing.tolist(), space)
+    limited = np.flatnonzero(kinds == LIMITED).tolist()
+    narrowed = {i: _restricted(space, rows[i], i, used_by) for i in limited}
+    narrowed |= dict.fromkeys(np.flatnonzero(kinds == NOTHING).tolist(), space)
+    if not narrowed:
+        return found
     example = space.sample(1, 0) if own is None else own.outputs[:1]
     for at, part in _stacked(narrowed):
         free = _decided(part, at, space.embed(example).shape[1], used_by)

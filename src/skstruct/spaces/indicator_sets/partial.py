@@ -136,4 +136,4 @@ def _excluded(row: Any) -> Any:
 
 def _named(row: Mapping[str, Any]) -> set[Any]:
     """The labels that a dictionary mentions."""
-    return _included(row) | _excluded(row)
+    return {*_included(row), *_excluded(row)}
