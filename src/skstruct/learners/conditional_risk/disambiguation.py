@@ -149,8 +149,9 @@ def disambiguate(
     problem : RiskProblem
         Of a symmetric loss on the space that has read the outputs; see :func:`partial_problem`.
     smoother : smoother that is not fitted
-        Whose weights are known. Of several penalties, or ``"auto"``, that of the least infimum
-        loss of left-out decisions from soft targets is taken.
+        Whose weights are known. Of several penalties, or ``"auto"``, that one is taken with which
+        predictions of left-out rows, from what was decided for the others, have the least infimum
+        loss.
     X : array of shape (n, p)
     partial : PartialOutputs of n rows
     sample_weight : array of shape (n,), default=None
@@ -184,12 +185,33 @@ def disambiguate(
         raise ValueError("Inputs for every position of a sequence do not decide candidates.")
     _allowed(partial)
     soft = soft_targets(problem, partial)
-    fitted = _fitted(problem, smoother, X, soft, partial, sample_weight, groups)
-    weights = _PairWeights(dense(fitted.weights(X)), sample_weight)
-    Y = _start(problem, weights, partial, soft, start, random_state)
-    Y, trace, converged = _descend(problem, weights, partial, Y, max_iter, verbose)
-    alpha = getattr(fitted, "alpha", None)
-    return Disambiguation(Y, np.array(trace), len(trace) - 1, converged, alpha)
+    descent = _Descent(problem, X, partial, sample_weight, soft, start, max_iter, random_state)
+    alpha = getattr(smoother, "alpha", None)
+    if not isinstance(alpha, str) and np.ndim(alpha) == 0:
+        return descent.run(clone(smoother).fit(X, soft, sample_weight))
+    return _best_penalty(descent, open_to_any(clone(smoother)), alpha, groups, verbose)
+
+
+def _best_penalty(
+    descent: _Descent, smoother: Any, alpha: Any, groups: Any, verbose: int
+) -> Disambiguation:
+    """What is decided with the penalty whose left-out predictions are nearest to the candidates.
+
+    Rows that agree with each other but not with what is known of them are found out by this, as
+    they would be where a large penalty makes all rows neighbors.
+    """
+    path = smoother.fit(descent.X, descent.soft, descent.sample_weight)
+    best, least = None, np.inf
+    for value in alpha_grid(alpha, lambda: smoother_alphas(path)).tolist():
+        fitted = path.with_alpha(value)
+        found = descent.run(fitted)
+        risk = descent.left_out_loss(fitted, found.outputs, groups)
+        if verbose:
+            announce(f"alpha {value:.4g}: left-out infimum loss {risk:.4g}")
+        if best is None or risk < least - TIE:
+            best, least = found, risk
+    assert best is not None
+    return best
 
 
 class _PairWeights:
@@ -205,13 +227,45 @@ class _PairWeights:
         np.fill_diagonal(self.deciding, 0.0)
 
 
+@dataclass
+class _Descent:
+    """Decides the candidates of rows, given a fitted smoother."""
+
+    problem: RiskProblem
+    X: Any
+    partial: PartialOutputs
+    sample_weight: Any
+    soft: np.ndarray
+    start: str | np.ndarray
+    max_iter: int
+    random_state: Any
+
+    def run(self, fitted: Any) -> Disambiguation:
+        weights = _PairWeights(dense(fitted.weights(self.X)), self.sample_weight)
+        Y = _start(self.problem, weights, self.partial, self.soft, self.start, self.random_state)
+        Y, trace, converged = _descend(self.problem, weights, self.partial, Y, self.max_iter)
+        alpha = getattr(fitted, "alpha", None)
+        return Disambiguation(Y, np.array(trace), len(trace) - 1, converged, alpha)
+
+    def left_out_loss(self, fitted: Any, outputs: np.ndarray, groups: Any) -> float:
+        """Mean infimum loss of predictions for rows that are left out, from outputs decided."""
+        plain = copy.copy(self.problem)
+        plain.outputs = outputs
+        targets = np.eye(len(outputs))
+        if not _is_by_weights(self.problem):
+            plain.by_weights, plain.used = False, None
+            targets = plain.targets_of(outputs)
+        left = plain.decide(fitted.with_targets(targets).loo(groups))
+        losses = infimum_losses(self.problem, left, self.partial)
+        return float(np.average(losses, weights=self.sample_weight))
+
+
 def _descend(
     problem: RiskProblem,
     weights: _PairWeights,
     partial: PartialOutputs,
     Y: np.ndarray,
     max_iter: int,
-    verbose: int,
 ) -> tuple[np.ndarray, list[float], bool]:
     """Outputs, the trace of the objective, and whether no row can lower it."""
     risks = _risks(problem, Y, Y, weights.deciding)
@@ -231,8 +285,6 @@ def _descend(
             return Y, trace, True
         Y, risks = tried
         trace.append(float(weights.row @ risks))
-        if verbose:
-            announce(f"{len(moving):,} rows could move; objective {trace[-1]:.6g}")
     return Y, trace, False
 
 
@@ -334,40 +386,3 @@ def _kept(partial: PartialOutputs, Z: np.ndarray) -> np.ndarray:
     """What was decided, and what is known in its place."""
     known, left = np.flatnonzero(partial.complete), np.flatnonzero(~partial.complete)
     return joined([(left, Z[left]), (known, partial.outputs[known])], len(Z))
-
-
-def _fitted(
-    problem: RiskProblem,
-    smoother: Any,
-    X: Any,
-    soft: np.ndarray,
-    partial: PartialOutputs,
-    sample_weight: Any,
-    groups: Any,
-) -> Any:
-    """The smoother on soft targets, its penalty chosen if it is open."""
-    alpha = getattr(smoother, "alpha", 1.0)
-    if not isinstance(alpha, str) and np.ndim(alpha) == 0:
-        return clone(smoother).fit(X, soft, sample_weight)
-    path = open_to_any(clone(smoother)).fit(X, _path_targets(problem, soft), sample_weight)
-    alphas = alpha_grid(alpha, lambda: smoother_alphas(path))
-    best = (np.inf, alphas[0])
-    for value, left in zip(alphas.tolist(), path.loo_path(alphas, groups)):
-        risk = np.average(_left_out_losses(problem, left, partial), weights=sample_weight)
-        if risk < best[0] - TIE:
-            best = (float(risk), value)
-    announce(f"alpha {best[1]:.4g}: left-out infimum loss {best[0]:.4g}")
-    return path.with_alpha(best[1])
-
-
-def _path_targets(problem: RiskProblem, soft: np.ndarray) -> np.ndarray:
-    return np.eye(len(soft)) if _is_by_weights(problem) else soft
-
-
-def _left_out_losses(problem: RiskProblem, left: np.ndarray, partial: PartialOutputs) -> Any:
-    """Infimum losses of decisions from left-out means."""
-    plain = copy.copy(problem)
-    plain.outputs = partial.outputs
-    if not _is_by_weights(problem):
-        plain.by_weights, plain.used = False, None
-    return infimum_losses(problem, plain.decide(left), partial)
