@@ -42,11 +42,8 @@ from skstruct import ConditionalRiskMinimizer
 from skstruct.datasets.multilabel import load_multilabel
 from skstruct.datasets.rankings import load_label_ranking
 from skstruct.exceptions import MissingDataError
-from skstruct.learners.conditional_risk.disambiguation import (
-    disambiguate,
-    partial_problem,
-    soft_targets,
-)
+from skstruct.learners.conditional_risk.candidates import partial_problem, soft_targets
+from skstruct.learners.conditional_risk.disambiguation import disambiguate
 from skstruct.losses import resolve_loss
 from skstruct.smoothing import KernelRidge
 from skstruct.smoothing.penalties import smoother_alphas

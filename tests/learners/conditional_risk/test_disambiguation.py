@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from skstruct.learners.conditional_risk.disambiguation import (
-    disambiguate,
+from skstruct.learners.conditional_risk.candidates import (
     infimum_losses,
     partial_problem,
     soft_targets,
 )
+from skstruct.learners.conditional_risk.disambiguation import disambiguate
 from skstruct.losses import resolve_loss
 from skstruct.smoothing import KernelRidge, Neighbors
 from skstruct.spaces import Classes, Hierarchy, Interval, LabelSets, OneOf, Rankings, Sequences

@@ -29,15 +29,20 @@ from sklearn.base import clone
 
 from skstruct._arrays.progress import announce
 from skstruct._arrays.rows import dense
-from skstruct.learners.problem import RiskProblem, WeightProblem
-from skstruct.losses import pair
+from skstruct.learners.conditional_risk.candidates import (
+    allowed_outputs,
+    decided_within,
+    estimated_risks,
+    infimum_losses,
+    is_by_weights,
+    soft_targets,
+)
+from skstruct.learners.problem import RiskProblem
 from skstruct.saving import savable
 from skstruct.smoothing.penalties import alpha_grid, open_to_any, smoother_alphas
 from skstruct.spaces.common.choices import joined
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.tolerances import TIE
-
-SHOWN = 20  # outputs of a row that are known to a loss of listed outputs
 
 
 @savable
@@ -64,71 +69,6 @@ class Disambiguation:
     alpha: float | None = None
 
 
-def partial_problem(space: Any, loss: Any, partial: PartialOutputs) -> RiskProblem:
-    """The problem of one loss on one space, where only some of the outputs are known.
-
-    A loss without an embedding of its own is decided among outputs that are known or may be true.
-    """
-    seen = partial.outputs[partial.complete]
-    examples = partial.outputs
-    if loss.embedding_on(space) == "outputs" != space.embedding:
-        examples = _examples(partial)
-    view, bound = pair(loss, space, examples, seen if len(seen) else examples)
-    if bound.embedding_on(view) == "weights":
-        return WeightProblem(view, bound, partial.outputs)
-    return RiskProblem(view, bound, partial.outputs, some=True)
-
-
-def _examples(partial: PartialOutputs) -> np.ndarray:
-    """Outputs that are known, and some of those that may be true."""
-    found = [partial.outputs[partial.complete]]
-    for i in np.flatnonzero(~partial.complete):
-        row = partial.allowed.rows([i])
-        try:
-            found.append(row.enumerate(SHOWN))
-        except ValueError:  # there are more
-            found.append(row.sample(SHOWN, np.random.default_rng(0)))
-    numbers = np.split(np.arange(sum(map(len, found))), np.cumsum([len(Z) for Z in found])[:-1])
-    return joined(list(zip(numbers, found)), sum(map(len, found)))
-
-
-def soft_targets(problem: RiskProblem, partial: PartialOutputs) -> np.ndarray:
-    """What to smooth before anything is decided: means of psi over what each row allows.
-
-    In the form of ``problem.targets()``, and ``psi`` of what stands there for outputs that are
-    known and for numbers, or the outputs themselves for losses without an embedding.
-
-    Returns
-    -------
-    targets : array of shape (n, q)
-    """
-    given = _given(problem, partial.outputs)
-    if _is_by_weights(problem):
-        return given.targets()
-    psi = dense(problem.space.targets(partial.outputs)).astype(np.float64)
-    for rows, part in _allowed(partial).in_parts(len(partial)):
-        open_rows = np.flatnonzero(~partial.complete[rows])
-        if len(open_rows) and part.discrete:
-            narrowed = part.rows(open_rows).as_seen_by(problem.space)
-            psi[rows[open_rows]] = narrowed.uniform_means(len(open_rows))
-    return np.hstack([psi, np.ones((len(psi), psi.shape[1] if problem.joint else 1))])
-
-
-def infimum_losses(problem: RiskProblem, outputs: np.ndarray, partial: PartialOutputs) -> Any:
-    r"""Loss of each output against the nearest one that its row allows; shape (n,).
-
-    .. math:: L(z, S) = \inf_{y \in S} \ell(z, y)
-
-    For losses that are symmetric; of others, the loss against that which is nearest the other way
-    round.
-    """
-    rows = np.arange(len(outputs))
-    weights = np.zeros((len(rows), len(rows)))
-    weights[rows, rows] = 1.0
-    nearest = _decided(problem, outputs, weights, partial)
-    return problem.loss(outputs, nearest)
-
-
 def disambiguate(
     problem: RiskProblem,
     smoother: Any,
@@ -147,7 +87,7 @@ def disambiguate(
     Parameters
     ----------
     problem : RiskProblem
-        Of a symmetric loss on the space that has read the outputs; see :func:`partial_problem`.
+        Of a symmetric loss on the space that has read the outputs: ``partial_problem`` makes it.
     smoother : smoother that is not fitted
         Whose weights are known. Of several penalties, or ``"auto"``, that one is taken with which
         predictions of left-out rows, from what was decided for the others, have the least infimum
@@ -170,6 +110,7 @@ def disambiguate(
 
     Examples
     --------
+    >>> from skstruct.learners.conditional_risk.candidates import partial_problem
     >>> from skstruct.losses import ZeroOne
     >>> from skstruct.smoothing import KernelRidge
     >>> from skstruct.spaces import Classes
@@ -183,7 +124,7 @@ def disambiguate(
     """
     if not problem.rows_stand_alone:
         raise ValueError("Inputs for every position of a sequence do not decide candidates.")
-    _allowed(partial)
+    allowed_outputs(partial)
     soft = soft_targets(problem, partial)
     descent = _Descent(problem, X, partial, sample_weight, soft, start, max_iter, random_state)
     alpha = getattr(smoother, "alpha", None)
@@ -252,7 +193,7 @@ class _Descent:
         plain = copy.copy(self.problem)
         plain.outputs = outputs
         targets = np.eye(len(outputs))
-        if not _is_by_weights(self.problem):
+        if not is_by_weights(self.problem):
             plain.by_weights, plain.used = False, None
             targets = plain.targets_of(outputs)
         left = plain.decide(fitted.with_targets(targets).loo(groups))
@@ -268,12 +209,12 @@ def _descend(
     max_iter: int,
 ) -> tuple[np.ndarray, list[float], bool]:
     """Outputs, the trace of the objective, and whether no row can lower it."""
-    risks = _risks(problem, Y, Y, weights.deciding)
+    risks = estimated_risks(problem, Y, Y, weights.deciding)
     trace = [float(weights.row @ risks)]
     size = np.abs(weights.deciding).sum(axis=1) * max(1.0, float(np.abs(risks).max(initial=0.0)))
     for number in range(max_iter + 1):
-        Z = _decided(problem, Y, weights.deciding, partial)
-        gains = risks - _risks(problem, Z, Y, weights.deciding)
+        Z = decided_within(problem, Y, weights.deciding, partial)
+        gains = risks - estimated_risks(problem, Z, Y, weights.deciding)
         moving = np.flatnonzero((gains > TIE * size) & ~partial.complete)
         if not len(moving):
             return Y, trace, True
@@ -303,55 +244,11 @@ def _lowered(
         there = Y.copy()
         some = np.union1d(moving[:count], moving[idle])
         there[some] = Z[some]
-        risks = _risks(problem, there, there, weights.deciding)
+        risks = estimated_risks(problem, there, there, weights.deciding)
         if weights.row @ risks < objective or (idle.all() and count == len(moving)):
             return there, risks
         count //= 2
     return None
-
-
-def _allowed(partial: PartialOutputs) -> Any:
-    if partial.allowed is None:
-        raise ValueError("The space cannot be narrowed to outputs that agree with these rows.")
-    return partial.allowed
-
-
-def _is_by_weights(problem: RiskProblem) -> bool:
-    return bool(problem.loss.embedding_on(problem.space) == "weights")
-
-
-def _given(problem: RiskProblem, outputs: np.ndarray) -> RiskProblem:
-    """The problem with other outputs of training, decided from weights of these."""
-    other = copy.copy(problem)
-    other.outputs = outputs
-    return other if _is_by_weights(problem) else other.from_weights()
-
-
-def _decided(
-    problem: RiskProblem, outputs: np.ndarray, weights: np.ndarray, partial: PartialOutputs
-) -> np.ndarray:
-    """The output of least risk among those each row allows, given outputs and their weights."""
-    given, found = _given(problem, outputs), []
-    for rows, part in _allowed(partial).in_parts(len(partial)):
-        given.space = part.as_seen_by(problem.space)
-        if _is_by_weights(problem):  # the least of such a risk is at an output or a limit
-            given.space = given.space.within_range(outputs)
-        found.append((rows, given.decode(weights[rows]).outputs))
-    return joined(found, len(partial))
-
-
-def _risks(
-    problem: RiskProblem, Z: np.ndarray, outputs: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
-    """Estimated risk of the output in each row, given outputs and their weights; shape (n,)."""
-    given = _given(problem, outputs)
-    if _is_by_weights(problem):
-        losses = problem.loss.pairwise(Z, outputs)
-        return np.asarray(np.einsum("ij,ij->i", weights, losses))
-    g, total = given.mean_embedding(weights)
-    costs = given.loss.cost(g, total)
-    psi = dense(problem.space.embed(Z))
-    return np.asarray(np.einsum("ij,ij->i", costs, psi) + given.loss.offset(g, total))
 
 
 def _start(
@@ -370,9 +267,11 @@ def _start(
     n = len(partial)
     if start == "random":
         rng = np.random.default_rng(random_state)
-        return _kept(partial, _decided(problem, partial.outputs, rng.normal(size=(n, n)), partial))
-    if _is_by_weights(problem):
-        return _kept(partial, _decided(problem, partial.outputs, weights.deciding, partial))
+        return _kept(
+            partial, decided_within(problem, partial.outputs, rng.normal(size=(n, n)), partial)
+        )
+    if is_by_weights(problem):
+        return _kept(partial, decided_within(problem, partial.outputs, weights.deciding, partial))
     means, found = weights.deciding @ soft, []
     plain = copy.copy(problem)
     plain.by_weights, plain.used = False, None

@@ -3,8 +3,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
-from inspect import signature
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +12,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.common.choices import ListedChoices, OneOf, RowChoices, joined
 from skstruct.spaces.common.formats import is_missing_name
-from skstruct.spaces.contracts import Restrictable
+from skstruct.spaces.common.row_limits import restricted_to, stacked
 from skstruct.spaces.partial import PartialOutputs
 
 PLAIN, NOTHING, LISTED, LIMITED = range(4)
@@ -154,12 +152,12 @@ def _parts(
         listed = own.rows(n_plain + np.arange(starts[-1]))
         found.append(_listed_part(space, listed, starts, at, used_by))
     limited = np.flatnonzero(kinds == LIMITED).tolist()
-    narrowed = {i: _restricted(space, rows[i], i, used_by) for i in limited}
+    narrowed = {i: restricted_to(space, rows[i], i, used_by) for i in limited}
     narrowed |= dict.fromkeys(np.flatnonzero(kinds == NOTHING).tolist(), space)
     if not narrowed:
         return found
     example = space.sample(1, 0) if own is None else own.outputs[:1]
-    for at, part in _stacked(narrowed):
+    for at, part in stacked(narrowed):
         free = _decided(part, at, space.embed(example).shape[1], used_by)
         width = _width(free) if own is None else own.known.shape[1]
         found.append((at, part, free, np.zeros((len(at), width), bool)))
@@ -204,64 +202,6 @@ def _distinct(listed: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.nd
         kept.append(low + first)
         sizes.append(len(first))
     return listed[np.concatenate(kept)], np.append(0, np.cumsum(sizes))
-
-
-def _restricted(space: Any, row: Mapping[str, Any], i: int, used_by: str) -> Any:
-    """The space as one row has it."""
-    if not isinstance(space, Restrictable):
-        raise ValueError(
-            f"{used_by}: Y[{i}] is a dictionary, and {used_by} cannot be restricted. Give "
-            "OneOf([...]) with the outputs that may be true."
-        )
-    allowed = list(signature(space.restrict).parameters)
-    if not set(row) <= set(allowed):
-        raise ValueError(
-            f"{used_by}: a dictionary in Y has some of {', '.join(allowed)}; Y[{i}] is {row!r}."
-        )
-    try:
-        return space.restrict(**row)
-    except InfeasibleError as error:
-        raise InfeasibleError(
-            f"{used_by}: nothing is left by Y[{i}] = {row!r}: {error}", i
-        ) from None
-    except ValueError as error:
-        raise ValueError(f"Y[{i}] = {row!r}: {error}") from None
-
-
-def _stacked(narrowed: dict[int, Any]) -> list[tuple[np.ndarray, Any]]:
-    """Rows whose constraints differ in arrays alone are decoded together."""
-    groups: dict[Any, list[int]] = {}
-    for i, part in narrowed.items():
-        groups.setdefault(_key(part, i), []).append(i)
-    found = []
-    for members in groups.values():
-        limits = [_limits(narrowed[i]) for i in members]
-        part = narrowed[members[0]]
-        if limits[0] is not None and len(members) > 1:
-            values = {f.name: getattr(limits[0], f.name) for f in fields(limits[0])}
-            for name, value in values.items():
-                if isinstance(value, np.ndarray):
-                    values[name] = np.concatenate([getattr(limit, name) for limit in limits])
-            part = part._limited(type(limits[0])(**values))
-        found.append((np.array(members), part))
-    return found
-
-
-def _limits(space: Any) -> Any:
-    """Constraints that ``restrict`` keeps in arrays of one row, or None."""
-    limits = getattr(space, "constraints", None)
-    if not is_dataclass(limits) or isinstance(limits, type):
-        return None
-    arrays = [v for f in fields(limits) if isinstance(v := getattr(limits, f.name), np.ndarray)]
-    return limits if arrays and all(len(v) == 1 for v in arrays) else None
-
-
-def _key(space: Any, i: int) -> Any:
-    limits = _limits(space)
-    if limits is None:
-        return (i,) if getattr(space, "constraints", None) is not None else ()
-    values = [getattr(limits, f.name) for f in fields(limits)]
-    return tuple(v.shape[1:] if isinstance(v, np.ndarray) else repr(v) for v in values)
 
 
 def _decided(part: Any, at: np.ndarray, width: int, used_by: str) -> np.ndarray:
