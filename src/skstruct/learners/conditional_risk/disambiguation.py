@@ -127,7 +127,7 @@ def disambiguate(
     allowed_outputs(partial)
     soft = soft_targets(problem, partial)
     descent = _Descent(problem, X, partial, sample_weight, soft, start, max_iter, random_state)
-    alpha = getattr(smoother, "alpha", None)
+    alpha: Any = getattr(smoother, "alpha", 1.0)
     if not isinstance(alpha, str) and np.ndim(alpha) == 0:
         return descent.run(clone(smoother).fit(X, soft, sample_weight))
     return _best_penalty(descent, open_to_any(clone(smoother)), alpha, groups, verbose)
