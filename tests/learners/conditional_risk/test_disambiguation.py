@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from skstruct import ConditionalRiskMinimizer
 from skstruct.learners.conditional_risk.candidates import (
     infimum_losses,
     partial_problem,
@@ -16,6 +17,7 @@ from skstruct.learners.conditional_risk.candidates import (
 )
 from skstruct.learners.conditional_risk.disambiguation import disambiguate
 from skstruct.losses import resolve_loss
+from skstruct.persistence import load_model, save_model
 from skstruct.smoothing import KernelRidge, Neighbors
 from skstruct.spaces import Classes, Hierarchy, Interval, LabelSets, OneOf, Rankings, Sequences
 from skstruct.spaces.quantities.partial import Censored
@@ -303,3 +305,17 @@ def test_wrong_starts_are_refused():
     problem = partial_problem(space, resolve_loss("zero_one"), partial)
     with pytest.raises(ValueError, match='start is "soft", "random" or outputs'):
         disambiguate(problem, KernelRidge(), np.zeros((6, 1)), partial, start="warm")
+
+
+def test_what_was_decided_can_be_kept_with_a_model(tmp_path):
+    rng = np.random.default_rng(4)
+    space, Y = some_rankings(rng, 6)
+    X, partial = rng.normal(size=(6, 2)), space.read_partial(Y)
+    problem = partial_problem(space, resolve_loss("kendall"), partial)
+    found = disambiguate(problem, KernelRidge(alpha=1.0), X, partial)
+    model = ConditionalRiskMinimizer(Rankings(3), kernel="rbf", alpha=1.0).fit(X, found.outputs)
+    model.decided_, model.partial_ = found, partial
+    save_model(model, tmp_path / "model.skstruct")
+    again = load_model(tmp_path / "model.skstruct")
+    np.testing.assert_array_equal(again.decided_.trace, found.trace)
+    assert again.partial_.allowed.contains(again.decided_.outputs).all()
