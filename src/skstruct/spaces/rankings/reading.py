@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from skstruct._arrays.imports import is_pandas
 from skstruct.solvers.linear_ordering import close_transitively
 from skstruct.spaces.common.reading_choices import has_choices, read_choices
 from skstruct.spaces.partial import PartialOutputs
@@ -31,7 +32,9 @@ def read_partial_rankings(space: Any, Y: Any, known: Any) -> PartialOutputs:
 
 
 def _rows(Y: Any) -> Any:
-    return Y if isinstance(Y, (list, tuple)) else ()
+    """Rows that may be None; a table has none such."""
+    one_by_one = isinstance(Y, (list, tuple)) or is_pandas(Y, "Series")
+    return Y if one_by_one or (isinstance(Y, np.ndarray) and Y.dtype == object) else ()
 
 
 def precedences(Z: np.ndarray) -> np.ndarray:
