@@ -114,7 +114,7 @@ def test_a_stack_of_targets_with_gaps():
 @pytest.mark.parametrize("smoother", [KernelRidge(alpha=0.5), Forest(10, random_state=0)])
 def test_what_stands_under_a_gap_cannot_matter(smoother):
     """Targets are NaN there: nothing else can stand under them, and none becomes a mean."""
-    X, T, rng = with_gaps(7)
+    X, T, _ = with_gaps(7)
     model = taking_gaps(smoother).fit(X, T)
     assert np.isfinite(model.predict(X)).all()
     assert np.isfinite(model.loo()).all()

@@ -8,6 +8,7 @@ from skstruct._arrays.imports import lazy_names
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.candidates import Candidates
 from skstruct.spaces.classes import Classes
+from skstruct.spaces.common.choices import OneOf
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.contracts import (
     EXACT,
@@ -98,6 +99,7 @@ __all__ = [
     "KBest",
     "LabelSets",
     "Matchings",
+    "OneOf",
     "Ordinal",
     "OutputSpace",
     "PairwiseLabels",

@@ -79,11 +79,21 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
         Y : outputs with None, NaN or NA where a part is not known, or a masked array
         known : bool array of the shape of Y, default=None
             Parts that are known, where Y does not say so itself.
+
+        Notes
+        -----
+        A row may also be :class:`~skstruct.spaces.OneOf` several outputs, a dictionary with
+        arguments of ``restrict`` that the output is known to obey, or None.
         """
-        raise ValueError(
-            f"{type(self).__name__} does not read outputs of which parts are missing; leave out "
-            "the rows that have missing parts."
-        )
+        from skstruct.spaces.common.reading_choices import read_choices
+
+        return read_choices(self, Y, self._read_whole, known)
+
+    def _read_whole(self, Y: Any) -> PartialOutputs:
+        """Outputs of which no part may be missing."""
+        Z = self.fit_validate(Y)
+        known = np.ones((len(Z), 1), bool)
+        return PartialOutputs(Z, known, known)
 
     def leaves_gaps(self, Y: Any) -> bool:
         """Whether parts of these outputs are missing in a form that ``read_partial`` reads."""
@@ -159,6 +169,31 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
         decision is. The space itself, unless a proof, or a last step, takes most of the time.
         """
         return self
+
+    def in_parts(self, n: int) -> Iterator[tuple[np.ndarray, Any]]:
+        """Numbers of rows that are decoded together, of n, and the space for these."""
+        yield np.arange(n), self
+
+    def as_seen_by(self, view: Any) -> Any:
+        """This space, which may be narrowed, with the embedding of a view of it."""
+        if view.whole is not view:
+            return view._over(self)
+        return self.with_embedding(view.embedding)
+
+    def within_range(self, outputs: np.ndarray) -> Any:
+        """This space, with the range of some outputs in place of limits that are infinite."""
+        return self
+
+    def uniform_means(self, n: int) -> np.ndarray:
+        """Mean of psi over all outputs that each of n rows allows; shape (n, d).
+
+        Of a sample of them, where these are many and cannot be counted.
+        """
+        from skstruct.spaces.common.uniform_means import mean_of_outputs
+
+        if getattr(self.constraints_, "n_rows", None) is None:
+            return np.repeat(mean_of_outputs(self)[None], n, axis=0)
+        return np.array([mean_of_outputs(self.rows([i])) for i in range(n)])
 
     def rows(self, index: Any) -> Self:
         """The space as it is for some rows, where rows may be restricted differently."""

@@ -183,6 +183,13 @@ class Classes(GivenWhole):
         by_row = allowed is not None and allowed.ndim == 2
         return self.among(allowed[one_or_more(index)]) if by_row else self
 
+    def uniform_means(self, n: int) -> np.ndarray:
+        allowed = np.atleast_2d(getattr(self, "allowed_", np.ones(len(self.listed_), bool)))
+        means: np.ndarray = allowed / allowed.sum(axis=1, keepdims=True)
+        if means.shape[1] < len(self.listed_):  # outputs that are known but never predicted
+            means = np.pad(means, [(0, 0), (0, len(self.listed_) - means.shape[1])])
+        return np.array(np.broadcast_to(means, (n, means.shape[1])))
+
     def _numbers(self, values: np.ndarray) -> np.ndarray:
         names = values.tolist()
         for i, name in enumerate(names):

@@ -115,7 +115,7 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         """Probabilities of labels, given those that are known and that sets hold all parents."""
         if not len(self.dag_.parents):
             return None
-        from skstruct.spaces.indicator_sets.partial import conditional_means
+        from skstruct.spaces.indicator_sets.missing_labels import conditional_means
 
         return conditional_means(self.dag_, means, partial)
 
@@ -136,7 +136,7 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         """Probability of each label to have been annotated where it applies; None for one."""
         if self.propensity is None:
             return None
-        from skstruct.spaces.indicator_sets.partial import read_propensity
+        from skstruct.spaces.indicator_sets.missing_labels import read_propensity
 
         return read_propensity(self.propensity, self.labels_, type(self).__name__)
 
@@ -519,6 +519,15 @@ class LabelSets(IndicatorSpace):
             super()._count_within(low, high)
             if constraints.groups
             else _free_subsets(constraints).total
+        )
+
+    def uniform_means(self, n: int) -> np.ndarray:
+        """Labels that are neither in nor out are in half of the sets, if sizes are free."""
+        limits = self.constraints_
+        if limits.is_sized or limits.groups:
+            return super().uniform_means(n)
+        return np.array(
+            np.broadcast_to((limits.low + 0.0 + limits.high) / 2.0, (n, limits.low.shape[1]))
         )
 
     def covariance(self) -> Covariance:

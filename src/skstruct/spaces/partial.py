@@ -10,7 +10,13 @@ from scipy import sparse
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.saving import savable
+from skstruct.spaces.common.choices import OneOf
 from skstruct.spaces.common.formats import is_missing_name
+
+# Arguments of ``restrict``: a row that has only such keys says what an output obeys.
+SETS = ("include", "exclude", "min_size", "max_size", "exclusive", "one_path")
+ORDERS = ("positions", "before", "top", "length", "known", "forbidden", "low", "high", "supply")
+ARGUMENTS = frozenset((*SETS, *ORDERS))
 
 
 @savable
@@ -58,10 +64,13 @@ class PartialOutputs:
 
 
 def are_partial(Y: Any) -> bool:
-    """Whether outputs leave something open: missing cells, restrictions, intervals.
+    """Whether outputs leave something open: missing cells, restrictions, intervals, candidates.
 
     >>> are_partial([[0, 1]]), are_partial([[0, np.nan]]), are_partial([{"a"}, None])
     (False, True, True)
+    >>> from skstruct.spaces import OneOf
+    >>> are_partial([["a", "b"], OneOf([["b", "a"]])]), are_partial([{"before": [("a", "b")]}])
+    (True, True)
     """
     if Y is None or sparse.issparse(Y):
         return False
@@ -81,8 +90,10 @@ def are_partial(Y: Any) -> bool:
 def _leaves_open(row: Any) -> bool:
     if isinstance(row, (str, bytes, int)):
         return False
-    if isinstance(row, Mapping):
-        return "include" in row or "exclude" in row
+    if isinstance(row, Mapping):  # of other keys, it may be an output itself
+        return len(row) > 0 and ARGUMENTS.issuperset(row)
+    if isinstance(row, OneOf):
+        return True
     if isinstance(row, np.ndarray) and row.dtype != object:
         return row.dtype.kind == "f" and bool(np.isnan(row).any())
     if isinstance(row, (list, tuple, np.ndarray)):

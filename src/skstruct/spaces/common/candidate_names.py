@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.imports import is_pandas
+from skstruct.spaces.common.choices import OneOf
 from skstruct.spaces.common.formats import is_missing_name, plain_name, unknown_label
 from skstruct.spaces.partial import PartialOutputs
 
@@ -21,6 +22,7 @@ def read_candidate_names(space: Any, Y: Any, known: Any) -> PartialOutputs:
     """
     used_by = type(space).__name__
     values, format = _cells(Y)
+    values = [set(value.outputs) if isinstance(value, OneOf) else value for value in values]
     seen = np.ones(len(values), bool) if known is None else _checked(known, len(values), used_by)
     sets = [_candidates(value) if here else None for value, here in zip(values, seen)]
     for i, names in enumerate(sets):

@@ -141,6 +141,9 @@ class EdgeSetSpace(IndicatorSpace):
         self._check_members(Z)
         return Z
 
+    # Graphs are known as a whole, or by what they obey: an edge that is in tells of others.
+    read_partial = BaseSpace.read_partial
+
     def validate(self, Y: Any) -> np.ndarray:
         """Outputs in canonical form: an int8 array of shape (n, d), one column per edge.
 

@@ -205,6 +205,16 @@ class Box(QuantitySpace):
         """Limits of rows alone: those that were learned from other rows do not bind them."""
         return self._within(Range(low, high))
 
+    def within_range(self, outputs: np.ndarray) -> Any:
+        low, high = self.constraints_.low, self.constraints_.high
+        least, most = (np.asarray(end(outputs, axis=0)) for end in (np.min, np.max))
+        # A limit beyond all outputs is the end of the range itself.
+        first = np.minimum(least, np.where(np.isfinite(high), high, np.inf))
+        last = np.maximum(most, np.where(np.isfinite(low), low, -np.inf))
+        return self._within(
+            Range(np.where(np.isneginf(low), first, low), np.where(np.isposinf(high), last, high))
+        )
+
     def _given(self, limit: Any, default: float, name: str) -> Any:
         d = len(self.labels_)
         limit = np.asarray(default) if limit is None else self._numbers(limit, name)

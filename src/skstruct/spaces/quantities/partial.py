@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Quantities of which some are missing, or known only to lie between two limits."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from skstruct._arrays.imports import is_pandas
+from skstruct.spaces.common.choices import OneOf
+from skstruct.spaces.common.reading_choices import has_choices, read_choices
 from skstruct.spaces.partial import PartialOutputs, split_table
 
 
@@ -74,6 +77,8 @@ def read_partial_quantities(space: Any, Y: Any, known: Any) -> PartialOutputs:
     """What is known of rows of numbers; the space learns its names, form and scale."""
     if are_intervals(Y):
         return _censored(space, Y if isinstance(Y, Censored) else Censored.of_intervals(Y))
+    if has_choices(Y):
+        return _mixed(space, Y, known)
     filled, seen = split_table(Y, known, 0.0, type(space).__name__)
     # Means of what is known stand in for the rest: names, form and scale follow.
     Z, labels, _ = space._read(filled, space._given_labels())
@@ -89,12 +94,36 @@ def read_partial_quantities(space: Any, Y: Any, known: Any) -> PartialOutputs:
     return PartialOutputs(Z, seen, seen, space.narrowed_to(low, high))
 
 
+def _mixed(space: Any, Y: Any, known: Any) -> PartialOutputs:
+    """Rows among which some are ``OneOf`` or have limits: {"low": ..., "high": ...}."""
+    rows = list(Y)
+    if known is None and all(not isinstance(row, OneOf) for row in rows):
+        return _censored(space, _limits(rows, type(space).__name__))
+    return read_choices(space, Y, lambda some: read_partial_quantities(space, some, None), known)
+
+
+def _limits(rows: list[Any], used_by: str) -> Censored:
+    """Numbers and dictionaries of limits as intervals."""
+    sides = []
+    for i, row in enumerate(rows):
+        low = high = np.nan if row is None else row
+        if isinstance(row, Mapping):
+            if not set(row) <= {"low", "high"}:
+                raise ValueError(f'{used_by}: limits are "low" and "high"; Y[{i}] is {row!r}.')
+            low, high = row.get("low", -np.inf), row.get("high", np.inf)
+        sides.append((np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)))
+    d = max(max(low.size, high.size) for low, high in sides)
+    low, high = (np.array([np.broadcast_to(s[k], d) for s in sides]) for k in (0, 1))
+    return Censored(low, high) if d > 1 else Censored(low[:, 0], high[:, 0])
+
+
 def _censored(space: Any, Y: Censored) -> PartialOutputs:
     seen = Y.known.reshape(len(Y), -1)
     low, high = Y.low.reshape(seen.shape), Y.high.reshape(seen.shape)
     # A limit that is there stands for the number until something better is known.
     Z = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high, 0.0))
-    Z = np.where(np.isfinite(low) & np.isfinite(high), (low + high) / 2.0, Z)
+    both = np.isfinite(low) & np.isfinite(high)
+    Z = np.where(both, (np.where(both, low, 0.0) + np.where(both, high, 0.0)) / 2.0, Z)
     Z = np.where(np.isfinite(low) | np.isfinite(high), Z, _means(Z, seen))
     space.fit(Z if Y.low.ndim == 2 else Z[:, 0])
     open_there = ~seen & (np.isfinite(low) | np.isfinite(high))

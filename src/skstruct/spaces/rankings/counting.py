@@ -21,6 +21,7 @@ from skstruct.solvers.proposals import new_streams
 from skstruct.spaces.base import CountedSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance
+from skstruct.spaces.common.uniform_means import mean_of_outputs
 from skstruct.spaces.rankings.constraints import RankConstraints
 from skstruct.spaces.rankings.partial import tied_behind
 
@@ -104,6 +105,12 @@ class UniformRankings(CountedSpace):
             mean: np.ndarray = self._scheme.mean(len(self.items_))
             return mean
         return np.asarray(self.embed(self._listed()).mean(axis=0)).ravel()
+
+    def uniform_means(self, n: int) -> np.ndarray:
+        """From a sample, where many orders agree with what a row is known to obey."""
+        if self.constraints_.is_free:
+            return np.repeat(self.mean_embedding()[None], n, axis=0)
+        return np.array([mean_of_outputs(self.rows([i]), counted=False) for i in range(n)])
 
     def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all rankings."""

@@ -20,6 +20,7 @@ from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
+from skstruct.spaces.partial import PartialOutputs
 from skstruct.spaces.rankings.constraints import RankConstraints, read_before, read_fixed, read_top
 from skstruct.spaces.rankings.distribution import RandomRankings
 from skstruct.spaces.rankings.formats import RankingFormat, read_rankings
@@ -173,6 +174,15 @@ class Rankings(RandomRankings):
         """Canonical outputs, a float array of shape (n, d)."""
         names = "format_" in self.__dict__ and self.format_.kind in ("names", "series")
         return self._read(Y, self.items_, names)[0]
+
+    def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
+        """Rankings that leave something open: ties, items not ranked, ``{"before": [...]}``.
+
+        Each stands for all total orders that agree with it.
+        """
+        from skstruct.spaces.rankings.reading import read_partial_rankings
+
+        return read_partial_rankings(self, Y, known)
 
     def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         """Canonical outputs in the format that was seen in ``fit``."""

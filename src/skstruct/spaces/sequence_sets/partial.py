@@ -8,6 +8,7 @@ import numpy as np
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.spaces.common.formats import is_missing_name
+from skstruct.spaces.common.reading_choices import has_choices, read_choices
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.spaces.sequence_sets.constraints import FREE, SequenceConstraints
 from skstruct.spaces.sequence_sets.formats import sequence_lengths, widened
@@ -16,6 +17,8 @@ from skstruct.spaces.sequence_sets.formats import sequence_lengths, widened
 def read_partial_sequences(space: Any, Y: Any, known: Any) -> PartialOutputs:
     """What is known of sequences, whose lengths are; the space learns its symbols."""
     used_by = type(space).__name__
+    if has_choices(Y):
+        return read_choices(space, Y, lambda rows: read_partial_sequences(space, rows, None), known)
     rows = _rows(Y, used_by)
     seen = [[not _is_gap(symbol) for symbol in row] for row in rows]
     if known is not None:

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rankings of which only some is known: a partial one stands for the orders that agree with it."""
+
+from typing import Any
+
+import numpy as np
+
+from skstruct._arrays.imports import is_pandas
+from skstruct.solvers.linear_ordering import close_transitively
+from skstruct.spaces.common.reading_choices import has_choices, read_choices
+from skstruct.spaces.partial import PartialOutputs
+from skstruct.spaces.rankings.constraints import RankConstraints
+from skstruct.spaces.rankings.partial import average_ranks, is_total
+
+
+def read_partial_rankings(space: Any, Y: Any, known: Any) -> PartialOutputs:
+    """What is known of rankings; the space learns its items.
+
+    Ties and items that are not ranked leave open who comes first; of ratings, only their order
+    counts.
+    """
+    if has_choices(Y) or any(row is None for row in _rows(Y)):
+        return read_choices(space, Y, lambda rows: read_partial_rankings(space, rows, None), known)
+    if known is not None:
+        Y = np.where(np.asarray(known, bool), np.asarray(Y, dtype=np.float64), np.nan)
+    Z = average_ranks(space.fit_validate(Y))
+    free = RankConstraints.none(Z.shape[1])
+    before = close_transitively(precedences(Z))
+    limits = free.narrow(np.zeros((1, Z.shape[1]), np.int64), before, None)
+    total = np.repeat(is_total(Z)[:, None], Z.shape[1], axis=1)
+    return PartialOutputs(Z, total, total, space._limited(limits), bool(total.all()))
+
+
+def _rows(Y: Any) -> Any:
+    """Rows that may be None; a table has none such."""
+    one_by_one = isinstance(Y, (list, tuple)) or is_pandas(Y, "Series")
+    return Y if one_by_one or (isinstance(Y, np.ndarray) and Y.dtype == object) else ()
+
+
+def precedences(Z: np.ndarray) -> np.ndarray:
+    """Which item comes before which, bool (n, d, d), as far as ranks (n, d) tell.
+
+    >>> precedences(np.array([[1.0, np.nan, 2.0]]))[0].astype(int)
+    array([[0, 0, 1],
+           [0, 0, 0],
+           [0, 0, 0]])
+    """
+    with np.errstate(invalid="ignore"):
+        first: np.ndarray = Z[:, :, None] < Z[:, None, :]
+    return first
