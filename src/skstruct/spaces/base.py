@@ -28,7 +28,7 @@ from skstruct.spaces.common.description import DescribedOutputs
 from skstruct.spaces.common.marginals import PartMarginals, renormalized
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows, keeps_value
 from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
-from skstruct.spaces.partial import PartialOutputs, are_partial
+from skstruct.spaces.partial import PartialOutputs, are_choices, are_partial
 
 
 class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -97,7 +97,11 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
 
     def leaves_gaps(self, Y: Any) -> bool:
         """Whether parts of these outputs are missing in a form that ``read_partial`` reads."""
-        return self.reads_partial and (self.leaves_open or are_partial(Y))
+        return self.leaves_open or (are_partial(Y) if self.reads_partial else are_choices(Y))
+
+    def with_gaps(self, Y: Any, known: Any) -> Any:
+        """Y without what is not known, where that is an output, too; None where it is none."""
+        return None
 
     def agreeing(self, partial: PartialOutputs) -> Any:
         """The space with its constraints, narrowed row by row to what is known of outputs.

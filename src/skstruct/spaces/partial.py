@@ -87,6 +87,13 @@ def are_partial(Y: Any) -> bool:
     return any(map(_leaves_open, Y))
 
 
+def are_choices(Y: Any) -> bool:
+    """Whether some rows are ``OneOf`` several outputs, or dictionaries of what they obey."""
+    if not hasattr(Y, "__iter__") or (isinstance(Y, np.ndarray) and Y.dtype != object):
+        return False
+    return any(isinstance(row, (OneOf, Mapping)) and _leaves_open(row) for row in Y)
+
+
 def _leaves_open(row: Any) -> bool:
     if isinstance(row, (str, bytes, int)):
         return False

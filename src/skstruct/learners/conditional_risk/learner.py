@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,6 +22,7 @@ from skstruct.learners.base import BlockPredictor, Explanation
 from skstruct.learners.calibration import Calibration, fit_calibration
 from skstruct.learners.checkpoints.saving import Checkpoint, resuming
 from skstruct.learners.conditional_risk.automatic import StackedRegression
+from skstruct.learners.conditional_risk.candidates import decide_candidates
 from skstruct.learners.conditional_risk.filling import fill_targets
 from skstruct.learners.conditional_risk.part_plan import parse_seconds
 from skstruct.learners.conditional_risk.streams import StreamedRisk, is_read_whole
@@ -155,6 +157,9 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
     alpha_, gamma_, kernel_, solver_ : what was chosen for kernel ridge regression, or None
     device_ : where it was fitted; see :func:`skstruct.set_config`
     search_ : LeaveOutSearch or None; all trials with their left-out risks
+    partial_ : PartialOutputs or None; what is known of outputs of training, where that is not all
+    filling_ : Filling or None; how parts were filled by what known ones say of them
+    disambiguation_ : Disambiguation or None; outputs that were decided among candidates
     outputs_ : array of the training outputs in canonical form; of a sample, where blocks are read
 
     References
@@ -271,8 +276,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
                 fitted: Self = self._fit_source(source, groups, checkpoint, seconds)
             return fitted
         y = on_host(y)
-        data = self._read(X, y, sample_weight, groups, known=known)
-        self._pair(data)
+        data = self._pair(self._read(X, y, sample_weight, groups, known=known))
         # A fit that is saved has a seed of its own meanwhile.
         self.seed_ = repeatable(self.random_state)
         read = {"X": data.rows, "y": y, "sample_weight": data.row_weight, "groups": groups}
@@ -302,18 +306,33 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         if sample_weight is not None:
             sample_weight = row_weights(sample_weight, X.shape[0])
         self.space_ = self._inferred(y) if self.space is None else clone(self.space)
+        if known is not None and (masked := self.space_.with_gaps(y, known)) is not None:
+            y, known = masked, None
         self.partial_ = read_partial(self.space_, y, known)
         if self.partial_ is None:
             return TrainingData(X, self.space_.fit_validate(y), sample_weight, groups)
         return TrainingData(X, self.partial_.outputs, sample_weight, groups)
 
-    def _pair(self, data: TrainingData) -> None:
-        """The loss, and the problem that it makes of the space."""
+    def _pair(self, data: TrainingData) -> TrainingData:
+        """The loss, and the problem that it makes of the space; what is left open is decided where
+        the loss needs outputs as a whole.
+        """
         self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
+        self.disambiguation_ = None
         if self.partial_ is not None or self.space_.estimates_targets:
             self.loss_ = self.loss_.for_partial(self.space_)
+        if self.partial_ is not None and not self._masks(self.loss_):
+            self.disambiguation_ = decide_candidates(self, data, self.partial_)
+            data, self.partial_ = replace(data, outputs=self.disambiguation_.outputs), None
         self.outputs_, self.problem_ = data.outputs, None
         self.problem_ = self._problem(self.loss_)
+        return data
+
+    def _masks(self, loss: Any) -> bool:
+        """Whether coordinates of psi can be regressed on the rows in which they are known."""
+        if self.starts_ is not None and self.partial_.by_parts:
+            return True
+        return masked_problem(self.space_, loss, self.partial_) is not None
 
     def _regress(self, data: TrainingData, level: Any, budget: float | None = None) -> Regressed:
         how = smoothing_by(self)

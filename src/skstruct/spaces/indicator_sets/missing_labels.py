@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Labels that are not known: their probabilities given the others, and those of being overlooked."""
+"""Labels that are not known: their probabilities given others, and those of being overlooked."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -225,9 +225,17 @@ class QuantitySpace(GivenWhole):
 
         return read_partial_quantities(self, Y, known)
 
+    def leaves_gaps(self, Y: Any) -> bool:
+        from skstruct.spaces.quantities.partial import are_intervals
+
+        return are_intervals(Y) or super().leaves_gaps(Y)
+
     def known_targets(self, known: np.ndarray) -> np.ndarray | None:
         """A number and its square are known together."""
         return np.hstack([known, known]) if self.embedding == "squares" else known
+
+    def open_up(self, below: np.ndarray, above: np.ndarray) -> None:
+        """Drop limits of coordinates (d,) that were learned from outputs known to exceed them."""
 
     def narrowed_to(self, low: np.ndarray, high: np.ndarray) -> Any:
         """The space with limits (n, d) of each row; None where that is not offered."""

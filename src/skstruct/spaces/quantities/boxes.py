@@ -201,6 +201,13 @@ class Box(QuantitySpace):
         check_feasible((lows <= highs).all(axis=1), self)
         return self._within(Range(lows, highs))
 
+    def open_up(self, below: np.ndarray, above: np.ndarray) -> None:
+        if self.low is None:
+            self.low_ = np.where(below, -np.inf, self.low_)
+        if self.high is None:
+            self.high_ = np.where(above, np.inf, self.high_)
+        self.constraints_ = Range(self.low_[None], self.high_[None])
+
     def narrowed_to(self, low: np.ndarray, high: np.ndarray) -> Any:
         """Limits of rows alone: those that were learned from other rows do not bind them."""
         return self._within(Range(low, high))

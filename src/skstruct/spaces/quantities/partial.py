@@ -126,6 +126,7 @@ def _censored(space: Any, Y: Censored) -> PartialOutputs:
     Z = np.where(both, (np.where(both, low, 0.0) + np.where(both, high, 0.0)) / 2.0, Z)
     Z = np.where(np.isfinite(low) | np.isfinite(high), Z, _means(Z, seen))
     space.fit(Z if Y.low.ndim == 2 else Z[:, 0])
+    space.open_up(np.isinf(low).any(axis=0), np.isinf(high).any(axis=0))
     open_there = ~seen & (np.isfinite(low) | np.isfinite(high))
     return PartialOutputs(Z, seen, seen, space.narrowed_to(low, high), not open_there.any())
 

@@ -20,7 +20,7 @@ from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
-from skstruct.spaces.partial import PartialOutputs
+from skstruct.spaces.partial import PartialOutputs, are_choices
 from skstruct.spaces.rankings.constraints import RankConstraints, read_before, read_fixed, read_top
 from skstruct.spaces.rankings.distribution import RandomRankings
 from skstruct.spaces.rankings.formats import RankingFormat, read_rankings
@@ -174,6 +174,14 @@ class Rankings(RandomRankings):
         """Canonical outputs, a float array of shape (n, d)."""
         names = "format_" in self.__dict__ and self.format_.kind in ("names", "series")
         return self._read(Y, self.items_, names)[0]
+
+    def leaves_gaps(self, Y: Any) -> bool:
+        """Candidates do; a ranking of some of the items is an output of its own."""
+        return are_choices(Y)
+
+    def with_gaps(self, Y: Any, known: Any) -> Any:
+        """Items that are not known are not ranked."""
+        return np.where(np.asarray(known, bool), np.asarray(Y, dtype=np.float64), np.nan)
 
     def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
         """Rankings that leave something open: ties, items not ranked, ``{"before": [...]}``.
