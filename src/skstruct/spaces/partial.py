@@ -161,6 +161,9 @@ def _mask(known: Any, shape: tuple[int, ...], used_by: str) -> Any:
 
 def _filled_frame(Y: Any, seen: np.ndarray, fill: Any) -> Any:
     """A frame or series with a value in place of what is not known."""
+    types = set(Y.dtypes) if hasattr(Y, "columns") else {Y.dtype}
+    if {str(kind) for kind in types} == {"boolean"}:
+        fill = bool(fill)
     filled = Y.where(seen, fill)
     return filled.infer_objects() if hasattr(filled, "infer_objects") else filled
 
@@ -183,4 +186,6 @@ def read_partial(space: Any, Y: Any, known: Any = None) -> PartialOutputs | None
     found: PartialOutputs = space.read_partial(Y, known)
     if found.by_parts and found.observed.all():
         return None
+    if found.by_parts and len(found.known):
+        check_some_known(found.known, getattr(space, "labels_", ()), type(space).__name__)
     return found
