@@ -196,7 +196,7 @@ class StreamedRisk:
     device_: Any
     random_state: Any
     _read: Callable[..., Any]
-    _pair: Callable[..., None]
+    _pair: Callable[..., Any]
     _keep: Callable[..., Any]
 
     def _fit_source(self, source: Any, groups: Any, checkpoint: Any, budget: Any = None) -> Any:
