@@ -314,8 +314,8 @@ def test_what_was_decided_can_be_kept_with_a_model(tmp_path):
     problem = partial_problem(space, resolve_loss("kendall"), partial)
     found = disambiguate(problem, KernelRidge(alpha=1.0), X, partial)
     model = ConditionalRiskMinimizer(Rankings(3), kernel="rbf", alpha=1.0).fit(X, found.outputs)
-    model.decided_, model.partial_ = found, partial
+    model.disambiguation_ = found
     save_model(model, tmp_path / "model.skstruct")
     again = load_model(tmp_path / "model.skstruct")
-    np.testing.assert_array_equal(again.decided_.trace, found.trace)
-    assert again.partial_.allowed.contains(again.decided_.outputs).all()
+    np.testing.assert_array_equal(again.disambiguation_.trace, found.trace)
+    assert partial.allowed.contains(again.disambiguation_.outputs).all()

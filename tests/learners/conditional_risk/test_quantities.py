@@ -175,8 +175,8 @@ def test_clear_errors(waves):
     with pytest.raises(ValueError, match="embeds its outputs"):
         model.predict(X, loss="hamming")
     broken = y.copy()
-    broken[3] = np.nan
-    with pytest.raises(ValueError, match=r"Y\[3\] is nan"):
+    broken[3] = np.inf
+    with pytest.raises(ValueError, match=r"Y\[3\] is inf"):
         ConditionalRiskMinimizer(Interval(), "absolute", smoother="kernel_ridge").fit(X, broken)
     with pytest.raises(ValueError, match="embeds its outputs by"):
         ConditionalRiskMinimizer(loss=Squared(), smoother="kernel_ridge").set_params(

@@ -30,7 +30,6 @@ from skstruct.spaces import (
     Hierarchy,
     LabelSets,
     PairwiseLabels,
-    Rankings,
     Sequences,
     SpanningTrees,
 )
@@ -425,8 +424,6 @@ def test_what_cannot_be_summed_is_refused():
     Y = np.where(seen, Y, np.nan)
     with pytest.raises(ValueError, match="solver is 'auto' or 'exact'"):
         ExponentialFamily(LabelSets(), solver="contrastive").fit(X, Y)
-    with pytest.raises(ValueError, match="does not read outputs of which parts are missing"):
-        ExponentialFamily(Rankings()).fit(X, [[1, 2, 3]] * 8, known=np.ones((8, 3), bool))
     trees, edges = SpanningTrees(["a", "b", "c"]), np.array([[1, 0, 1], [1, 1, 0]] * 4)
     with pytest.raises(ValueError, match="leave out the rows that have missing parts"):
         ExponentialFamily(trees).fit(X, edges, known=edges > 0)
