@@ -87,6 +87,11 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
         """
         from skstruct.spaces.common.reading_choices import read_choices
 
+        if known is not None and not are_choices(Y):
+            raise ValueError(
+                f"{type(self).__name__} does not read outputs of which parts are missing; leave "
+                "out the rows that have missing parts."
+            )
         return read_choices(self, Y, self._read_whole, known)
 
     def _read_whole(self, Y: Any) -> PartialOutputs:
