@@ -65,3 +65,14 @@ def zeros_and_ones(values: Any, name: str) -> np.ndarray:
         raise ValueError(f"{name} is 0 or 1 in every entry; got {odd[0]!r}.")
     whether: np.ndarray = values.astype(bool)
     return whether
+
+
+def checked_known(known: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """As a bool array of the shape of the truth."""
+    seen = np.asarray(known)
+    if seen.shape != shape or seen.dtype != bool:
+        raise ValueError(
+            f"known is True or False for each entry of the truth, of shape {shape}; got "
+            f"{seen.dtype} of shape {seen.shape}."
+        )
+    return seen

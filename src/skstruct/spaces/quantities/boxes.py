@@ -205,6 +205,9 @@ class Box(QuantitySpace):
         """Limits of rows alone: those that were learned from other rows do not bind them."""
         return self._within(Range(low, high))
 
+    def limits_of_rows(self) -> tuple[np.ndarray, np.ndarray] | None:
+        return self.constraints_.low, self.constraints_.high
+
     def _given(self, limit: Any, default: float, name: str) -> Any:
         d = len(self.labels_)
         limit = np.asarray(default) if limit is None else self._numbers(limit, name)
