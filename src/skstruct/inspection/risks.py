@@ -11,6 +11,7 @@ from skstruct.inspection.drawing import axes_of, literal_legend, written
 from skstruct.learners.token_problem import check_predicted_lengths
 from skstruct.losses import ZeroOne
 from skstruct.losses.base import same_width
+from skstruct.spaces.truth import Truth, read_truth
 
 
 def risks_and_losses(

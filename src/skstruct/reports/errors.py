@@ -221,7 +221,7 @@ def quantity_section(subject: Any) -> Section:
 
 def _known_quantities(subject: Any, Z: np.ndarray, Y: np.ndarray, names: list[str]) -> Section:
     """Errors by target, in the rows in which each is known."""
-    rows = []
+    rows: list[list[Any]] = []
     for j, name in enumerate(names):
         here = subject.known[:, j]
         errors, truths = (Z - Y)[here, j], Y[here, j]

@@ -33,8 +33,8 @@ def loss_section(subject: Any) -> Section:
         usual, costly = affordable_losses(subject.learner, subject.n)
         shared["losses"] = list(usual.values()) if costly else None
     try:
-        ends = {} if subject.known is None else {"missing": "bounds"}
-        found = evaluate(subject.learner, *subject.every, **shared, **ends)
+        missing = "known" if subject.known is None else "bounds"
+        found = evaluate(subject.learner, *subject.every, missing=missing, **shared)
     except (ValueError, NotImplementedError) as error:
         if options.get("losses") is not None:
             raise  # asked for by name
