@@ -10,7 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, f1_score
 
-from skstruct import ConditionalRiskMinimizer, ExponentialFamily, StructuredPerceptron
+from skstruct import (
+    ConditionalRiskMinimizer,
+    ExponentialFamily,
+    StructuredPerceptron,
+    StructuredSVM,
+)
+from skstruct.conformal import Abstention, PredictionSets, RiskControl
 from skstruct.losses import FBeta, Hamming, resolve_loss
 from skstruct.model_selection import (
     area_under_prc,
@@ -335,3 +341,27 @@ def test_truths_are_read_by_the_names_that_a_space_has():
     truth = read_truth(numbers, turned)
     assert truth.known.tolist() == [[False, True], [True, False]]
     assert truth.outputs[truth.known].tolist() == [2.5, 0.5]
+
+
+# ------------------------------------------------------------- calibration
+def test_calibration_takes_rows_that_are_known_as_a_whole(model):
+    X, Y, known = problem()
+    known[30:] = True
+    gaps, groups = np.where(known, Y, np.nan), np.arange(60) % 2
+    whole = known.all(axis=1)
+    for made in (
+        lambda: RiskControl(model, level=0.3),
+        lambda: PredictionSets(model, level=0.3),
+        lambda: Abstention(model, level=0.9),
+    ):
+        with pytest.warns(UserWarning, match=r"of 60 rows of which parts are missing"):
+            found = made().calibrate(X, gaps, groups=groups)
+        expected = made().calibrate(X[whole], Y[whole], groups=groups[whole])
+        assert np.array_equal(found.thresholds_, expected.thresholds_)
+    machine = StructuredSVM(LabelSets()).fit(X, Y)
+    with pytest.warns(UserWarning, match="StructuredSVM"):
+        machine.calibrate(X, gaps)
+    temperature = machine.temperature_
+    assert machine.calibrate(X[whole], Y[whole]).temperature_ == temperature
+    with pytest.raises(ValueError, match="no row of y is known as a whole"):
+        RiskControl(model).calibrate(X, np.where(np.arange(4) == 0, np.nan, Y))
