@@ -365,3 +365,13 @@ def test_calibration_takes_rows_that_are_known_as_a_whole(model):
     assert machine.calibrate(X[whole], Y[whole]).temperature_ == temperature
     with pytest.raises(ValueError, match="no row of y is known as a whole"):
         RiskControl(model).calibrate(X, np.where(np.arange(4) == 0, np.nan, Y))
+
+
+def test_the_best_constant_output_is_that_of_what_was_known_in_training():
+    X, Y, known = problem()
+    Y[:, 0] = 1.0
+    known[:, 0] &= np.arange(len(Y)) % 3 == 0
+    model = ConditionalRiskMinimizer(alpha=0.1).fit(X, np.where(known, Y, np.nan))
+    shares = [Y[seen, j].mean() for j, seen in enumerate(known.T)]
+    (found,) = evaluate(model, X, Y, losses=["hamming"])
+    assert np.isclose(found.baseline, ((np.array(shares) > 0.5) != Y).sum(axis=1).mean())

@@ -13,11 +13,13 @@ from skstruct._arrays.checks import is_count
 from skstruct._arrays.methods import warn_caller
 from skstruct._arrays.progress import track
 from skstruct.exceptions import InfeasibleError
+from skstruct.learners.masked_problem import masked_problem
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.token_problem import check_predicted_lengths
 from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import same_width
 from skstruct.model_selection.completions import bounds_of
+from skstruct.spaces.partial import PartialOutputs
 from skstruct.spaces.truth import Truth, check_some_told, read_truth, told_mean
 
 AFFORDABLE = 10.0  # nominal seconds that a loss may take in any case
@@ -49,7 +51,13 @@ def percentile_interval(means: np.ndarray, level: float) -> tuple[np.ndarray, np
     return low, high
 
 
-def constant_outputs(space: Any, loss: Any, training: np.ndarray, truth: np.ndarray) -> np.ndarray:
+def constant_outputs(
+    space: Any,
+    loss: Any,
+    training: np.ndarray,
+    truth: np.ndarray,
+    partial: PartialOutputs | None = None,
+) -> np.ndarray:
     """For every row of ``truth`` the one output of least mean loss on the training outputs.
 
     Sequences have the length of the truth, and at every position the symbol of training that
@@ -58,10 +66,18 @@ def constant_outputs(space: Any, loss: Any, training: np.ndarray, truth: np.ndar
     Parameters
     ----------
     training, truth : arrays of outputs in canonical form
+    partial : PartialOutputs, default=None
+        What was known of the training outputs, where that was not all.
     """
     if space.decodes_chains:
+        if partial is not None:
+            training = np.where(partial.known[:, : training.shape[1]], training, -1)
         return _best_symbols(space, loss, training, truth)
-    problem = risk_problem(space, loss, training, by_weights=True)
+    problem: Any = risk_problem(space, loss, training, by_weights=True)
+    if partial is not None:
+        problem = masked_problem(space, loss.for_partial(space), partial)
+        if problem is None:
+            raise ValueError(f"{loss!r} needs whole outputs.")
     best = problem.decode(problem.mean_targets(np.ones(len(training)))).outputs
     return np.repeat(best, len(truth), axis=0)
 
@@ -313,7 +329,8 @@ def _constraints(restrict: dict[str, Any] | None) -> dict[Any, Any]:
 
 def _baseline(model: Any, loss: Any, bound: Any, truth: Truth) -> float:
     try:
-        constant = constant_outputs(model.space_, loss, model.outputs_, truth.outputs)
+        trained = model.outputs_, truth.outputs, getattr(model, "partial_", None)
+        constant = constant_outputs(model.space_, loss, *trained)
         return told_mean(truth.losses(bound, constant))
     except (ValueError, NotImplementedError):  # nothing is good for all rows
         return float("nan")
