@@ -56,7 +56,9 @@ def evaluate(
 ) -> None:
     """Mean losses of MODEL on DATA, each with a bootstrap interval and the best constant answer.
 
-    A model that can, predicts anew for every loss ("aimed").
+    A model that can, predicts anew for every loss ("aimed"). Where parts of the outputs in DATA are
+    missing, losses are those on what is known; "least" and "most" are the ends of the mean over
+    all rows, whatever the rest is.
     """
     from skstruct.cli.models import open_model, read_labelled, training_remark
     from skstruct.cli.options import check_loss, check_restrict
@@ -79,19 +81,25 @@ def evaluate(
         say(left_out_text(costly, " ".join(f"--loss {name}" for name in costly)), quiet)
     estimates = evaluated(
         task_model.learner_, X, y, losses=named, restrict=constraints, n_bootstrap=bootstrap,
-        level=level,
+        level=level, missing="bounds",
     )  # fmt: skip
-    columns = ("loss", "mean", "low", "high", "baseline", "aimed")
+    unknown = estimates[0].unknown if estimates else ""
+    ends = ("lower", "upper") if unknown else ()
+    columns = ("loss", "mean", "low", "high", "baseline", *ends, "aimed")
     rows = [[getattr(estimate, name) for name in columns] for estimate in estimates]
     if as_json:
         records = [dict(zip(columns, row)) for row in rows]
         known: dict[str, Any] = {} if seen is None else {"rows_of_training": seen.n_seen}
         known |= {"left_out": costly} if costly else {}
+        known |= {"unknown": unknown} if unknown else {}
         print_json({"rows": len(table), **known, "level": level, "losses": records})
     else:
         title = f"{table.name}, {len(table):,} rows; intervals of {100 * level:g} %"
         shown = [[*row[:-1], "yes" if row[-1] else "no"] for row in rows]
-        print_table(title, columns, shown, numbers=columns[1:5])
+        shown_names = [{"lower": "least", "upper": "most"}.get(name, name) for name in columns]
+        print_table(title, shown_names, shown, numbers=shown_names[1:-1])
+        if unknown:
+            say(unknown, quiet)
 
 
 # ``skstruct compare``: several learners on the same folds.

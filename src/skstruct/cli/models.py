@@ -29,7 +29,12 @@ def open_model(path: Any) -> Any:
 
 
 def read_labelled(model: Any, path: Any, options: dict[Any, Any], *, quiet: bool) -> Any:
-    """A data file with outputs, and its inputs and outputs as the learner reads them."""
+    """A data file with outputs, and its inputs and outputs as the learner reads them.
+
+    Parts of the outputs may be missing.
+    """
+    from skstruct.spaces.truth import read_truth
+
     known = _as_trained(model, options)
     ways = [known]
     if model.task_ == "hierarchy" and not known.get("edges_file"):  # the model has the edges
@@ -37,7 +42,7 @@ def read_labelled(model: Any, path: Any, options: dict[Any, Any], *, quiet: bool
 
     def read(data: Any) -> Any:
         X, y = model.inputs(data), model.outputs(data)
-        model.learner_.space_.validate(y)
+        read_truth(model.learner_.space_, y)
         return X, y
 
     data, (X, y) = _first_that_works(path, _with_and_without_ids(ways, options), read, quiet)

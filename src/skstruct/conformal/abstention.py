@@ -11,6 +11,7 @@ from skstruct.bounds.certificate import check_delta, check_positive, largest_los
 from skstruct.conformal.calibration import ROWS, Calibrated, row_index
 from skstruct.conformal.selective import PartsTest, RowsTest
 from skstruct.conformal.structures import Moves, Structure, structure_of
+from skstruct.learners.whole_rows import whole_rows
 from skstruct.saving import savable
 from skstruct.tolerances import STATED_BOUND
 
@@ -123,6 +124,8 @@ class Abstention(Calibrated):
         Parameters
         ----------
         X, y : inputs and outputs
+            Rows of which parts are missing are left out, with a warning: a promise needs whole
+            outputs, and holds for rows like these.
         groups : sequence of length n, default=None
             A threshold for each group, and the promise within each.
         sample_weight : None
@@ -136,7 +139,7 @@ class Abstention(Calibrated):
             raise ValueError("Abstention: the tests know no sample_weight; leave it out.")
         self._check_choices()
         delta = check_delta(self.delta)
-        Z = self._space().validate(y)
+        X, Z, groups = whole_rows("Abstention", self._space(), X, y, groups)
         rows = self._read_rows(len(Z), groups, None)
         test = self._rows_test(X, Z) if self.of == "rows" else self._parts_test(X, Z)
         self._keep_groups(rows, groups, None)

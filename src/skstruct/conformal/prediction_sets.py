@@ -8,6 +8,7 @@ import numpy as np
 from skstruct.conformal.calibration import ROWS, Calibrated, row_index
 from skstruct.conformal.levels import risk_curve
 from skstruct.conformal.sets import SetRule, rule_for
+from skstruct.learners.whole_rows import whole_rows
 from skstruct.saving import savable
 
 
@@ -92,6 +93,8 @@ class PredictionSets(Calibrated):
         Parameters
         ----------
         X, y : inputs and outputs
+            Rows of which parts are missing are left out, with a warning: a promise needs whole
+            outputs, and holds for rows like these.
         groups : sequence of length n, default=None
             A threshold for each group, and the promise within each.
         sample_weight : array of shape (n,), default=None
@@ -103,7 +106,8 @@ class PredictionSets(Calibrated):
         self
         """
         level, rule = self._check_level(), self._rule()
-        Z = self._space().validate(y)
+        given = X, y, groups, sample_weight
+        X, Z, groups, sample_weight = whole_rows("PredictionSets", self._space(), *given)
         rows = self._read_rows(len(Z), groups, sample_weight)
         scores = rule.scores(rule.read(X), Z)
         _check_scores(scores)

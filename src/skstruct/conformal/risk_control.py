@@ -13,6 +13,7 @@ from skstruct.conformal.p_values import bet_on_thresholds, fixed_sequence, hoeff
 from skstruct.conformal.realised import Realised, realised
 from skstruct.conformal.risks import RISKS, Risk
 from skstruct.conformal.structures import Claims, structure_of
+from skstruct.learners.whole_rows import whole_rows
 from skstruct.saving import savable
 
 DELTA = 0.1  # where a risk needs one and none is given
@@ -136,6 +137,8 @@ class RiskControl(Calibrated):
         Parameters
         ----------
         X, y : inputs and outputs
+            Rows of which parts are missing are left out, with a warning: a promise needs whole
+            outputs, and holds for rows like these.
         groups : sequence of length n, default=None
             A threshold for each group, and the promise within each.
         sample_weight : array of shape (n,), default=None
@@ -148,7 +151,8 @@ class RiskControl(Calibrated):
         """
         level, risk = self._check_level(), self._risk()
         structure = structure_of(self._space(), "RiskControl")
-        Z = self._space().validate(y)
+        given = X, y, groups, sample_weight
+        X, Z, groups, sample_weight = whole_rows("RiskControl", self._space(), *given)
         rows = self._read_rows(len(Z), groups, sample_weight)
         delta = self._delta(risk, sample_weight)
         P = structure.read(self.learner.predict_marginals(X))

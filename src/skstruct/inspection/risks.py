@@ -11,6 +11,7 @@ from skstruct.inspection.drawing import axes_of, literal_legend, written
 from skstruct.learners.token_problem import check_predicted_lengths
 from skstruct.losses import ZeroOne
 from skstruct.losses.base import same_width
+from skstruct.spaces.truth import Truth, read_truth
 
 
 def risks_and_losses(
@@ -25,6 +26,8 @@ def risks_and_losses(
     ----------
     estimator : fitted ConditionalRiskMinimizer, ExponentialFamily or pipeline that ends in one
     X, y : inputs and true outputs
+        Where parts of y are missing, losses are those on what is known; rows of which nothing is
+        known are left out.
     loss, restrict
         As in ``predict``.
     """
@@ -43,9 +46,27 @@ def risks_and_losses(
             "ConditionalRiskMinimizer and ExponentialFamily do."
         )
     decoded = estimator.decode(X, loss=loss, restrict=restrict)
-    predicted, truth = canonical(estimator.space_, decoded.outputs, y, estimator)
-    risks = problem.possible(decoded.values)
-    return risks, np.asarray(problem.loss(predicted, truth), float)
+    return _told(problem.possible(decoded.values), decoded.outputs, y, problem.loss, estimator)
+
+
+def _told(
+    risks: np.ndarray, outputs: Any, y: Any, loss: Any, estimator: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Risks and losses of the rows that say something."""
+    predicted, truth = judged(estimator.space_, outputs, y, estimator)
+    losses, says = truth.losses(loss, predicted), truth.says
+    return (risks, losses) if says.all() else (risks[says], losses[says])
+
+
+def judged(
+    space: Any, predicted: Any, y: Any, learner: Any = None, known: Any = None
+) -> tuple[np.ndarray, Truth]:
+    """Predictions (of a learner) in canonical form, and what is known of the truth."""
+    predicted, truth = space.validate(predicted), read_truth(space, y, known)
+    if len(predicted) != len(truth):
+        raise ValueError(f"X has {len(predicted)} rows and y has {len(truth)}.")
+    check_predicted_lengths(learner, predicted, truth.outputs)
+    return same_width(predicted, truth.outputs)[0], truth
 
 
 def canonical(
@@ -64,8 +85,7 @@ def _probabilities_to_be_wrong(
 ) -> tuple[np.ndarray, np.ndarray]:
     outputs = estimator.predict(X, restrict=restrict)
     probabilities = np.exp(estimator.log_proba(X, outputs, restrict=restrict))
-    predicted, truth = canonical(estimator.space_, outputs, y, estimator)
-    return 1.0 - np.clip(probabilities, 0, 1), np.asarray(ZeroOne()(predicted, truth), float)
+    return _told(1.0 - np.clip(probabilities, 0, 1), outputs, y, ZeroOne(), estimator)
 
 
 def checked_pairs(risks: Any, losses: Any) -> tuple[np.ndarray, np.ndarray]:

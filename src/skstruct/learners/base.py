@@ -39,6 +39,7 @@ from skstruct.losses import resolve_loss
 from skstruct.spaces.base import check_k
 from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.truth import read_truth, told_mean
 
 
 @dataclass(frozen=True)
@@ -235,19 +236,27 @@ class BlockPredictor(MarginalPredictor, InputReader, Configured, BaseEstimator):
         outputs = [self.space_.restore(best.outputs[:, rank], index) for rank in ranks]
         return Decoded(outputs, best.values, best.bounds)
 
-    def _score(self, X: Any, y: Any, sample_weight: Any, problem: Any, smoother: Any) -> float:
-        losses = self._losses(X, y, problem, smoother, sample_weight)
-        return 0.0 - float(np.average(losses, weights=sample_weight))
+    def _score(
+        self, X: Any, y: Any, sample_weight: Any, problem: Any, smoother: Any, known: Any = None
+    ) -> float:
+        losses = self._losses(X, y, problem, smoother, sample_weight, known)
+        return 0.0 - told_mean(losses, sample_weight)
 
     def _losses(
-        self, X: Any, y: Any, problem: Any, smoother: Any, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any,
+        problem: Any,
+        smoother: Any,
+        sample_weight: Any = None,
+        known: Any = None,
     ) -> Any:
-        """Losses of the predictions for X, row by row."""
+        """Losses of the predictions for X on what is known of y; NaN of rows that say nothing."""
         X, _ = self._checked(X)
         check_consistent_length(X, y, sample_weight)
-        truth = self.space_.validate(y)
-        problem.check_truth(X, truth)
-        return problem.loss(self._decided(X, problem, smoother).outputs, truth)
+        truth = read_truth(self.space_, y, known)
+        problem.check_truth(X, truth.outputs)
+        return truth.losses(problem.loss, self._decided(X, problem, smoother).outputs)
 
 
 class ScoreLearner(BlockPredictor):
@@ -384,10 +393,23 @@ class ScoreLearner(BlockPredictor):
         return self._kbest(X, k, *self._prepared(restrict=restrict))
 
     def score(
-        self, X: Any, y: Any, sample_weight: Any = None, *, restrict: dict[str, Any] | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        known: Any = None,
+        restrict: dict[str, Any] | None = None,
     ) -> float:
-        """Minus the mean loss of the predictions for ``X``."""
-        return self._score(X, y, sample_weight, *self._prepared(restrict=restrict))
+        """Minus the mean loss of the predictions for ``X``, on what is known of ``y``.
+
+        Parameters
+        ----------
+        known : bool array of the shape of y, default=None
+            Which parts of the outputs are known, where y does not say so itself. Rows of which
+            nothing is known are left out.
+        """
+        return self._score(X, y, sample_weight, *self._prepared(restrict=restrict), known)
 
     def decision_function(self, X: Any) -> Any:
         """Scores u of the coordinates of psi; shape (n, d), and (n,) of two classes."""

@@ -12,6 +12,7 @@ from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
 from skstruct.learners.inputs import row_weights, rows_of
 from skstruct.learners.marginals import MarginalPredictor, estimator_type, named_marginals
+from skstruct.learners.whole_rows import whole_rows
 
 LOG_RANGE = 14.0  # of the inverse temperature: from a millionth to a million
 
@@ -39,11 +40,12 @@ class ScoredMarginals(MarginalPredictor):
         """Learn how sure scores are, from rows that the learner was not fitted to.
 
         Sets ``temperature_``, after which there are ``predict_marginals`` and ``predict_proba``.
+        Rows of which parts are missing are left out, with a warning.
         """
         check_is_fitted(self)
-        X, _ = self._checked(X)
         check_consistent_length(X, y)
-        truth = self.space_.validate(y)
+        X, truth, sample_weight = whole_rows(type(self).__name__, self.space_, X, y, sample_weight)
+        X, _ = self._checked(X)
         self.problem_.check_truth(X, truth)
         weight = row_weights(sample_weight, X.shape[0])
         problem, scores = self._prepared()

@@ -132,6 +132,48 @@ class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         """
         return None
 
+    def truth_costs(self, psi: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """The loss of predictions as a function of the truth, <costs, psi(y)> + offsets.
+
+        Parameters
+        ----------
+        psi : array of shape (n, d)
+            Embedding of the predictions.
+
+        Returns
+        -------
+        costs : array of shape (n, d)
+        offsets : array of shape (n,), or None in place of both where that is not written down
+        """
+        form = self.bilinear_form(psi.shape[1])
+        if form is None:
+            return None
+        return psi @ form.V + form.v, psi @ form.u + form.constant
+
+    def completion_ends(
+        self, space: Any, Y_pred: np.ndarray, partial: Any
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """The least and the largest loss over all truths that agree with what is known.
+
+        Parameters
+        ----------
+        space : fitted space of the truth
+        Y_pred : outputs in canonical form
+        partial : PartialOutputs
+
+        Returns
+        -------
+        lower, upper : arrays of shape (n,)
+            None in place of both where the loss has no way of its own.
+        """
+        from skstruct.losses.completions import decoded_ends
+
+        agreeing = space.completions(partial)
+        if agreeing is None:
+            return None
+        view = space.with_embedding(self.embedding_on(space), partial.outputs)
+        return None if view.is_list else decoded_ends(self, view, Y_pred, agreeing)
+
     def decides_from_means(self, space: Any) -> bool:
         """Whether :meth:`minimize_means` decides over a space, in place of :meth:`cost`.
 
@@ -366,6 +408,16 @@ class SeparableLoss(BaseLoss):
         Y_pred, Y_true = matched_quantities(Y_pred, Y_true)
         losses: np.ndarray = self.rho(Y_pred, Y_true) @ plain_weights(self, Y_pred.shape[1])
         return losses
+
+    def completion_ends(
+        self, space: Any, Y_pred: np.ndarray, partial: Any
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """By coordinates: exact where these do not depend on each other, and else bounds."""
+        from skstruct.losses.completions import limited_ends
+
+        weights = plain_weights(self, Y_pred.shape[1])
+        limits = space.completion_limits(partial)
+        return limited_ends(lambda t, y: self.rho(t, y) * weights, Y_pred, *limits)
 
     def pairwise(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         """Losses of all predictions against all truths; shape (n_pred, n_true)."""

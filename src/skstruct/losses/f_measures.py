@@ -9,7 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skstruct.exceptions import InfeasibleError
 from skstruct.losses.base import BaseLoss, BilinearForm
+from skstruct.losses.completions import LISTED
 from skstruct.losses.grid_forms import GridForm
 from skstruct.saving import savable
 
@@ -147,6 +149,23 @@ class FBeta(BaseLoss):
         size, zero = np.arange(1, d + 1), np.zeros(width)
         worth = (1 + square) / (square * size + size[:, None])  # [k, s], as in ``cost``
         return BilinearForm(GridForm(-worth, np.ones(d), tail=-1.0), zero, zero, 1.0)
+
+    def completion_ends(
+        self, space: Any, Y_pred: np.ndarray, partial: Any
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """By sizes of the truth. Where such are not decoded within a space whose outputs are too
+        many to be listed, bounds over all sets of its labels.
+        """
+        whole = FBeta(math.sqrt(self._square()), independent=False)
+        try:
+            return BaseLoss.completion_ends(whole, space, Y_pred, partial)
+        except InfeasibleError:
+            raise
+        except ValueError:  # hierarchies that are no forests
+            relaxed = space.relaxation()
+            if relaxed is None or space.all_outputs(LISTED) is not None:
+                return None
+            return BaseLoss.completion_ends(whole, relaxed, Y_pred, partial)
 
     def largest_loss(self, space: Any) -> float | None:
         return 1.0

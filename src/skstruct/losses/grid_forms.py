@@ -39,6 +39,15 @@ class GridForm:
         V[: len(grid), : len(grid)] = grid
         return V
 
+    __array_ufunc__ = None  # arrays leave products to this class
+
+    def __rmatmul__(self, psi: np.ndarray) -> np.ndarray:
+        """psi V of an array (n, d)."""
+        rows, columns = len(self.weights), len(self.matrix)
+        grid = psi[:, : rows * columns].reshape(len(psi), rows, columns) @ self.matrix
+        flat = (grid * self.weights[:, None]).reshape(len(psi), rows * columns)
+        return np.hstack([flat, self.tail * psi[:, rows * columns :]])
+
     def tensor_product(self, backend: Any) -> Callable[[Any], Any]:
         """A function of tensors g (n, d) on a device to V g, of the same shape."""
         transposed = backend.asarray(self.matrix.T, "float64")

@@ -58,6 +58,16 @@ class Squared(BaseLoss):
         losses: np.ndarray = (Y_pred - Y_true) ** 2 @ plain_weights(self, Y_pred.shape[1])
         return losses
 
+    def completion_ends(
+        self, space: Any, Y_pred: np.ndarray, partial: Any
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """By coordinates: exact where these do not depend on each other, and else bounds."""
+        from skstruct.losses.completions import limited_ends
+
+        weights = plain_weights(self, Y_pred.shape[1])
+        limits = space.completion_limits(partial)
+        return limited_ends(lambda t, y: (t - y) ** 2 * weights, Y_pred, *limits)
+
     def pairwise(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         P, Q = quantity_rows(Y_pred, Y_true)
         scale = np.sqrt(plain_weights(self, P.shape[1]))

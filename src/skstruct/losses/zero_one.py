@@ -120,6 +120,17 @@ class ZeroOne(BaseLoss):
             return BilinearForm(-sparse.eye_array(width), zero, zero, 1.0)
         return BilinearForm(sparse.diags_array(-weights), zero, weights, 0.0)
 
+    def completion_ends(
+        self, space: Any, Y_pred: np.ndarray, partial: Any
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Whether a prediction may be right, and whether it may be wrong."""
+        if self.class_weight is not None or partial.outputs.ndim == 1:
+            return super().completion_ends(space, Y_pred, partial)
+        from skstruct.losses.completions import differing_ends
+
+        agreeing = space.completions(partial)
+        return None if agreeing is None else differing_ends(space, Y_pred, agreeing)
+
     def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
         """A row has one loss other than zero, that of its class."""
         if self.class_weight_ is None:

@@ -2,6 +2,7 @@
 """Judging models: losses with intervals, comparisons, left-out risks, measures and scorers."""
 
 from skstruct.model_selection.comparison import ComparedLearner, Comparison, compare
+from skstruct.model_selection.completions import completion_bounds
 from skstruct.model_selection.evaluation import LossEstimate, evaluate, loss_scorer
 from skstruct.model_selection.left_out import left_out_risk
 from skstruct.model_selection.ranking_measures import (
@@ -30,6 +31,7 @@ __all__ = [
     "area_under_prc",
     "best_thresholds",
     "compare",
+    "completion_bounds",
     "evaluate",
     "hierarchical_f",
     "hierarchical_precision",

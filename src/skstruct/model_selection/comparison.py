@@ -13,8 +13,14 @@ from sklearn.utils import _safe_indexing, check_consistent_length
 from skstruct._arrays.progress import announce, ticker
 from skstruct.learners.token_problem import check_lengths
 from skstruct.learners.tokens import are_tokens, len_of
-from skstruct.model_selection.evaluation import bootstrap_means, evaluate, percentile_interval
+from skstruct.model_selection.evaluation import (
+    bootstrap_means,
+    deciding,
+    evaluate,
+    percentile_interval,
+)
 from skstruct.spaces import Sequences
+from skstruct.spaces.truth import read_truth
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,8 @@ class Comparison:
         Why a learner could not take part, by its name.
     scores : dict of arrays of shape (n_folds, n_learners)
         Of every fold, by the name of the scorer; higher is better.
+    unknown : str
+        How much of the truth is not known, in a sentence; empty where everything is.
     """
 
     rows: list[ComparedLearner]
@@ -68,6 +76,7 @@ class Comparison:
     names: tuple[str, ...] = ()
     failed: dict[str, str] = field(default_factory=dict)
     scores: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
+    unknown: str = ""
 
 
 def compare(
@@ -75,6 +84,7 @@ def compare(
     X: Any,
     y: Any,
     *,
+    known: Any = None,
     losses: Sequence[Any] | None = None,
     scoring: Mapping[str, Any] | None = None,
     cv: Any = 5,
@@ -92,6 +102,10 @@ def compare(
     Parameters
     ----------
     learners : dict of learners by name
+    X, y : inputs and outputs
+        Where parts of y are missing, learners are trained and judged by what is known.
+    known : bool array, default=None
+        Which parts of y are known, where y does not say so itself.
     losses : list, default=None
         As in :func:`evaluate`.
     scoring : dict of scorers by name, default=None
@@ -133,14 +147,15 @@ def compare(
         raise ValueError(f"cv should leave out every row once, as KFold does; {cv!r} does not.")
     tables: dict[str, dict[Any, Any]] = {}
     by_fold: dict[str, list[list[float]]] = {}
-    seconds, failed = {}, {}
+    seconds, failed, unknown = {}, {}, ""
     judges = {} if scoring is None else dict(scoring)
     with ticker(len(learners) * len(parts), "comparing", verbose) as tick:
         announce(f"Comparing {', '.join(learners)} on {n:,} rows in {len(parts)} folds.")
         for name, learner in learners.items():
             try:
-                found = _left_out(learner, X, y, parts, (losses, judges), tick)
+                found, said = _left_out(learner, X, (y, known), parts, (losses, judges), tick)
                 tables[name], by_fold[name], seconds[name] = found
+                unknown = said or unknown
             except ValueError as error:
                 failed[name] = str(error)
     if not tables:
@@ -159,7 +174,7 @@ def compare(
         judge: np.array([[fold[k] for fold in by_fold[name]] for name in names]).T
         for k, judge in enumerate(judges)
     }
-    return Comparison(rows, kept, names, failed, scores)
+    return Comparison(rows, kept, names, failed, scores, unknown)
 
 
 def _check_positions(X: Any, y: Any) -> None:
@@ -176,29 +191,40 @@ def _check_positions(X: Any, y: Any) -> None:
 def _left_out(
     learner: Any,
     X: Any,
-    y: Any,
+    outputs: tuple[Any, Any],
     parts: list[tuple[np.ndarray, np.ndarray]],
     judged: tuple[Sequence[Any] | None, dict[str, Any]],
     tick: Callable[..., Any],
-) -> tuple[dict[str, Any], list[list[float]], tuple[float, float]]:
-    """Losses of every row when it was left out, by name; scores by fold; the seconds it took."""
+) -> tuple[tuple[dict[str, Any], list[list[float]], tuple[float, float]], str]:
+    """Losses of every row when it was left out, by name; scores by fold; the seconds it took; and
+    how much of the truth is not known.
+    """
     losses, judges = judged
+    y, known = outputs
     scores = []
     n = sum(len(test) for _, test in parts)
     table: dict[str, np.ndarray] = {}
     fitting = predicting = 0.0
     for train, test in parts:
         start = perf_counter()
-        model = clone(learner).fit(_safe_indexing(X, train), _safe_indexing(y, train))
+        model = clone(learner).fit(
+            _safe_indexing(X, train), _safe_indexing(y, train), **_mask(known, train)
+        )
         fitted = perf_counter()
-        held_out = _safe_indexing(X, test), _safe_indexing(y, test)
-        for estimate in evaluate(model, *held_out, losses=losses, n_bootstrap=1):
+        held_out, mask = (_safe_indexing(X, test), _safe_indexing(y, test)), _mask(known, test)
+        for estimate in evaluate(model, *held_out, **mask, losses=losses, n_bootstrap=1):
             table.setdefault(estimate.loss, np.full(n, np.nan))[test] = estimate.losses
-        scores.append([float(judge(model, *held_out)) for judge in judges.values()])
+        scores.append([float(judge(model, *held_out, **mask)) for judge in judges.values()])
         fitting += fitted - start
         predicting += perf_counter() - fitted
         tick()
-    return table, scores, (fitting, predicting)
+    said = read_truth(deciding(model).space_, y, known).in_words(deciding(model).space_)
+    return (table, scores, (fitting, predicting)), said or ""
+
+
+def _mask(known: Any, rows: np.ndarray) -> dict[str, Any]:
+    """What is known of some rows, where that is given."""
+    return {} if known is None else {"known": _safe_indexing(known, rows)}
 
 
 def _ordered(
@@ -211,6 +237,7 @@ def _ordered(
 ) -> list[ComparedLearner]:
     """Rows of the table under one loss, the best first."""
     n_bootstrap, level = interval
+    table = table[~np.isnan(table).any(axis=1)]  # rows that say something
     means = bootstrap_means(table, n_bootstrap, rng)
     low, high = percentile_interval(means, level)
     average = table.mean(axis=0)

@@ -13,10 +13,14 @@ from skstruct._arrays.checks import is_count
 from skstruct._arrays.methods import warn_caller
 from skstruct._arrays.progress import track
 from skstruct.exceptions import InfeasibleError
+from skstruct.learners.masked_problem import masked_problem
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.token_problem import check_predicted_lengths
 from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import same_width
+from skstruct.model_selection.completions import bounds_of
+from skstruct.spaces.partial import PartialOutputs
+from skstruct.spaces.truth import Truth, check_some_told, read_truth, told_mean
 
 AFFORDABLE = 10.0  # nominal seconds that a loss may take in any case
 
@@ -47,7 +51,13 @@ def percentile_interval(means: np.ndarray, level: float) -> tuple[np.ndarray, np
     return low, high
 
 
-def constant_outputs(space: Any, loss: Any, training: np.ndarray, truth: np.ndarray) -> np.ndarray:
+def constant_outputs(
+    space: Any,
+    loss: Any,
+    training: np.ndarray,
+    truth: np.ndarray,
+    partial: PartialOutputs | None = None,
+) -> np.ndarray:
     """For every row of ``truth`` the one output of least mean loss on the training outputs.
 
     Sequences have the length of the truth, and at every position the symbol of training that
@@ -56,10 +66,18 @@ def constant_outputs(space: Any, loss: Any, training: np.ndarray, truth: np.ndar
     Parameters
     ----------
     training, truth : arrays of outputs in canonical form
+    partial : PartialOutputs, default=None
+        What was known of the training outputs, where that was not all.
     """
     if space.decodes_chains:
+        if partial is not None:
+            training = np.where(partial.known[:, : training.shape[1]], training, -1)
         return _best_symbols(space, loss, training, truth)
-    problem = risk_problem(space, loss, training, by_weights=True)
+    problem: Any = risk_problem(space, loss, training, by_weights=True)
+    if partial is not None:
+        problem = masked_problem(space, loss.for_partial(space), partial)
+        if problem is None:
+            raise ValueError(f"{loss!r} needs whole outputs.")
     best = problem.decode(problem.mean_targets(np.ones(len(training)))).outputs
     return np.repeat(best, len(truth), axis=0)
 
@@ -90,11 +108,16 @@ class LossEstimate:
     baseline : float
         Mean loss of the best constant prediction; NaN where there is none.
     n : int
-        Number of rows.
+        Number of rows that say something.
     aimed : bool
         Whether the predictions were chosen for this loss.
     losses : array of shape (n,)
-        Of every row.
+        Of every row; NaN where nothing is known of the truth.
+    lower, upper : float
+        Ends between which the mean loss of all rows lies, whatever the parts of the truth are that
+        are not known; NaN unless they were asked for.
+    unknown : str
+        How much of the truth is not known, in a sentence; empty where everything is.
     """
 
     loss: str
@@ -105,6 +128,9 @@ class LossEstimate:
     n: int
     aimed: bool
     losses: np.ndarray = field(repr=False, compare=False)
+    lower: float = np.nan
+    upper: float = np.nan
+    unknown: str = ""
 
 
 def evaluate(
@@ -112,6 +138,8 @@ def evaluate(
     X: Any,
     y: Any,
     *,
+    known: Any = None,
+    missing: str = "known",
     losses: Sequence[Any] | None = None,
     restrict: dict[str, Any] | None = None,
     n_bootstrap: int = 1000,
@@ -125,6 +153,14 @@ def evaluate(
     Parameters
     ----------
     model : fitted learner of this library, or pipeline that ends in one
+    X, y : inputs and true outputs
+        Where parts of y are missing, losses are those on what is known; rows of which nothing is
+        known are left out.
+    known : bool array, default=None
+        Which parts of y are known, where y does not say so itself.
+    missing : "known" or "bounds", default="known"
+        With "bounds" the mean loss has a lower and an upper end beside, over all outputs that agree
+        with what is known, as of :func:`completion_bounds`.
     losses : list of names or losses, default=None
         All that make sense for the space when None: that of the model first, then the usual
         ones of its space. Those that would take far longer than to predict are left out, with a
@@ -152,9 +188,12 @@ def evaluate(
     zero_one  0.00  without inputs 0.50
     """
     _check_level(n_bootstrap, level)
+    if missing not in ("known", "bounds"):
+        raise ValueError(f'missing is "known" or "bounds"; got {missing!r}.')
     check_consistent_length(X, y)
     learner = deciding(model)
-    truth = learner.space_.validate(y)
+    truth = read_truth(learner.space_, y, known)
+    check_some_told(truth)
     if losses is None:
         named, costly = affordable_losses(learner, len(truth))
         if costly:
@@ -163,25 +202,38 @@ def evaluate(
         named = {loss_name(loss): loss for loss in losses}
     own = loss_name(learner.loss_) if hasattr(learner, "loss_") else None
     plain = learner.space_.validate(model.predict(X, **_constraints(restrict)))
-    check_predicted_lengths(learner, plain, truth)
-    columns, baselines, aims = [], [], []
+    check_predicted_lengths(learner, plain, truth.outputs)
+    columns, baselines, aims, ends = [], [], [], []
     for name in track(list(named), "losses"):
         loss = named[name]
         resolved = resolve_loss(loss)
         aimed = plain if name == own else predicted_for(model, X, resolved, restrict)
         aims.append(aimed is not None)
         bound = pair(resolved, learner.space_, learner.outputs_)[1]
-        columns.append(bound(*same_width(plain if aimed is None else aimed, truth)))
+        chosen = same_width(plain if aimed is None else aimed, truth.outputs)[0]
+        columns.append(truth.losses(bound, chosen))
         baselines.append(_baseline(learner, resolved, bound, truth))
-    table = np.column_stack(columns)
+        ends.append(_mean_ends(bound, learner.space_, chosen, truth, missing))
+    table, told = np.column_stack(columns), truth.says
     generator = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-    low, high = percentile_interval(bootstrap_means(table, n_bootstrap, generator), level)
+    low, high = percentile_interval(bootstrap_means(table[told], n_bootstrap, generator), level)
+    said = truth.in_words(learner.space_) or ""
     return [
         LossEstimate(
-            name, float(column.mean()), float(lo), float(hi), base, len(column), aim, column
+            name, float(table[told, j].mean()), float(low[j]), float(high[j]), baselines[j],
+            int(told.sum()), aims[j], table[:, j], ends[j][0], ends[j][1], said,
         )
-        for name, column, lo, hi, base, aim in zip(named, table.T, low, high, baselines, aims)
-    ]
+        for j, name in enumerate(named)
+    ]  # fmt: skip
+
+
+def _mean_ends(
+    loss: Any, space: Any, predicted: np.ndarray, truth: Truth, missing: str
+) -> tuple[float, float]:
+    if missing == "known":
+        return np.nan, np.nan
+    lower, upper = bounds_of(loss, space, predicted, truth)
+    return float(lower.mean()), float(upper.mean())
 
 
 def deciding(model: Any) -> Any:
@@ -275,10 +327,11 @@ def _constraints(restrict: dict[str, Any] | None) -> dict[Any, Any]:
     return {} if restrict is None else {"restrict": restrict}
 
 
-def _baseline(model: Any, loss: Any, bound: Any, truth: np.ndarray) -> float:
+def _baseline(model: Any, loss: Any, bound: Any, truth: Truth) -> float:
     try:
-        constant = constant_outputs(model.space_, loss, model.outputs_, truth)
-        return float(np.mean(bound(constant, truth)))
+        trained = model.outputs_, truth.outputs, getattr(model, "partial_", None)
+        constant = constant_outputs(model.space_, loss, *trained)
+        return told_mean(truth.losses(bound, constant))
     except (ValueError, NotImplementedError):  # nothing is good for all rows
         return float("nan")
 
@@ -313,17 +366,18 @@ def loss_scorer(loss: Any) -> Callable[..., Any]:
     """
     resolved = resolve_loss(loss)
 
-    def score(model: Any, X: Any, y: Any) -> Any:
+    def score(model: Any, X: Any, y: Any, known: Any = None) -> Any:
         check_consistent_length(X, y)
         inner = model[-1] if hasattr(model, "steps") else model  # a pipeline's last step
         takes_loss = hasattr(inner, "predict_risk")
         if not takes_loss and "loss" in signature(inner.score).parameters:
-            return model.score(X, y, loss=resolved)
+            mask = {} if known is None else {"known": known}
+            return model.score(X, y, loss=resolved, **mask)
         predicted = model.predict(X, loss=resolved) if takes_loss else model.predict(X)
         space = inner.space_
-        predicted, truth = space.validate(predicted), space.validate(y)
-        check_predicted_lengths(inner, predicted, truth)
+        predicted, truth = space.validate(predicted), read_truth(space, y, known)
+        check_predicted_lengths(inner, predicted, truth.outputs)
         bound = pair(resolved, space, inner.outputs_)[1]
-        return 0.0 - float(np.mean(bound(predicted, truth)))
+        return 0.0 - told_mean(truth.losses(bound, predicted))
 
     return score

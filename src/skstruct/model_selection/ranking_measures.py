@@ -33,7 +33,7 @@ def average_precisions(scores: np.ndarray, truth: np.ndarray) -> np.ndarray:
     return averages
 
 
-def micro_average_precision(scores: ArrayLike, truth: Any) -> float:
+def micro_average_precision(scores: ArrayLike, truth: Any, *, known: Any = None) -> float:
     r"""Area under the curve of precision and recall over all pairs of row and label, AU(PRC).
 
     .. math:: \sum_k (R_k - R_{k-1}) P_k
@@ -47,6 +47,8 @@ def micro_average_precision(scores: ArrayLike, truth: Any) -> float:
     ----------
     scores : array of shape (n, d)
     truth : array of zeros and ones of shape (n, d), dense or sparse
+    known : bool array of shape (n, d), default=None
+        Entries of the truth that are known; others have no part.
 
     Returns
     -------
@@ -62,11 +64,11 @@ def micro_average_precision(scores: ArrayLike, truth: Any) -> float:
     >>> round(micro_average_precision([[0.9, 0.6, 0.7]], [[1, 1, 0]]), 4)
     0.8333
     """
-    scores, truth = checked_scores(scores, truth)
+    scores, truth = checked_scores(scores, truth, known)
     return float(average_precisions(scores.reshape(-1, 1), truth.reshape(-1, 1))[0])
 
 
-def macro_average_precision(scores: ArrayLike, truth: Any) -> float:
+def macro_average_precision(scores: ArrayLike, truth: Any, *, known: Any = None) -> float:
     """Mean over the labels of the average precision of each.
 
     Labels that are never true have none and are left out; NaN where all are. Parameters are
@@ -77,12 +79,12 @@ def macro_average_precision(scores: ArrayLike, truth: Any) -> float:
     >>> macro_average_precision([[0.9, 0.1, 0.5], [0.8, 0.2, 0.5]], [[1, 1, 0], [0, 0, 0]])
     0.75
     """
-    scores, truth = checked_scores(scores, truth)
+    scores, truth = checked_scores(scores, truth, known)
     found = [average_precisions(scores[:, part], truth[:, part]) for part in _blocks(scores.shape)]
     return _mean(np.concatenate(found))
 
 
-def label_ranking_average_precision(scores: ArrayLike, truth: Any) -> float:
+def label_ranking_average_precision(scores: ArrayLike, truth: Any, *, known: Any = None) -> float:
     r"""Mean over the rows of the average precision of their ranking of labels.
 
     For each true label, the share of true ones among the labels that score as much or more;
@@ -95,14 +97,18 @@ def label_ranking_average_precision(scores: ArrayLike, truth: Any) -> float:
     ...                                       [[1, 1, 0], [0, 0, 1]]), 4)
     0.9167
     """
-    scores, truth = checked_scores(scores, truth)
+    scores, truth = checked_scores(scores, truth, known)
     found = [
         average_precisions(scores[part].T, truth[part].T) for part in _blocks(scores.shape[::-1])
     ]
-    return float(np.nan_to_num(np.concatenate(found), nan=1.0).mean())
+    rows = np.nan_to_num(np.concatenate(found), nan=1.0)
+    told = np.isfinite(scores).any(axis=1)  # others say nothing
+    return _mean(rows[told])
 
 
-def area_under_prc(scores: ArrayLike, truth: Any, *, interpolation: str = "counts") -> float:
+def area_under_prc(
+    scores: ArrayLike, truth: Any, *, interpolation: str = "counts", known: Any = None
+) -> float:
     r"""Area under the curve of precision and recall over all pairs, with points joined.
 
     Between two cuts with (TP, FP) pairs right and wrong, true ones are found one by one as wrong
@@ -117,7 +123,7 @@ def area_under_prc(scores: ArrayLike, truth: Any, *, interpolation: str = "count
 
     Parameters
     ----------
-    scores, truth
+    scores, truth, known
         As in :func:`micro_average_precision`.
     interpolation : "counts" or "linear", default="counts"
 
@@ -136,7 +142,7 @@ def area_under_prc(scores: ArrayLike, truth: Any, *, interpolation: str = "count
     """
     if interpolation not in ("counts", "linear"):
         raise ValueError(f"interpolation is counts or linear; got {interpolation!r}.")
-    scores, truth = checked_scores(scores, truth)
+    scores, truth = checked_scores(scores, truth, known)
     found = cuts(scores.reshape(-1, 1), truth.reshape(-1, 1))
     right, kept = (np.append(0.0, total[found.ends]) for total in (found.right, found.kept))
     if not right[-1]:

@@ -3,10 +3,12 @@
 
 import re
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
+from skstruct._arrays.methods import warn_caller
 from skstruct.model_selection.ranking_measures import (
     area_under_prc,
     label_ranking_average_precision,
@@ -23,6 +25,7 @@ from skstruct.model_selection.top_measures import (
     precision_at,
     propensity_scored_precision_at,
 )
+from skstruct.spaces.truth import Truth, read_truth
 
 OF_MARGINALS: dict[str, Callable[..., float]] = {
     "micro_average_precision": micro_average_precision,
@@ -71,7 +74,9 @@ def marginal_scorer(
     Returns
     -------
     callable
-        Of ``(model, X, y)``; can be pickled as far as its measure can.
+        Of ``(model, X, y, known=None)``; can be pickled as far as its measure can. Where parts of y
+        are missing, a measure sees what is known by its own parameter ``known``; one that has none
+        is NaN, with a warning.
 
     Examples
     --------
@@ -119,10 +124,18 @@ class MarginalScorer:
         given = "".join(f", {key}={value!r}" for key, value in self.options.items())
         return f"marginal_scorer({name}{given})"
 
-    def __call__(self, model: Any, X: Any, y: Any) -> float:
+    def __call__(self, model: Any, X: Any, y: Any, known: Any = None) -> float:
         learner, inputs = _last_step(model, X)
         space, options = learner.space_, dict(self.options)
-        truth = space.embed(space.validate(y))
+        read = read_truth(space, y, known)
+        truth = space.embed(read.outputs)
+        if read.partial is not None:
+            if "known" not in signature(self.measure).parameters:
+                warn_caller(
+                    f"{self!r} needs whole outputs, and is left out. {read.in_words(space)}"
+                )
+                return float("nan")
+            options["known"] = _known_entries(space, read, truth.shape)
         if self.measure in OF_SETS.values():
             predicted = space.embed(space.validate(learner.predict(inputs)))
             if options.get("root") is not None:
@@ -132,6 +145,17 @@ class MarginalScorer:
             options.setdefault("propensities", _training_propensities(learner))
         scores = _responses(learner, inputs, self.response_method)
         return float(self.measure(scores, truth, **options))
+
+
+def _known_entries(space: Any, truth: Truth, shape: tuple[int, ...]) -> np.ndarray:
+    """Which entries of the embedding of the truth are known; all or none of a row where parts do
+    not tell.
+    """
+    assert truth.partial is not None
+    seen: np.ndarray | None = space.known_targets(truth.partial.known)
+    if seen is None:
+        return np.repeat(truth.partial.complete[:, None], shape[1], axis=1)
+    return seen
 
 
 def _last_step(model: Any, X: Any) -> tuple[Any, Any]:

@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.score_cuts import zeros_and_ones
+from skstruct.solvers.score_cuts import checked_known, zeros_and_ones
 
 
-def hierarchical_precision(predicted: Any, truth: Any, *, root: Any = None) -> float:
+def hierarchical_precision(
+    predicted: Any, truth: Any, *, root: Any = None, known: Any = None
+) -> float:
     r"""Share of true labels among all that were predicted.
 
     .. math:: \frac{\sum_i |P_i \cap T_i|}{\sum_i |P_i|}
@@ -21,6 +23,8 @@ def hierarchical_precision(predicted: Any, truth: Any, *, root: Any = None) -> f
     predicted, truth : arrays of zeros and ones of shape (n, d), dense or sparse
     root : int or sequence of int, default=None
         Columns to leave out: a root that is in every set makes all of them look better.
+    known : bool array of shape (n, d), default=None
+        Entries of the truth that are known; others count neither as true nor as predicted.
 
     Returns
     -------
@@ -36,11 +40,13 @@ def hierarchical_precision(predicted: Any, truth: Any, *, root: Any = None) -> f
     >>> hierarchical_precision([[1, 1, 0, 1]], [[1, 0, 1, 1]], root=3)
     0.5
     """
-    common, n_predicted, _ = _sizes(predicted, truth, root)
+    common, n_predicted, _ = _sizes(predicted, truth, root, known)
     return common / n_predicted if n_predicted else 0.0
 
 
-def hierarchical_recall(predicted: Any, truth: Any, *, root: Any = None) -> float:
+def hierarchical_recall(
+    predicted: Any, truth: Any, *, root: Any = None, known: Any = None
+) -> float:
     r"""Share of predicted labels among all that are true.
 
     .. math:: \frac{\sum_i |P_i \cap T_i|}{\sum_i |T_i|}
@@ -52,11 +58,13 @@ def hierarchical_recall(predicted: Any, truth: Any, *, root: Any = None) -> floa
     >>> hierarchical_recall([[1, 0, 0, 1]], [[1, 1, 1, 1]])
     0.5
     """
-    common, _, n_true = _sizes(predicted, truth, root)
+    common, _, n_true = _sizes(predicted, truth, root, known)
     return common / n_true if n_true else 0.0
 
 
-def hierarchical_f(predicted: Any, truth: Any, *, beta: float = 1.0, root: Any = None) -> float:
+def hierarchical_f(
+    predicted: Any, truth: Any, *, beta: float = 1.0, root: Any = None, known: Any = None
+) -> float:
     r"""Weighted harmonic mean of hierarchical precision P and recall R.
 
     .. math:: F_\beta = \frac{(1 + \beta^2) P R}{\beta^2 P + R}
@@ -78,12 +86,12 @@ def hierarchical_f(predicted: Any, truth: Any, *, beta: float = 1.0, root: Any =
     """
     if not beta > 0:
         raise ValueError(f"beta is a positive number; got {beta!r}.")
-    common, n_predicted, n_true = _sizes(predicted, truth, root)
+    common, n_predicted, n_true = _sizes(predicted, truth, root, known)
     below = beta**2 * n_true + n_predicted
     return (1 + beta**2) * common / below if below else 0.0
 
 
-def _sizes(predicted: Any, truth: Any, root: Any) -> tuple[float, float, float]:
+def _sizes(predicted: Any, truth: Any, root: Any, known: Any) -> tuple[float, float, float]:
     """Of the intersections, the predicted and the true sets, each summed over the rows."""
     predicted, truth = zeros_and_ones(predicted, "predicted"), zeros_and_ones(truth, "truth")
     if predicted.ndim != 2 or predicted.shape != truth.shape:
@@ -91,6 +99,9 @@ def _sizes(predicted: Any, truth: Any, root: Any) -> tuple[float, float, float]:
             "predicted and true sets have the same shape (n, d); got "
             f"{predicted.shape} and {truth.shape}."
         )
+    if known is not None:
+        seen = checked_known(known, truth.shape)
+        predicted, truth = predicted & seen, truth & seen
     if root is not None:
         keep = np.ones(predicted.shape[1], dtype=bool)
         keep[np.atleast_1d(root)] = False

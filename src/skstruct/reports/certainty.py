@@ -29,6 +29,8 @@ def certain_section(subject: Any) -> Section:
     """Shares of parts that could be asserted, and how many of these assertions are wrong here."""
     learner = subject.learner
     why = _why_unknown(learner, subject.kind)
+    if subject.has_gaps:
+        why = "parts of the truth are not known."
     if why:
         return left_out(TITLE, ANCHOR, why)
     try:

@@ -178,6 +178,8 @@ def quantity_section(subject: Any) -> Section:
     Z, Y = (_columns(part) for part in (subject.predicted, subject.truth))
     labels = list(subject.space.labels_)
     names = ["output"] if labels == [0] else [label_text(name) for name in labels]
+    if subject.known is not None:
+        return _known_quantities(subject, Z, Y, names)
     errors = Z - Y
     spread = Y.var(axis=0)
     explained = 1 - np.divide(
@@ -215,6 +217,29 @@ def quantity_section(subject: Any) -> Section:
     blocks.append(Table(header, rows, caption))
     title = "Arcs" if subject.kind == "flow" else "Targets"
     return Section(f"{title}: how far off", "targets", blocks)
+
+
+def _known_quantities(subject: Any, Z: np.ndarray, Y: np.ndarray, names: list[str]) -> Section:
+    """Errors by target, in the rows in which each is known."""
+    rows: list[list[Any]] = []
+    for j, name in enumerate(names):
+        here = subject.known[:, j]
+        errors, truths = (Z - Y)[here, j], Y[here, j]
+        if not here.any():
+            rows.append([name, 0, *[Brief(np.nan)] * 4])
+            continue
+        sizes = truths.mean(), errors.mean(), np.abs(errors).mean(), np.sqrt((errors**2).mean())
+        rows.append([name, int(here.sum()), *map(Brief, sizes)])
+    rows.sort(key=lambda row: -np.nan_to_num(float(row[4])))
+    header = ["target", "rows", "mean truth", "mean error", "mean absolute", "root mean square"]
+    every = (Z - Y)[subject.known]
+    about = (
+        f"Mean absolute error {np.abs(every).mean():.4g}, root mean square "
+        f"{np.sqrt((every**2).mean()):.4g} over all numbers that are known."
+    )
+    caption = f"{len(names)} of them, largest errors first; an error is prediction minus truth"
+    table = Table(header, rows, caption)
+    return Section("Targets: how far off", "targets", [Text(about), table])
 
 
 def _columns(outputs: np.ndarray) -> np.ndarray:

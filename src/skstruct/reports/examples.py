@@ -163,21 +163,34 @@ def _explained(subject: Any, chosen: np.ndarray) -> tuple[Any, str]:
 
 def _example(subject: Any, place: int, i: int, explanation: Any) -> Example:
     space = subject.space
-    z, y = subject.predicted[i], subject.truth[i]
+    z, y, gaps = subject.predicted[i], subject.truth[i], _gaps(subject, i)
+    y = y if gaps is None else np.where(gaps, z, y)
     facts = [
         ("predicted", in_words(space, z, y, "false")),
         ("truth", in_words(space, y, z, "missed")),
         ("loss", number(subject.losses[i])),
     ]
+    if gaps is not None:
+        said = f"{number(int(gaps.sum()))} {space.part_words[1]}, shown as they were predicted"
+        facts.insert(2, ("not known", said))
     if subject.risks is not None:
         facts.append(("estimated risk", number(subject.risks[i])))
     facts += input_facts(subject, i)
     pictures = []
-    if place < MOST_DRAWN:
+    if place < MOST_DRAWN and gaps is None:
         drawn = example_picture(subject, i)
         pictures += [] if drawn is None else [drawn]
     tables = [] if explanation is None else _voices(subject, place, explanation)
     return Example(f"Row {number(i + 1)}", facts, tables, pictures)
+
+
+def _gaps(subject: Any, i: int) -> np.ndarray | None:
+    """Parts of a truth that are not known; None where all are."""
+    if subject.known is None:
+        return None
+    y, known = np.asarray(subject.truth[i]), subject.known[i]
+    gaps: np.ndarray = ~known & (y >= 0) if y.dtype.kind == "i" else ~known
+    return gaps if y.ndim and gaps.any() else None
 
 
 def _voices(subject: Any, place: int, explanation: Any) -> list[Table]:

@@ -23,19 +23,23 @@ class Counts:
     found: np.ndarray
     missed: np.ndarray
     false: np.ndarray
-    n: int
+    n: Any  # rows in all, or those in which each label is known, shape (d,)
 
     @classmethod
-    def of_sets(cls, predicted: np.ndarray, truth: np.ndarray) -> Counts:
-        """From indicators (n, d).
+    def of_sets(
+        cls, predicted: np.ndarray, truth: np.ndarray, known: np.ndarray | None = None
+    ) -> Counts:
+        """From indicators (n, d), of which those count that are known.
 
         >>> counts = Counts.of_sets(np.array([[1, 1, 0]]), np.array([[1, 0, 1]]))
         >>> counts.found, counts.missed, counts.false
         (array([1, 0, 0]), array([0, 0, 1]), array([0, 1, 0]))
         """
         Z, Y = np.asarray(predicted) != 0, np.asarray(truth) != 0
+        if known is not None:
+            Z, Y = Z & known, Y & known
         counts = (Z & Y).sum(axis=0), (~Z & Y).sum(axis=0), (Z & ~Y).sum(axis=0)
-        return cls(*counts, len(Z))
+        return cls(*counts, len(Z) if known is None else known.sum(axis=0))
 
     @classmethod
     def of_table(cls, table: np.ndarray) -> Counts:
@@ -45,14 +49,16 @@ class Counts:
         return cls(right, missed, false, int(table.sum()))
 
     def take(self, labels: np.ndarray) -> Counts:
-        return Counts(self.found[labels], self.missed[labels], self.false[labels], self.n)
+        n = self.n[labels] if np.ndim(self.n) else self.n
+        return Counts(self.found[labels], self.missed[labels], self.false[labels], n)
 
     def total(self) -> Counts:
         """All labels as one."""
         found, missed, false = (
             np.atleast_1d(part.sum()) for part in (self.found, self.missed, self.false)
         )
-        return Counts(found, missed, false, self.n * len(self.found))
+        n = self.n.sum() if np.ndim(self.n) else self.n * len(self.found)
+        return Counts(found, missed, false, n)
 
     @property
     def support(self) -> np.ndarray:
@@ -79,7 +85,7 @@ class Counts:
     @property
     def hamming(self) -> np.ndarray:
         """Share of the rows in which a label is wrong."""
-        return _share(self.errors, np.full(len(self.errors), self.n))
+        return _share(self.errors, np.broadcast_to(self.n, self.errors.shape))
 
     def rows(self, names: list[str], order: np.ndarray | None = None) -> list[list[Any]]:
         """Cells of a table: name, support, found, missed, false, and the shares."""
@@ -191,8 +197,10 @@ LABELS_ANCHOR = "labels"
 
 def label_section(subject: Any) -> Section:
     """Tables by label and by level, and the hierarchy with its mistakes."""
-    space, Z, Y = subject.space, subject.predicted, subject.truth
-    counts = Counts.of_sets(Z, Y)
+    space, Z, Y, known = subject.space, subject.predicted, subject.truth, subject.known
+    counts = Counts.of_sets(Z, Y, known)
+    if known is not None:
+        Z, Y = np.where(known, Z, 0), np.where(known, Y, 0)
     names = [label_text(label) for label in space.labels_]
     total = counts.total()
     sizes = (np.asarray(Y) != 0).sum(axis=1).mean(), (np.asarray(Z) != 0).sum(axis=1).mean()
@@ -203,7 +211,7 @@ def label_section(subject: Any) -> Section:
             f"{number(Share(total.recall[0]))}, F1 {number(Share(total.f1[0]))}, "
             f"Hamming {total.hamming[0]:.4f}. "
             f"{np.all(np.asarray(Z) == np.asarray(Y), axis=1).mean():.1%} of the rows are right "
-            "in all labels."
+            f"in all labels{' that are known' if known is not None else ''}."
         )
     ]
     dag = space.output_dag()
@@ -265,6 +273,8 @@ def sequence_section(subject: Any) -> Section:
     Z, Y = np.asarray(subject.predicted), np.asarray(subject.truth)
     names = [label_text(symbol, 30) for symbol in subject.space.symbols_]
     inside = (Z >= 0) | (Y >= 0)
+    if subject.known is not None:
+        inside &= subject.known | (Y < 0)
     lengths = np.array_equal(Z >= 0, Y >= 0)
     q = len(names)
     true, taken = (np.where(part < 0, q, part)[inside] for part in (Y, Z))

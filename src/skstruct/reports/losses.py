@@ -16,6 +16,10 @@ from skstruct.reports.pages import Bars, Beside, Brief, Section, Share, Table, T
 from skstruct.reports.pictures import drawn_display, picture
 
 TITLE, ANCHOR = "Losses", "losses"
+ENDS = (
+    "Losses are on what is known. Least and most: the mean over all rows lies between these, "
+    "whatever the rest is."
+)
 
 
 def loss_section(subject: Any) -> Section:
@@ -29,7 +33,8 @@ def loss_section(subject: Any) -> Section:
         usual, costly = affordable_losses(subject.learner, subject.n)
         shared["losses"] = list(usual.values()) if costly else None
     try:
-        found = evaluate(subject.learner, subject.inner, subject.y, **shared)
+        missing = "known" if subject.known is None else "bounds"
+        found = evaluate(subject.learner, *subject.every, missing=missing, **shared)
     except (ValueError, NotImplementedError) as error:
         if options.get("losses") is not None:
             raise  # asked for by name
@@ -37,13 +42,15 @@ def loss_section(subject: Any) -> Section:
     trained = _on_training(subject, shared)
     header = ["loss", "mean", "95 % interval from", "to", "best constant output", "ratio", ""]
     header += ["mean on training rows"] if trained else []
+    header += ["least", "most"] if subject.known is not None else []
     top = [max(one.high, one.baseline if np.isfinite(one.baseline) else 0.0) for one in found]
     rows = []
     for one, most in zip(found, top):
         ratio = one.mean / one.baseline if one.baseline > 0 else np.nan
         row = [written(one.loss, 60), one.mean, one.low, one.high, one.baseline, Share(ratio)]
         row.append(_bar(one, most))
-        rows.append(row + ([trained.get(one.loss, np.nan)] if trained else []))
+        row += [trained.get(one.loss, np.nan)] if trained else []
+        rows.append(row + ([one.lower, one.upper] if subject.known is not None else []))
     about = (
         "Intervals are of the bootstrap over rows. The best constant output does not look at the "
         "inputs: what a model is worth is what it loses less. Bars: loss of the model on that of "
@@ -52,6 +59,8 @@ def loss_section(subject: Any) -> Section:
     if not all(getattr(one, "aimed", True) for one in found):
         names = ", ".join(written(one.loss, 60) for one in found if not one.aimed)
         about += f" Predictions were not chosen for: {names}."
+    if subject.known is not None:
+        about += f" {subject.unknown} {ENDS}"
     if costly:
         about += " " + left_out_text(costly, f"losses=[..., {costly[0]!r}]")
     return Section(TITLE, ANCHOR, [Table(header, rows), Text(about)])

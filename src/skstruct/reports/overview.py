@@ -38,6 +38,8 @@ def overview_section(subject: Any) -> Section:
         *(("remark", written(said, 300)) for said in subject.options.get("remarks", ())),
         *facts,
     ]
+    if subject.unknown:
+        facts.append(("truth", subject.unknown))
     facts += [(name.rstrip("_"), f"{_value(chosen)} (chosen)") for name, chosen in _chosen(learner)]
     facts += [("decisions", _promise(subject.space))]
     facts += [("written on", datetime.datetime.now().strftime("%d %B %Y, %H:%M"))]

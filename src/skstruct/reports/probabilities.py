@@ -23,6 +23,8 @@ def marginals(subject: Any) -> Section:
         return left_out(TITLE, ANCHOR, f"{type(learner).__name__} has no probabilities.")
     if subject.kind in NUMBERS:
         return left_out(TITLE, ANCHOR, "outputs are numbers: these have means, not probabilities.")
+    if subject.has_gaps:
+        return left_out(TITLE, ANCHOR, "parts of the truth are not known.")
     methods = {BEFORE: None, AFTER: "auto"} if is_recalibrated(learner) else {"": "auto"}
     pictures, rows = [], []
     try:

@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.encoding.frames import FrameSource, is_frame, is_plain
-from skstruct.inspection.risks import canonical, risks_and_losses
+from skstruct.inspection.risks import judged, risks_and_losses
 from skstruct.learners.tokens import are_tokens
 from skstruct.losses import pair, resolve_loss
+from skstruct.losses.base import same_width
+from skstruct.spaces.truth import check_some_told
 
 
 @dataclass(frozen=True)
@@ -36,10 +39,18 @@ class Subject:
     why_no_risks: str
     seconds: dict[Any, Any]  # what took how long
     options: dict[Any, Any] = field(default_factory=dict)
+    known: np.ndarray | None = None  # parts of the truth, shape (n, d), where not all are known
+    unknown: str = ""  # how much is not, in a sentence
+    every: Any = None  # inputs and outputs of all rows, those that say nothing included
 
     @property
     def n(self) -> int:
         return len(self.losses)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether parts are not known of rows that say something."""
+        return self.known is not None and not bool(self.known.all())
 
     @property
     def rng(self) -> np.random.Generator:
@@ -57,6 +68,7 @@ def read_subject(model: Any, X: Any, y: Any, **options: Any) -> Subject:
     ----------
     model : fitted learner, or pipeline that ends in one
     X, y : rows that the model was not trained on, with their true outputs
+        Rows of which nothing is known have no part but in the ends of losses.
     **options
         Those of :func:`skstruct.reports.write_report`.
     """
@@ -81,16 +93,36 @@ def read_subject(model: Any, X: Any, y: Any, **options: Any) -> Subject:
     loss = own_loss(learner)
     if getattr(learner, "several_outputs_", False):
         y = _nearest(space, loss, outputs, y)
-    predicted, truth = canonical(space, outputs, y, learner)
-    losses = np.asarray(loss(predicted, truth), dtype=float)
+    predicted, read = judged(space, outputs, y, learner)
+    check_some_told(read)
     inner = inner.tocsr() if sparse.issparse(inner) else inner  # so that it has rows
+    every, says = (inner, y), read.says
+    losses, known = read.losses(loss, predicted), None if read.is_whole else read.known
+    if not says.all():
+        rows = np.flatnonzero(says)
+        X, inner, y = (_safe_indexing(part, rows) for part in (X, inner, y))
+    predicted, truth, losses = (
+        predicted[says],
+        _of_width(read.outputs, predicted)[says],
+        losses[says],
+    )
     risks, risk_losses, why = _risks(learner, inner, y)
     by_symbols = model is learner and getattr(learner, "features_", None) is not None
     X = X if by_symbols else table_of(X)
     return Subject(
         model, learner, X, inner, y, space, space.output_kind, predicted, truth, loss, losses,
         risks, risk_losses, why, seconds, options,
+        None if known is None else _of_width(known, predicted)[says],
+        read.in_words(space) or "", every,
     )  # fmt: skip
+
+
+def _of_width(parts: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Truths, or which of their parts are known, as wide as predictions; padding is no part."""
+    if parts.dtype != bool:
+        return same_width(parts, predicted)[0]
+    missing = (predicted.shape[1] if predicted.ndim == 2 else 1) - parts.shape[1]
+    return np.pad(parts, [(0, 0), (0, max(0, missing))], constant_values=False)
 
 
 def own_loss(learner: Any) -> Any:

@@ -42,8 +42,12 @@ def cuts(scores: np.ndarray, truth: np.ndarray, weight: np.ndarray | None = None
     return Cuts(sorted_scores, np.cumsum(hits, axis=0), np.cumsum(weights, axis=0), ends)
 
 
-def checked_scores(scores: Any, truth: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Finite scores (n, d), and truth as a bool array of that shape."""
+def checked_scores(scores: Any, truth: Any, known: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """Finite scores (n, d), and truth as a bool array of that shape.
+
+    Entries that are not known come last, below every cut that finds something: their scores are
+    minus infinity, and nothing is true of them.
+    """
     scores = np.asarray(scores, dtype=np.float64)
     truth = truth.toarray() if sparse.issparse(truth) else np.asarray(truth)
     if scores.ndim != 2 or scores.shape != truth.shape or scores.size == 0:
@@ -54,7 +58,11 @@ def checked_scores(scores: Any, truth: Any) -> tuple[np.ndarray, np.ndarray]:
     if not np.isfinite(scores).all():
         row, column = np.argwhere(~np.isfinite(scores))[0]
         raise ValueError(f"scores are finite; scores[{row}, {column}] is {scores[row, column]}.")
-    return scores, zeros_and_ones(truth, "truth")
+    whether = zeros_and_ones(truth, "truth")
+    if known is None:
+        return scores, whether
+    seen = checked_known(known, scores.shape)
+    return np.where(seen, scores, -np.inf), whether & seen
 
 
 def zeros_and_ones(values: Any, name: str) -> np.ndarray:
@@ -65,3 +73,14 @@ def zeros_and_ones(values: Any, name: str) -> np.ndarray:
         raise ValueError(f"{name} is 0 or 1 in every entry; got {odd[0]!r}.")
     whether: np.ndarray = values.astype(bool)
     return whether
+
+
+def checked_known(known: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """As a bool array of the shape of the truth."""
+    seen = np.asarray(known)
+    if seen.shape != shape or seen.dtype != bool:
+        raise ValueError(
+            f"known is True or False for each entry of the truth, of shape {shape}; got "
+            f"{seen.dtype} of shape {seen.shape}."
+        )
+    return seen

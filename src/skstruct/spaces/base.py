@@ -116,6 +116,13 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
         """
         return partial.allowed
 
+    def completions(self, partial: PartialOutputs) -> Any:
+        """All outputs that agree with what is known, row by row: a narrowed space, or None.
+
+        As ``partial.allowed``, within what the space was given beforehand.
+        """
+        return partial.allowed
+
     @property
     def leaves_open(self) -> bool:
         """Whether outputs leave something open even where no cell of them is missing."""

@@ -110,9 +110,17 @@ class ExponentialPredictor(ScoreLearner):
         *,
         loss: Any = None,
         restrict: dict[str, Any] | None = None,
+        known: Any = None,
     ) -> float:
-        """Minus the mean loss of the predictions for ``X``."""
-        return self._score(X, y, sample_weight, *self._prepared(loss, restrict))
+        """Minus the mean loss of the predictions for ``X``, on what is known of ``y``.
+
+        Parameters
+        ----------
+        known : bool array of the shape of y, default=None
+            Which parts of the outputs are known, where y does not say so itself. Rows of which
+            nothing is known are left out.
+        """
+        return self._score(X, y, sample_weight, *self._prepared(loss, restrict), known)
 
     # ------------------------------------------------------------------ probabilities
     def _answers(

@@ -60,6 +60,7 @@ from skstruct.losses import resolve_loss
 from skstruct.saving import savable
 from skstruct.smoothing import KernelRidge, SampleCompression
 from skstruct.spaces import Decoded
+from skstruct.spaces.truth import told_mean
 from skstruct.streaming import is_source
 
 
@@ -413,7 +414,7 @@ class OutputKernelRegressor(BlockPredictor):
         """Minus the mean loss of the predictions for ``X``; the model's own when None."""
         loss = self.loss if loss is None else loss
         losses, _ = self._judged(X, y, loss, restrict, sample_weight)
-        return 0.0 - float(np.average(losses, weights=sample_weight))
+        return 0.0 - told_mean(losses, sample_weight)
 
     def _judged(
         self,

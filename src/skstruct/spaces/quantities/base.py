@@ -230,6 +230,33 @@ class QuantitySpace(GivenWhole):
 
         return are_intervals(Y) or super().leaves_gaps(Y)
 
+    def naming_all(self) -> Self:
+        named = copy.copy(self)
+        if self._given_labels() is None:
+            named.labels = self.labels_
+        return named
+
+    def completion_limits(self, partial: PartialOutputs) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers between which every coordinate of the outputs lies that agree with what is known.
+
+        Limits that were learned do not bind other outputs.
+
+        Returns
+        -------
+        low, high : arrays of shape (n, d)
+        """
+        outputs, known = partial.outputs, partial.known
+        ranges = np.array([self.given_range(j) for j in range(outputs.shape[1])])
+        low, high = (np.where(known, outputs, end) for end in ranges.T)
+        limits = None if partial.allowed is None else partial.allowed.limits_of_rows()
+        if limits is not None:
+            low, high = np.maximum(low, limits[0]), np.minimum(high, limits[1])
+        return low, high
+
+    def limits_of_rows(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Limits (n, d) of the coordinates of each row, where a space has such."""
+        return None
+
     def known_targets(self, known: np.ndarray) -> np.ndarray | None:
         """A number and its square are known together."""
         return np.hstack([known, known]) if self.embedding == "squares" else known

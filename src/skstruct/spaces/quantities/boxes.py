@@ -222,6 +222,9 @@ class Box(QuantitySpace):
             Range(np.where(np.isneginf(low), first, low), np.where(np.isposinf(high), last, high))
         )
 
+    def limits_of_rows(self) -> tuple[np.ndarray, np.ndarray] | None:
+        return self.constraints_.low, self.constraints_.high
+
     def _given(self, limit: Any, default: float, name: str) -> Any:
         d = len(self.labels_)
         limit = np.asarray(default) if limit is None else self._numbers(limit, name)

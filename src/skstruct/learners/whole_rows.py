@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows whose outputs are known as a whole, where calibration needs such."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing, check_consistent_length
+
+from skstruct._arrays.methods import warn_caller
+from skstruct.spaces.truth import read_truth
+
+LEFT_OUT = (
+    "rows of which parts are missing were left out: what is learned holds for rows like the others"
+)
+
+
+def whole_rows(used_by: str, space: Any, X: Any, y: Any, *others: Any) -> tuple[Any, ...]:
+    """Inputs, outputs in canonical form, and what else there is of rows that are known as a whole.
+
+    Parameters
+    ----------
+    used_by : str
+        Begins the warning that says how many rows were left out.
+    space : fitted space
+    X, y : inputs, and outputs of which parts may be missing
+    *others : sequences with an entry for each row, or None
+
+    Returns
+    -------
+    X, outputs, *others
+        As they came where nothing is missing.
+    """
+    truth = read_truth(space, y)
+    if truth.partial is None:
+        return X, truth.outputs, *others
+    check_consistent_length(X, truth.outputs)
+    rows = np.flatnonzero(truth.partial.complete)
+    if not len(rows):
+        raise ValueError(f"{used_by}: no row of y is known as a whole.")
+    warn_caller(f"{used_by}: {len(truth) - len(rows):,} of {len(truth):,} {LEFT_OUT}.")
+    kept = [None if part is None else _safe_indexing(part, rows) for part in others]
+    return _safe_indexing(X, rows), truth.outputs[rows], *kept
