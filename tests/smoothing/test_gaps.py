@@ -8,7 +8,8 @@ from sklearn.linear_model import LinearRegression
 
 from skstruct.kernels import RBF
 from skstruct.smoothing import Forest, KernelRidge, NadarayaWatson, Neighbors, Scaled, Stacked
-from skstruct.smoothing.gaps import ByPattern, MaskedAverage, column_means, taking_gaps
+from skstruct.smoothing.base import column_means
+from skstruct.smoothing.gaps import ByPattern, MaskedAverage, taking_gaps
 from skstruct.smoothing.logistic import LabelLogistic
 from skstruct.smoothing.masked_ridge import MaskedRidge
 from skstruct.smoothing.penalties import squared_error

@@ -10,7 +10,7 @@ from skstruct._arrays.rows import dense
 from skstruct.learners.problem import RiskProblem, StandInProblem
 from skstruct.losses import pair
 from skstruct.saving import savable
-from skstruct.smoothing.gaps import column_means
+from skstruct.smoothing.base import column_means
 from skstruct.spaces.partial import PartialOutputs
 
 

@@ -57,6 +57,14 @@ def has_gaps(targets: Any) -> bool:
     return numbers.dtype.kind == "f" and bool(np.isnan(numbers).any())
 
 
+def column_means(targets: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Weighted means of what is known of each target; zero where nothing is; shape (q,)."""
+    known = ~np.isnan(targets)
+    total = weight @ np.where(known, targets, 0.0)
+    mass = weight @ known.astype(np.float64)
+    return np.asarray(np.where(mass > 0, total / np.where(mass > 0, mass, 1.0), 0.0))
+
+
 def light(smoother: Any) -> Any:
     """A fitted smoother without what its predictions do not need, where it can do without."""
     return smoother.light() if hasattr(smoother, "light") else smoother
@@ -108,6 +116,7 @@ class WeightedMean(SparseRegressor):
     """
 
     X_fit_: Any
+    with_gaps = "average"  # what it is made into where targets have gaps: see ``gaps.taking_gaps``
 
     @reported
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -155,12 +164,6 @@ class WeightedMean(SparseRegressor):
 
     def _average(self, X: Any, own: np.ndarray | None = None, groups: Any = None) -> Any:
         return self._weigh(X, own, groups) @ self.targets_
-
-    def taking_gaps(self) -> Any:
-        """The smoother that this one is where targets have gaps."""
-        from skstruct.smoothing.gaps import MaskedAverage
-
-        return MaskedAverage(self)
 
     def _group_numbers(self, groups: Any) -> np.ndarray:
         """A number for the group of each training row; None makes each row a group."""

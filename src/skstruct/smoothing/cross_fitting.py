@@ -45,6 +45,8 @@ class CrossFitted(SparseRegressor):
     array([ 0.,  2.,  4.,  6.,  8., 10., 12., 14., 16., 18.])
     """
 
+    with_gaps = "folds"
+
     def __init__(self, estimator: Any, cv: int = 5) -> None:
         self.estimator = estimator
         self.cv = cv
@@ -61,12 +63,6 @@ class CrossFitted(SparseRegressor):
         self._weighted = sample_weight is not None
         self.estimator_ = self._fitted(np.arange(len(y)))
         return self
-
-    def taking_gaps(self) -> Any:
-        """The smoother that this one is where targets have gaps."""
-        from skstruct.smoothing.gaps import ByPattern
-
-        return ByPattern(self.estimator, self.cv)
 
     def _fitted(self, rows: np.ndarray) -> Any:
         """A copy of the estimator that has seen these rows alone."""

@@ -12,9 +12,11 @@ from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
-from skstruct.smoothing.base import SparseRegressor, group_numbers, is_linear, light
+from skstruct.smoothing.base import SparseRegressor, column_means, group_numbers, is_linear, light
 from skstruct.smoothing.folds import folds_of, rank_by_content
+from skstruct.smoothing.masked_ridge import MaskedRidge
 from skstruct.smoothing.penalties import fit_and_leave_out, left_out_means
+from skstruct.smoothing.scaled import Scaled
 
 FILLING = 200  # landmarks of the ridge regression that fills targets for trees to grow by
 FEW_PATTERNS = 2  # that a smoother is fitted for one by one; a column of ones is one of them
@@ -24,24 +26,31 @@ LITTLE = 1e-3  # weight of rows that know a target, below which all rows are ask
 def taking_gaps(smoother: Any, targets: np.ndarray | None = None) -> Any:
     """A smoother of the same kind whose targets may be NaN where they are not known.
 
-    A class says by ``taking_gaps()`` what it becomes; of any other regressor a copy is fitted to
+    A class says by ``with_gaps`` what it is made into; of any other regressor a copy is fitted to
     each set of rows that some targets are known in, and of all where there are few such sets.
+
+    Parameters
+    ----------
+    smoother : smoother that is not fitted
+    targets : array of shape (n, q), default=None
+        Which tell how many such sets there are.
     """
     if getattr(smoother, "takes_gaps", False):
         return smoother
-    if targets is not None and len(np.unique(~np.isnan(targets.T), axis=0)) <= FEW_PATTERNS:
-        if hasattr(smoother, "scale"):  # which all rows tell
-            return type(smoother)(ByPattern(smoother.smoother), smoother.scale)
-        return ByPattern(smoother)
-    return smoother.taking_gaps() if hasattr(smoother, "taking_gaps") else ByPattern(smoother)
-
-
-def column_means(targets: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Weighted means of what is known of each target; zero where nothing is; shape (q,)."""
-    known = ~np.isnan(targets)
-    total = weight @ np.where(known, targets, 0.0)
-    mass = weight @ known.astype(np.float64)
-    return np.asarray(np.where(mass > 0, total / np.where(mass > 0, mass, 1.0), 0.0))
+    kind = getattr(smoother, "with_gaps", None)
+    if kind == "scaled":
+        return clone(smoother).set_params(smoother=taking_gaps(smoother.smoother, targets))
+    if kind == "folds":
+        return ByPattern(smoother.estimator, smoother.cv)
+    few = targets is not None and len(np.unique(~np.isnan(targets.T), axis=0)) <= FEW_PATTERNS
+    if kind == "average" and not few:
+        return MaskedAverage(smoother)
+    if kind == "ridge" and not few:
+        given = smoother.get_params(deep=False)
+        names = ("alpha", "fit_intercept", "n_landmarks", "random_state")
+        shared = {name: given[name] for name in names if name in given}
+        return MaskedRidge(given.get("kernel", "linear"), **shared)
+    return ByPattern(smoother)
 
 
 class _Matrix(SparseRegressor):
@@ -268,9 +277,6 @@ class MaskedAverage(_Matrix):
         return self._with_known()
 
     def _filled(self) -> np.ndarray:
-        from skstruct.smoothing.masked_ridge import MaskedRidge
-        from skstruct.smoothing.scaled import Scaled
-
         T = self._matrix()
         ridge = Scaled(MaskedRidge(tol=1e-4, n_landmarks=FILLING))
         means = ridge.fit(self.X_fit_, T, self.sample_weight_).predict(self.X_fit_)

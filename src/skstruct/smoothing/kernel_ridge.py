@@ -144,6 +144,8 @@ class KernelRidge(KernelMachine):
     True
     """
 
+    with_gaps = "ridge"  # what it is made into where targets have gaps: see ``gaps.taking_gaps``
+
     def __init__(
         self,
         kernel: Any = "rbf",
@@ -241,12 +243,6 @@ class KernelRidge(KernelMachine):
             self.intercept_ = (
                 self.sample_weight_ @ T / self.sample_weight_.sum() - self.column_mean_ @ coef
             )
-
-    def taking_gaps(self) -> Any:
-        """The smoother that this one is where targets have gaps."""
-        from skstruct.smoothing.masked_ridge import MaskedRidge
-
-        return MaskedRidge(self.kernel, self.alpha, fit_intercept=self.fit_intercept)
 
     def light(self) -> Self:
         """The same predictions without the factors; these are made anew where they are needed.

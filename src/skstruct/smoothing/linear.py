@@ -85,6 +85,8 @@ class LinearRidge(SparseRegressor):
            [0.98, 0.02]])
     """
 
+    with_gaps = "ridge"
+
     def __init__(
         self,
         alpha: Any = 1.0,
@@ -108,12 +110,6 @@ class LinearRidge(SparseRegressor):
     targets_: Any = None
     sample_weight_: Any = None
     left_out_rows_: Any = None
-
-    def taking_gaps(self) -> Any:
-        """The smoother that this one is where targets have gaps."""
-        from skstruct.smoothing.masked_ridge import MaskedRidge
-
-        return MaskedRidge("linear", self.alpha, fit_intercept=self.fit_intercept)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LinearRidge":
         """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""

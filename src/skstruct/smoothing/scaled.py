@@ -56,6 +56,8 @@ class Scaled(SparseRegressor):
     array([0., 1., 0., 1.])
     """
 
+    with_gaps = "scaled"
+
     def __init__(self, smoother: Any, scale: str = "standard") -> None:
         self.smoother = smoother
         self.scale = scale
@@ -70,12 +72,6 @@ class Scaled(SparseRegressor):
         given = {} if sample_weight is None else {"sample_weight": weight}
         self.smoother_ = clone(self.smoother).fit(self._scaled(X), y, **given)
         return self
-
-    def taking_gaps(self) -> Any:
-        """The smoother that this one is where targets have gaps."""
-        from skstruct.smoothing.gaps import taking_gaps
-
-        return Scaled(taking_gaps(self.smoother), self.scale)
 
     @property
     def takes_gaps(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.smoothing.base import group_numbers, has_gaps
+from skstruct.smoothing.base import column_means, group_numbers, has_gaps
 from skstruct.tolerances import EQUAL_PARTS, NO_WEIGHT
 
 
@@ -16,8 +16,6 @@ def mean_target(targets: np.ndarray, weight: np.ndarray) -> np.ndarray:
     if not has_gaps(targets):
         mean: np.ndarray = np.average(targets, axis=0, weights=weight)
         return mean
-    from skstruct.smoothing.gaps import column_means
-
     return column_means(targets.reshape(len(targets), -1), weight).reshape(targets.shape[1:])
 
 

@@ -9,15 +9,11 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.rows import dense
-from skstruct.learners.inputs import TrainingData
 from skstruct.learners.problem import RiskProblem, WeightProblem
 from skstruct.losses import pair
-from skstruct.smoothing.kernel_ridge import KernelRidge
-from skstruct.smoothing.scaled import Scaled
 from skstruct.spaces.common.choices import joined
 from skstruct.spaces.partial import PartialOutputs
 
-MOST_ROWS = 10_000  # whose weights for each other are held
 SHOWN = 20  # outputs of a row that are known to a loss of listed outputs
 
 
@@ -130,23 +126,3 @@ def estimated_risks(
     costs = given.loss.cost(g, total)
     psi = dense(problem.space.embed(Z))
     return np.asarray(np.einsum("ij,ij->i", costs, psi) + given.loss.offset(g, total))
-
-
-def decide_candidates(model: Any, data: TrainingData, partial: PartialOutputs) -> Any:
-    """Outputs of training, decided among candidates by kernel ridge regression of scaled inputs.
-
-    With the kernel and the penalty that a model is given, or else the Gaussian kernel and the
-    penalty of least left-out infimum loss.
-    """
-    from skstruct.learners.conditional_risk.disambiguation import disambiguate
-
-    if len(partial) > MOST_ROWS:
-        raise ValueError(
-            f"Candidates of {len(partial):,} rows: they are decided from weights of all pairs of "
-            f"rows, of up to {MOST_ROWS:,}. Fit to some of the rows."
-        )
-    kernel = "rbf" if model.kernel == "auto" else model.kernel
-    problem = partial_problem(model.space_, model.loss_, partial)
-    smoother = Scaled(KernelRidge(kernel, model.alpha, fit_intercept=model.fit_intercept))
-    given = {"groups": data.groups, "verbose": model.verbose, "random_state": 0}
-    return disambiguate(problem, smoother, data.rows, partial, data.row_weight, **given)

@@ -22,7 +22,7 @@ from skstruct.learners.base import BlockPredictor, Explanation
 from skstruct.learners.calibration import Calibration, fit_calibration
 from skstruct.learners.checkpoints.saving import Checkpoint, resuming
 from skstruct.learners.conditional_risk.automatic import StackedRegression
-from skstruct.learners.conditional_risk.candidates import decide_candidates
+from skstruct.learners.conditional_risk.completion import decide_candidates
 from skstruct.learners.conditional_risk.filling import fill_targets
 from skstruct.learners.conditional_risk.part_plan import parse_seconds
 from skstruct.learners.conditional_risk.streams import StreamedRisk, is_read_whole
@@ -670,11 +670,12 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         *,
         loss: Any = None,
         restrict: dict[str, Any] | None = None,
+        known: Any = None,
     ) -> float:
-        """Minus the mean loss of the predictions for ``X``; loss and constraints as in
-        ``predict``.
+        """Minus the mean loss of the predictions for ``X``, on what is known of ``y``; loss and
+        constraints as in ``predict``, ``known`` as in ``fit``.
         """
-        return self._score(X, y, sample_weight, *self._prepared(loss, restrict))
+        return self._score(X, y, sample_weight, *self._prepared(loss, restrict), known)
 
     def certify(
         self, X: Any, y: Any, *, delta: float = 0.05, bound: str | None = None, **options: Any

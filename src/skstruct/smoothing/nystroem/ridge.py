@@ -112,6 +112,8 @@ class NystroemRidge(LeftOut, KernelMachine):
     (True, True)
     """
 
+    with_gaps = "ridge"
+
     def __init__(
         self,
         kernel: Any = "rbf",
@@ -428,15 +430,6 @@ class NystroemRidge(LeftOut, KernelMachine):
         for name in ("C", "t", "yy"):
             setattr(other.stats_, name, getattr(products, name))
         return other._solve()
-
-    def taking_gaps(self) -> Any:
-        """The smoother that this one is where targets have gaps."""
-        from skstruct.smoothing.masked_ridge import MaskedRidge
-
-        return MaskedRidge(
-            self.kernel, self.alpha, fit_intercept=self.fit_intercept,
-            n_landmarks=self.n_landmarks, random_state=self.random_state,
-        )  # fmt: skip
 
     def _not_saved(self) -> tuple[Any, ...]:
         rows = () if self.has_few_rows() else ("rows_", "left_out_rows_")
