@@ -62,6 +62,7 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
         self, space: Any, loss: Any, partial: PartialOutputs, observed: np.ndarray
     ) -> None:
         self.partial, self.observed, self.filling = partial, observed, None
+        self.known = partial.known
         super().__init__(space, loss, partial.outputs, some=True)
 
     def targets(self) -> np.ndarray:
@@ -102,18 +103,6 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
         losses = self.loss.on_known(answer, self.outputs, self.partial.known)
         told = np.isfinite(losses) & (weight > 0)
         return float(np.average(losses[told], weights=weight[told])) if told.any() else None
-
-    def known_marginals(self, outputs: np.ndarray, means: Any, parts: str | None, rows: Any) -> Any:
-        found = np.array(self.true_marginals(outputs, means, parts), dtype=np.float64)
-        seen = self.space.whole.telling(parts).known_targets(self.partial.known[rows])
-        if seen is None:
-            found[~self.partial.complete[rows]] = np.nan
-            return found
-        return np.where(seen.reshape(found.shape), found, np.nan)
-
-    def judged_losses(self, decided: np.ndarray, outputs: np.ndarray, rows: Any) -> np.ndarray:
-        losses: np.ndarray = self.loss.on_known(decided, outputs, self.partial.known[rows])
-        return losses
 
 
 class _MaskedStandIn(_JudgedByParts, StandInProblem):

@@ -47,6 +47,7 @@ class RiskProblem:
     """
 
     smooths_means = True  # what is smoothed are means of psi: losses may decide from these
+    known: np.ndarray | None = None  # parts of outputs that are known, (n, d); None for all
     has_gaps = False  # targets are NaN where they are not known
     rows_stand_alone = True  # a row of left-out means is one decision
     used: np.ndarray | None = None  # columns of psi that are not zero for all rows; None for all
@@ -212,13 +213,33 @@ class RiskProblem:
         """What ``marginals`` would be of outputs that are known."""
         return self.space.marginals(dense(self.space.targets(outputs)), parts, raw=True)
 
+    def judging(self, known: np.ndarray | None) -> RiskProblem:
+        """The same problem for other rows, of whose outputs these parts (n, d) are known; None for
+        all.
+        """
+        other = copy.copy(self)
+        other.known = known
+        return other
+
     def known_marginals(self, outputs: np.ndarray, means: Any, parts: str | None, rows: Any) -> Any:
-        """``true_marginals`` of training rows by number: NaN where they are not known."""
-        return self.true_marginals(outputs, means, parts)
+        """``true_marginals`` of rows by number: NaN where they are not known."""
+        found = self.true_marginals(outputs, means, parts)
+        if self.known is None:
+            return found
+        found, known = np.array(found, dtype=np.float64), self.known[rows]
+        seen = self.space.whole.telling(parts).known_targets(known)
+        if seen is None:
+            found[~known.all(axis=1)] = np.nan
+            return found
+        return np.where(seen.reshape(found.shape), found, np.nan)
 
     def judged_losses(self, decided: np.ndarray, outputs: np.ndarray, rows: Any) -> np.ndarray:
-        """Losses of decisions for training rows by number; NaN where the truth is not known."""
-        losses: np.ndarray = self.loss(decided, outputs)
+        """Losses of decisions for rows by number on what is known; NaN where nothing is."""
+        losses: np.ndarray
+        if self.known is None:
+            losses = self.loss(decided, outputs)
+        else:
+            losses = self.loss.on_known(decided, outputs, self.known[rows])
         return losses
 
     def decode(self, means: Any, rows: Any = slice(None)) -> Decoded:

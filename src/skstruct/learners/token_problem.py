@@ -255,12 +255,6 @@ class TokenProblem(WithPositions, RiskProblem):
             symbols[~here[outputs >= 0]] = np.nan
         return np.split(symbols, means.starts[1:-1])
 
-    def judged_losses(self, decided: np.ndarray, outputs: np.ndarray, rows: Any) -> np.ndarray:
-        if self.known is None:
-            return super().judged_losses(decided, outputs, rows)
-        losses: np.ndarray = self.loss.on_known(decided, outputs, self.known[rows])
-        return losses
-
     def realized_losses(
         self, means: np.ndarray, memory: str | int, numbers: Any = None
     ) -> np.ndarray:

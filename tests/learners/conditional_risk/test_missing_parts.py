@@ -1,5 +1,7 @@
 """Conditional risk minimization from outputs with missing parts."""
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -206,3 +208,24 @@ def test_weights_groups_and_a_label_that_nobody_knows():
     Z[:, 1] = np.nan
     with pytest.raises(ValueError, match=r"1 is not known in any row of Y"):
         model.fit(X, Z)
+
+
+@pytest.mark.parametrize("trained_with_gaps", [True, False])
+def test_rows_kept_apart_calibrate_by_what_is_known_of_them(trained_with_gaps):
+    X, Y, gap, _ = label_sets(n=80)
+    model = ConditionalRiskMinimizer(LabelSets(), kernel="rbf", alpha=1.0)
+    model.fit(X, hidden(Y, gap) if trained_with_gaps else Y.astype(int))
+    at, truth, gap, _ = label_sets(2, n=50)
+    first = clone_of(model).calibrate(at, truth.astype(int), known=~gap).calibration_
+    other = np.where(gap, 1 - truth, truth).astype(int)
+    second = clone_of(model).calibrate(at, other, known=~gap).calibration_
+    assert first.logistic.slope == second.logistic.slope
+    assert np.array_equal(first.risks.value, second.risks.value)
+    whole = clone_of(model).calibrate(at, truth.astype(int)).calibration_
+    assert whole.logistic.slope != first.logistic.slope
+    scored = model.score(at, hidden(truth, gap))
+    assert scored == model.score(at, other, known=~gap) > model.score(at, truth.astype(int))
+
+
+def clone_of(model):
+    return copy.copy(model)

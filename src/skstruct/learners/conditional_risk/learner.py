@@ -59,6 +59,7 @@ from skstruct.smoothing.planning import SPECTRAL_ROWS
 from skstruct.spaces import Classes, Decoded
 from skstruct.spaces.infer_space import infer_space
 from skstruct.spaces.partial import read_partial
+from skstruct.spaces.truth import read_truth
 from skstruct.streaming import as_source, is_source
 from skstruct.streaming.engines import kept_open
 
@@ -368,15 +369,18 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         weight = problem.output_weights(weight, found.left_rows)
         return fit_calibration(problem, means, self.outputs_[rows], rows, weight)
 
-    def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def calibrate(self, X: Any, y: Any, sample_weight: Any = None, *, known: Any = None) -> Self:
         """Learn from rows that the model was not fitted to how sure marginals and risks are.
 
-        In place of the rows that were left out in ``fit``; sets ``calibration_``.
+        In place of the rows that were left out in ``fit``; sets ``calibration_``. Parts of ``y``
+        may be missing, as in ``fit``.
         """
         problem, smoother = self._prepared()
         X, _ = self._checked(X)
         check_consistent_length(X, y)
-        outputs = self.space_.validate(y)
+        truth = read_truth(self.space_, y, known)
+        outputs = truth.outputs
+        problem = problem.judging(None if truth.is_whole else truth.known)
         problem.check_truth(X, outputs)
         weight = None if sample_weight is None else row_weights(sample_weight, X.shape[0])
         means = problem.smooth(smoother, X)
