@@ -15,7 +15,8 @@ A backslash before any of these marks is taken off in every cell of several name
 among labels too. Spaces around names of labels and items say nothing; a name that begins or ends
 by a space has that one escaped too. The empty text is the empty set, ranking or sequence. Another
 word for a missing value, such as ``NA`` or ``?``, is no output if it is the whole text; the name of
-one label, item or symbol that looks so has a backslash before it.
+one label, item or symbol that looks so has a backslash before it. ``?`` among the symbols of a
+sequence is a position that is not known, and ``\?`` the symbol.
 """
 
 import re
@@ -25,11 +26,12 @@ from typing import Any
 import numpy as np
 
 from skstruct.datasets.formats.columns import is_missing
+from skstruct.datasets.gaps import UNKNOWN
 from skstruct.exceptions import DataFormatError
 
 ONE_NAME = ("classes", "ordinal")  # tasks with one name for each row
 NUMBERS = ("regression", "histogram")
-_ESCAPED = "\\;>= "  # what may follow a backslash, whatever the task
+_ESCAPED = "\\;>= ?"  # what may follow a backslash, whatever the task
 
 
 def write_cell(task: str, output: Any) -> str:
@@ -67,7 +69,12 @@ def write_cell(task: str, output: Any) -> str:
 
 def _joined(task: str, output: tuple[Any, ...]) -> str:
     if task == "sequence":
-        return " ".join(_escaped(name, " ", outer="") for name in output)
+        if len(output) == 1 and output[0] is None:
+            raise ValueError("a sequence of one position, not known, reads as a missing sequence.")
+        return " ".join(
+            UNKNOWN if name is None else _escaped(name, " ?" if name == UNKNOWN else " ", outer="")
+            for name in output
+        )
     if task == "ranking":
         groups = [(item,) if isinstance(item, str) else item for item in output]
         _check_distinct([name for group in groups for name in group], "item")
@@ -104,7 +111,7 @@ def read_cell(task: str, text: str) -> Any:
         return tuple(_number(piece) for piece in text.split())
     text = _present(task, text)
     if task == "sequence":
-        return tuple(name for name, _ in _pieces(text, " ", outer="") if name)
+        return _symbols(text)
     if not text.strip(" "):
         return ()
     mark = {"ranking": ">="}.get(task, ";")
@@ -117,6 +124,14 @@ def read_cell(task: str, text: str) -> Any:
     if twice is not None:
         raise DataFormatError(f"the {what} {twice[:60]!r} comes twice")
     return _groups(pieces) if task == "ranking" else tuple(names)
+
+
+def _symbols(text: str) -> tuple[str | None, ...]:
+    """Symbols of a sequence, None for a position that is not known."""
+    if UNKNOWN not in text:
+        return tuple(name for name, _ in _pieces(text, " ", outer="") if name)
+    kept = [name for name, _ in _pieces(text.replace("\\?", "\\\\?"), " ", outer="") if name]
+    return tuple(None if name == UNKNOWN else UNKNOWN if name == "\\?" else name for name in kept)
 
 
 def _present(task: str, text: str) -> str:

@@ -23,6 +23,7 @@ from skstruct.datasets.formats.csv_writing import (
 )
 from skstruct.datasets.formats.outputs import assemble
 from skstruct.datasets.formats.targets import choose_row_names, choose_targets
+from skstruct.datasets.gaps import UNKNOWN, needs_columns
 from skstruct.exceptions import DataFormatError
 
 
@@ -196,7 +197,12 @@ def write_parquet(dataset: Dataset, file: Any) -> None:
             columns[name] = pandas.array(texts, dtype="string")
     for name, cells in outputs.items():
         numeric = dataset.task in ("regression", "histogram")
-        columns[name] = np.array(cells, float) if numeric else pandas.array(cells, dtype="string")
+        numeric = numeric or needs_columns(dataset.task, dataset.outputs)
+        columns[name] = (
+            np.array([cell or "nan" for cell in cells], float)
+            if numeric
+            else pandas.array([None if c == UNKNOWN else c for c in cells], dtype="string")
+        )
     frame = pandas.DataFrame(columns, index=pandas.RangeIndex(len(dataset)))
     frame.to_parquet(file.buffer, engine="pyarrow", index=False)
 
