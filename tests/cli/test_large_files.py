@@ -184,7 +184,7 @@ def test_rows_without_an_output_in_blocks(run):
     columns["sky"][40] = "nowhere else"
     write("train.csv", columns)
     given = ("train.csv", "--target", "out", "-o", "m.model", "--block-rows", 9, *LANDMARKS)
-    err = run("fit", *given, code=3).err
+    err = run("fit", *given, "--task", "ordinal", code=3).err
     assert "train.csv, line 42, column 6: the class is missing" in err
     assert "2 rows have no output" in err
     printed = run("fit", *given, "--skip-unlabelled", "--json")

@@ -109,9 +109,9 @@ def read_cell(task: str, text: str) -> Any:
         return text
     if task in NUMBERS:
         return tuple(_number(piece) for piece in text.split())
-    text = _present(task, text)
+    given, text = text, _present(task, text)
     if task == "sequence":
-        return _symbols(text)
+        return _symbols(text, gaps=given == text)
     if not text.strip(" "):
         return ()
     mark = {"ranking": ">="}.get(task, ";")
@@ -126,12 +126,26 @@ def read_cell(task: str, text: str) -> Any:
     return _groups(pieces) if task == "ranking" else tuple(names)
 
 
-def _symbols(text: str) -> tuple[str | None, ...]:
+def _symbols(text: str, gaps: bool) -> tuple[str | None, ...]:
     """Symbols of a sequence, None for a position that is not known."""
-    if UNKNOWN not in text:
+    if not gaps or UNKNOWN not in text:
         return tuple(name for name, _ in _pieces(text, " ", outer="") if name)
-    kept = [name for name, _ in _pieces(text.replace("\\?", "\\\\?"), " ", outer="") if name]
-    return tuple(None if name == UNKNOWN else UNKNOWN if name == "\\?" else name for name in kept)
+    symbols: list[list[str]] = [[]]
+    for token in _tokens(text):
+        if token == " ":
+            symbols.append([])
+        else:
+            symbols[-1].append(token)
+    return tuple(
+        None if tokens == [UNKNOWN] else _unescaped(tokens, "", text)
+        for tokens in symbols
+        if tokens
+    )
+
+
+def _tokens(text: str) -> list[str]:
+    """Characters, a backslash together with what follows it."""
+    return re.findall(r"\\.|\\|[^\\]", text, re.DOTALL)
 
 
 def _present(task: str, text: str) -> str:
@@ -193,7 +207,7 @@ def _pieces(text: str, marks: str, outer: str = " ") -> list[tuple[str, str]]:
     """Names and the mark before each, "" before the first."""
     if "\\" not in text and len(marks) == 1:  # the usual case, quickly
         return [(name.strip(outer) if outer else name, marks) for name in text.split(marks)]
-    tokens = re.findall(r"\\.|\\|[^\\]", text, re.DOTALL)
+    tokens = _tokens(text)
     pieces: list[tuple[str, str]] = []
     before = ""
     name: list[str] = []

@@ -142,6 +142,7 @@ def _conllu_tag_column(options: ReadOptions) -> int | None:
 
 
 DOCUMENT = "-DOCSTART-"  # such a line begins a document and is no token
+_LIKE_UNKNOWN = re.compile(r"\\*\?")  # what stands for no tag, and names like it
 _TAG = re.compile(r"O|[BIESLUM]-.+")
 _BLANK = " \t"
 
@@ -247,14 +248,21 @@ def _rows(dataset: Dataset, tokens: Any, i: int) -> list[Any]:
     tags = dataset.outputs[i]
     if len(tags) != len(tokens):
         raise DataFormatError(f"sequence {i + 1} has {len(tokens)} tokens and {len(tags)} tags")
-    if UNKNOWN in tags:
-        raise DataFormatError(f"the tag {UNKNOWN!r} would be read back as a missing one; rename it")
-    return [(*token, UNKNOWN if tag is None else tag) for token, tag in zip(tokens, tags)]
+    return [(*token, _field(tag)) for token, tag in zip(tokens, tags)]
+
+
+def _field(tag: str | None) -> str:
+    """A tag as it is written: a backslash before one that would be read as none."""
+    if tag is None:
+        return UNKNOWN
+    return "\\" + tag if _LIKE_UNKNOWN.fullmatch(tag) else tag
 
 
 def known_tag(field: str) -> str | None:
-    """A tag, or None for a token that has none: ``?``."""
-    return None if field == UNKNOWN else field
+    r"""A tag, or None for a token that has none: ``?``; the tag of that name is ``\?``."""
+    if field == UNKNOWN:
+        return None
+    return field[1:] if _LIKE_UNKNOWN.fullmatch(field) else field
 
 
 def tagged(path: Path, inputs: list[Any], tags: list[Any], remarks: tuple[str, ...]) -> Dataset:

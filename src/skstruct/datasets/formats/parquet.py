@@ -168,16 +168,17 @@ def as_column(
         return NumberColumn(name, numbers)
     short = types.is_float32(kind) or types.is_float16(kind)  # 0.1, not 0.10000000149011612
     values = series.astype(object).where(series.notna(), None)
-    cells = [_text(np.float32(v) if short and v is not None else v) for v in values]
+    null = UNKNOWN if is_text else ""  # which is not the empty text, a set without labels
+    cells = [_text(np.float32(v) if short and v is not None else v, null) for v in values]
     zero = next((i for i, cell in enumerate(cells) if "\0" in cell), None)
     if zero is not None:
         raise fail("a zero character in a text", zero, name)
     return TextColumn.of(name, cells)
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, null: str) -> str:
     if value is None or value != value:
-        return ""
+        return null
     return str(value)
 
 
