@@ -95,8 +95,10 @@ def output_columns(dataset: Dataset) -> dict[str, list[str]]:
         }
     if needs_columns(task, outputs):
         table = indicators(outputs, dataset.labels or ())
-        cells = [["" if v != v else str(int(v)) for v in column] for column in table.T.tolist()]
-        return dict(zip(dataset.labels or (), cells))
+        return {
+            name: ["" if v != v else str(int(v)) for v in column]
+            for name, column in zip(dataset.labels or (), table.T.tolist())
+        }
     if task == "ranking":
         ranks = np.asarray(outputs)
         items = dataset.labels or [f"L{k + 1}" for k in range(ranks.shape[1])]

@@ -135,7 +135,7 @@ class MaskedNystroemRidge(MaskedRidge):
 
     def loo_rows(self, rows: np.ndarray, groups: Any = None) -> NoReturn:
         """No rows are kept to be left out."""
-        return self._solve()
+        self._solve()
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
