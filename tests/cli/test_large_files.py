@@ -184,7 +184,7 @@ def test_rows_without_an_output_in_blocks(run):
     columns["sky"][40] = "nowhere else"
     write("train.csv", columns)
     given = ("train.csv", "--target", "out", "-o", "m.model", "--block-rows", 9, *LANDMARKS)
-    err = run("fit", *given, code=3).err
+    err = run("fit", *given, "--task", "ordinal", code=3).err
     assert "train.csv, line 42, column 6: the class is missing" in err
     assert "2 rows have no output" in err
     printed = run("fit", *given, "--skip-unlabelled", "--json")
@@ -195,6 +195,27 @@ def test_rows_without_an_output_in_blocks(run):
     whole = rows_of(run, "m.model", "train.csv")
     assert blocks[0] == whole[0]
     np.testing.assert_allclose(blocks[1], whole[1], rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("task", ["labels", "hierarchy", "classes", "regression", "sequence"])
+def test_outputs_with_gaps_in_blocks(run, task):
+    columns = table(task)
+    for i in range(3, N_ROWS, 4):
+        cell = columns["out"][i]
+        columns["out"][i] = cell.replace("v", "?") if task == "sequence" else "?"
+    write("train.csv", columns)
+    given = ("train.csv", "--task", task, "--target", "out", "-o", "m.model", *LANDMARKS,
+             "--set", "alpha=0.5")  # fmt: skip
+    checked = json.loads(run("data", "check", *given[:5], "--json").out)
+    assert checked["missing_outputs"] >= N_ROWS // 4
+    for more in ((), ("--block-rows", 9)):
+        printed = run("fit", *given, *more, "--json")
+        assert json.loads(printed.out)["rows"] == N_ROWS
+        if task != "sequence":
+            assert "cells of the outputs are missing (24%)" in printed.err
+        predicted = list(csv.DictReader(run("predict", "m.model", "train.csv").out.splitlines()))
+        assert len(predicted) == N_ROWS
+        assert not any("?" in cell for row in predicted for cell in row.values())
 
 
 def test_what_is_wrong_in_a_late_block_is_reported_with_its_line(run):

@@ -92,7 +92,10 @@ def test_rows_without_output(saved):
     assert data.outputs is None
     assert data.labels == ("setosa", "vir ginica")
     with pytest.raises(DataFormatError, match=r"some.arff: 1 rows have no value .* row 4"):
-        ARFF.read(saved(head + "@data\n" + body + "1,a,x,?\n"), ReadOptions())
+        ARFF.read(saved(head + "@data\n" + body + "1,a,x,?\n"), ReadOptions(task="ordinal"))
+    data = ARFF.read(saved(head + "@data\n" + body + "1,a,x,?\n"), ReadOptions())
+    assert data.outputs.tolist()[3:] == [None]
+    assert data.labels == ("setosa", "vir ginica")
 
 
 def test_clus(saved):

@@ -100,7 +100,7 @@ def test_other_columns_are_refused(tmp_path, cells, kind):
 
 def test_places_are_rows(tmp_path):
     with pytest.raises(DataFormatError, match="row 2, column 'y': the class is missing"):
-        read(tmp_path, {"x": [0, 1], "y": ["a", None]})
+        read(tmp_path, {"x": [0, 1], "y": ["a", None]}, task="ordinal")
 
 
 @pytest.mark.parametrize("text", [b"", b"PAR1", b"PAR1" + b"\0" * 100 + b"PAR1", b"a,b\n1,2\n"])

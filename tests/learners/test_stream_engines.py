@@ -44,8 +44,8 @@ def ridge(**options):
 
 
 def minimizer(**options):
-    shared = {"kernel": RBF(0.3), "alpha": "auto", "n_landmarks": 20, **options}
-    return ConditionalRiskMinimizer(LabelSets(), "f1", **shared)
+    shared = {"kernel": RBF(0.3), "alpha": "auto", "n_landmarks": 20, "loss": "f1", **options}
+    return ConditionalRiskMinimizer(LabelSets(), **shared)
 
 
 def parquet_files(folder, y):
@@ -112,6 +112,20 @@ def test_workers_give_the_bits_of_one_process(client, features, n_partitions, tm
         with config_context(engine=client):
             spread.partial_fit(X[:50], T[:50])
     assert bits(alone) == bits(spread)
+
+
+@pytest.mark.subprocess
+@pytest.mark.usefixtures("_one_thread")
+def test_workers_read_outputs_with_gaps_again_and_again(client):
+    y = label_sets(X).astype(float)
+    y[np.random.default_rng(3).uniform(size=y.shape) < 0.4] = np.nan
+    fitted = []
+    for engine in (None, client):
+        with config_context(engine=engine, memory=20_000):
+            model = minimizer(alpha=0.5, loss="hamming").fit(ArraySource(X, y))
+        fitted.append((model.smoother_.coef_, model.smoother_.residuals_))
+    np.testing.assert_array_equal(fitted[0][0], fitted[1][0])
+    assert fitted[0][1] == fitted[1][1]
 
 
 @pytest.mark.parametrize("n_workers", [1, 2, 3, 40])

@@ -58,13 +58,12 @@ def check_data(path: str, as_json: bool, **reading: Any) -> None:
     from skstruct.cli.exit_codes import bad_data
     from skstruct.cli.terminal import print_facts, print_json
     from skstruct.datasets.dataset import description
-    from skstruct.tasks import outputs_for_learning, space_for
+    from skstruct.datasets.tasks import check_outputs
 
     table = read_file(path, reading, quiet=True)
     if table.outputs is not None:
         with bad_data(f"{table.name}: "):
-            outputs = outputs_for_learning(table)
-            space_for(table).fit(outputs).validate(outputs)
+            check_outputs(table)
     described = description(table)
     if as_json:
         print_json(described)

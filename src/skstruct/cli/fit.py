@@ -184,17 +184,17 @@ def _checked(task_model: Any, table: Any) -> list[str]:
     """Say what is wrong with data or parameters before any work is done, and what will be done."""
     from skstruct.cli.exit_codes import bad_data
     from skstruct.datasets.dataset import Dataset
-    from skstruct.tasks import outputs_for_learning, space_for
+    from skstruct.datasets.tasks import check_outputs
+    from skstruct.tasks import space_for
     from skstruct.tasks.learners import choice_in_words
 
     name, _ = task_model._chosen(table)
     learner = _made(task_model, table, name)
     with bad_data(f"{table.name}: "):
         if isinstance(table, Dataset):
-            outputs = outputs_for_learning(table)
             if len(table) == 0:
                 raise ValueError("there are no rows to learn from.")
-            space_for(table).fit(outputs).validate(outputs)
+            check_outputs(table)
         space, encoder = space_for(table), task_model.new_encoder(table)
     why = "as asked" if task_model.learner != "auto" else default_reason(table)
     return choice_in_words(name, why, learner, space, table, encoder)

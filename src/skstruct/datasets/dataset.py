@@ -5,13 +5,14 @@ sets.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from skstruct.datasets.gaps import count_parts
 from skstruct.datasets.tasks import inputs_for_learning, outputs_for_learning, space_for
 from skstruct.encoding.tables import Table as Table
 from skstruct.spaces.common.label_graph import LabelGraph
@@ -241,7 +242,12 @@ def description(data: Dataset) -> dict[Any, Any]:
     if data.edges is not None:
         summary["edges"] = len(data.edges)
     if data.task in ("labels", "hierarchy") and data.outputs is not None and len(data):
-        summary["labels_per_row"] = round(float(np.mean([len(row) for row in data.outputs])), 2)
+        sets = [row for row in data.outputs if row is not None and not isinstance(row, Mapping)]
+        if sets:
+            summary["labels_per_row"] = round(float(np.mean([len(row) for row in sets])), 2)
+    missing, _ = count_parts(data.task, data.outputs, len(data.labels or ()))
+    if missing:
+        summary["missing_outputs"] = missing
     summary["remarks"] = list(data.remarks)
     return summary
 

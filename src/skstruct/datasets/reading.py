@@ -56,8 +56,10 @@ def read_data(
         Names of columns of a table that hold names, such as codes "01" and "02", whatever they
         look like. ARFF files declare the types of their columns and do not ask.
     skip_unlabelled : bool, default=False
-        Whether rows of tables without an output are left out, which a remark says; otherwise
-        they are errors. An empty cell of labels, a ranking or a sequence is the empty one.
+        Whether rows of tables of whose outputs something is missing are left out, which a remark
+        says. Otherwise classes, labels and numbers may be missing in part, and missing rankings,
+        histograms, levels and sequences are errors. An empty cell of labels, a ranking or a
+        sequence is the empty one.
 
     Returns
     -------

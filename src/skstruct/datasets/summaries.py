@@ -25,15 +25,17 @@ from skstruct.datasets.formats.outputs import hierarchy_of, outputs_of, read_cel
 from skstruct.datasets.formats.targets import (
     KNOWN,
     MOST_CLASSES,
+    count_gaps,
     first_task,
     first_without,
     guess_task,
     is_unlabelled,
     left_out,
     placed,
-    tasks_of_many,
+    tasks_of_rows,
     unlabelled_message,
 )
+from skstruct.datasets.gaps import IN_CELLS, gaps_remark, names_in
 from skstruct.encoding.statistics import ColumnFacts, RunningMedian
 from skstruct.exceptions import DataFormatError
 
@@ -186,8 +188,7 @@ class TaskGuess:
 
     def add(self, columns: list[TextColumn]) -> None:
         if len(columns) > 1:
-            columns = _without(columns, is_unlabelled(columns, ""))
-            found = tasks_of_many(columns)
+            found = tasks_of_rows(columns)
             self._possible = found if self._possible is None else self._possible & found
             return
         for text in columns[0].texts:
@@ -233,6 +234,7 @@ class OutputSummary:
     def __init__(self, names: tuple[str, ...], task: str, options: ReadOptions) -> None:
         self.names, self.task, self.options = tuple(names), task, options
         self.n_missing, self._first_missing = 0, (0, "", "")
+        self.n_gaps = self.n_cells = 0
         self._texts = Codes()
         self._names: set[str] = set()
         self._shown: dict[str, str] = {}
@@ -241,14 +243,23 @@ class OutputSummary:
 
     def labelled(self, columns: list[TextColumn]) -> np.ndarray | None:
         """Rows of a block that have an output; None where all have."""
+        if self.takes_gaps:
+            return None
         missing = is_unlabelled(columns, self.task)
         return np.flatnonzero(~missing) if missing.any() else None
+
+    @property
+    def takes_gaps(self) -> bool:
+        """Whether rows of which parts are missing are learned from."""
+        return self.task in IN_CELLS and not self.options.skip_unlabelled
 
     def add(
         self, columns: list[TextColumn], start: int, fail: Callable[..., Any]
     ) -> np.ndarray | None:
         """Learn names from a block, whose first row is ``start``; gives ``labelled(columns)``."""
         kept = self.labelled(columns)
+        if self.takes_gaps:
+            self._count_gaps(columns, start)
         if kept is not None:
             missing = is_unlabelled(columns, self.task)
             if not self.n_missing:
@@ -258,16 +269,25 @@ class OutputSummary:
             columns, fail = _without(columns, missing), placed(fail, kept)
         if self.task in ONE_NAME:
             for text in columns[0].texts:
-                self._texts[text]
+                if not is_missing(text):
+                    self._texts[text]
         elif len(columns) == 1 and self.task in ("labels", "hierarchy"):
             of_paths = self.task == "hierarchy" and self.options.edges_file is None
             sets = read_cells("labels", columns[0], fail, check_path if of_paths else None)
-            self._names.update(*sets)
+            self._names.update(*map(names_in, sets))
         else:
             found = self.read(columns, fail)
             if len(columns) == 1:
                 self._names.update(found["labels"])
         return kept
+
+    def _count_gaps(self, columns: list[TextColumn], start: int) -> None:
+        gaps, cells = count_gaps(columns, self.task)
+        if gaps and not self.n_gaps:
+            missing = is_unlabelled(columns, self.task)
+            row, name, why = first_without(columns, self.task, missing)
+            self._first_missing = start + row, name, why
+        self.n_gaps, self.n_cells = self.n_gaps + gaps, self.n_cells + cells
 
     def finish(self, fail: Callable[..., Any], remarks: list[str]) -> None:
         """Settle names and edges when all blocks were seen."""
@@ -287,16 +307,22 @@ class OutputSummary:
     def read(self, columns: list[TextColumn], fail: Callable[..., Any]) -> dict[str, Any]:
         """Outputs of a block and the names in them, as keyword arguments of a Dataset."""
         if self.task in ONE_NAME and self._shown:
-            names = np.array([self._shown[text] for text in columns[0].texts], dtype=str)
+            shown = [self._shown.get(text) for text in columns[0].texts]
+            names = np.array(shown, dtype=object if None in shown else str)
             return {"outputs": names[columns[0].codes], "labels": self.labels}
         task = "labels" if self.task == "hierarchy" else self.task
         return outputs_of(task, columns, self.options, fail, [])
 
     def left_out(self, skip: bool, fail: Callable[..., Any]) -> list[str]:
         """What is said of rows without an output, which are errors if they are not skipped."""
+        row, name, why = self._first_missing
+        if self.n_gaps and self.n_gaps == self.n_cells:
+            n = self.n_cells // len(self.names)
+            raise fail(f"{why}; {unlabelled_message(n)}", row, name)
+        if self.n_gaps:
+            return [gaps_remark(self.n_gaps, self.n_cells)]
         if not self.n_missing:
             return []
-        row, name, why = self._first_missing
         if not skip:
             raise fail(f"{why}; {unlabelled_message(self.n_missing)}", row, name)
         return [left_out(self.n_missing, fail("", row, name), row)]

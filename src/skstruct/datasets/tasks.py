@@ -9,6 +9,7 @@ from scipy import sparse
 from skstruct import spaces
 from skstruct.encoding.tables import Table
 from skstruct.exceptions import DataFormatError
+from skstruct.spaces.partial import read_partial
 
 
 def space_for(data: Any) -> Any:
@@ -58,6 +59,13 @@ def outputs_for_learning(data: Any, labels: Any = None) -> Any:
     if data.task == "regression" and outputs.shape[1] == 1:
         return outputs[:, 0]
     return outputs
+
+
+def check_outputs(data: Any) -> None:
+    """Raise where the space of a data set's task does not take its outputs, some parts missing."""
+    outputs, space = outputs_for_learning(data), space_for(data)
+    if read_partial(space, outputs) is None:
+        space.fit(outputs).validate(outputs)
 
 
 def _columns(data: Any, labels: Any) -> Any:

@@ -12,6 +12,7 @@ from skstruct.datasets.files import bare_name, packing, stem
 from skstruct.datasets.formats.base import Format
 from skstruct.datasets.formats.csv_writing import write_csv
 from skstruct.datasets.formats.edges import path_edges, write_edges
+from skstruct.datasets.gaps import names_in
 from skstruct.datasets.reading import WITH_EDGES_BESIDE
 from skstruct.exceptions import DataFormatError
 
@@ -118,7 +119,7 @@ def _edges_to_write(dataset: Dataset, chosen: Format) -> tuple[Any, ...]:
     if chosen.name == "libsvm":  # whose labels are no hierarchy without a taxonomy
         return dataset.edges
     try:
-        implied = path_edges(label for labels in dataset.outputs or () for label in labels)[1]
+        implied = path_edges(label for row in dataset.outputs or () for label in names_in(row))[1]
     except DataFormatError:  # names that are no paths
         return dataset.edges
     return () if set(implied) == set(dataset.edges) else dataset.edges

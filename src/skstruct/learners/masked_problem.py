@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One loss on one space, where outputs of training are known in part."""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,22 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
         psi = np.where(self.observed, psi, fill)
         return np.hstack([psi, np.ones((len(psi), 1))])
 
+    def masked_targets(self, partial: PartialOutputs) -> np.ndarray:
+        """The same of other outputs, of which nothing is filled."""
+        psi = np.where(
+            self.space.known_targets(partial.observed),
+            dense(self.space.targets(partial.outputs)),
+            np.nan,
+        )
+        return np.hstack([psi, np.ones((len(psi), 1))])
+
+    def without_rows(self) -> "MaskedProblem":
+        """The same, as it is needed to read further outputs: nothing of those it has."""
+        other = copy.copy(self)
+        other.outputs, other.observed = self.outputs[:0], self.observed[:0]
+        other.partial = None  # type: ignore[assignment]
+        return other
+
     def fill(self, means: np.ndarray) -> np.ndarray | None:
         """Targets given what is known of each output, by means given the inputs; NaN where
         nothing is known; None where parts say nothing of each other.
@@ -125,6 +142,8 @@ def masked_problem(space: Any, loss: Any, partial: PartialOutputs) -> MaskedProb
     space, loss = pair(loss, space, partial.outputs)
     if loss.embedding_on(space) == "weights" or not partial.by_parts:
         return None
+    if not partial.observed.any():
+        raise ValueError(f"{type(space.whole).__name__}: no row of Y says anything.")
     observed = space.known_targets(partial.observed)
     if observed is None:
         return None

@@ -102,6 +102,12 @@ class RiskProblem:
         ones = np.ones((len(psi), psi.shape[1] if self.joint else 1))
         return np.hstack([psi, ones])
 
+    def without_rows(self) -> RiskProblem:
+        """The same, as it is needed to read further outputs: nothing of those it has."""
+        other = copy.copy(self)
+        other.outputs = self.outputs[:0]
+        return other
+
     def thin_targets(self) -> Any:
         """The targets, as a sparse array where hardly any number is other than zero."""
         plain = self.smooths_means and self.rows_stand_alone and not self.by_weights

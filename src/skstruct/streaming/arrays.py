@@ -73,8 +73,11 @@ def unmapped(value: Any) -> Any:
     """A memory-mapped array as its position in the file; anything else as it is.
 
     Views are followed to the map they are of. A map that changes only in memory (mode "c"),
-    or whose file has no name any more, is data like any other.
+    or whose file has no name any more, is data like any other; so is a masked array, whose mask
+    no file has.
     """
+    if isinstance(value, np.ma.MaskedArray):
+        return value
     root = value
     while isinstance(root, np.ndarray) and not isinstance(root.base, mmap.mmap):
         root = root.base

@@ -61,6 +61,8 @@ def join_rows(values: list[Any]) -> Any:
         return torch.cat(values)
     if isinstance(first, (list, tuple)):
         return [row for part in values for row in part]
+    if any(isinstance(value, np.ma.MaskedArray) for value in values):
+        return np.ma.concatenate(values)  # type: ignore[no-untyped-call]  # what is masked stays so
     return np.concatenate(values)
 
 

@@ -15,7 +15,8 @@ A backslash before any of these marks is taken off in every cell of several name
 among labels too. Spaces around names of labels and items say nothing; a name that begins or ends
 by a space has that one escaped too. The empty text is the empty set, ranking or sequence. Another
 word for a missing value, such as ``NA`` or ``?``, is no output if it is the whole text; the name of
-one label, item or symbol that looks so has a backslash before it.
+one label, item or symbol that looks so has a backslash before it. ``?`` among the symbols of a
+sequence is a position that is not known, and ``\?`` the symbol.
 """
 
 import re
@@ -25,11 +26,12 @@ from typing import Any
 import numpy as np
 
 from skstruct.datasets.formats.columns import is_missing
+from skstruct.datasets.gaps import UNKNOWN
 from skstruct.exceptions import DataFormatError
 
 ONE_NAME = ("classes", "ordinal")  # tasks with one name for each row
 NUMBERS = ("regression", "histogram")
-_ESCAPED = "\\;>= "  # what may follow a backslash, whatever the task
+_ESCAPED = "\\;>= ?"  # what may follow a backslash, whatever the task
 
 
 def write_cell(task: str, output: Any) -> str:
@@ -67,7 +69,12 @@ def write_cell(task: str, output: Any) -> str:
 
 def _joined(task: str, output: tuple[Any, ...]) -> str:
     if task == "sequence":
-        return " ".join(_escaped(name, " ", outer="") for name in output)
+        if len(output) == 1 and output[0] is None:
+            raise ValueError("a sequence of one position, not known, reads as a missing sequence.")
+        return " ".join(
+            UNKNOWN if name is None else _escaped(name, " ?" if name == UNKNOWN else " ", outer="")
+            for name in output
+        )
     if task == "ranking":
         groups = [(item,) if isinstance(item, str) else item for item in output]
         _check_distinct([name for group in groups for name in group], "item")
@@ -102,9 +109,9 @@ def read_cell(task: str, text: str) -> Any:
         return text
     if task in NUMBERS:
         return tuple(_number(piece) for piece in text.split())
-    text = _present(task, text)
+    given, text = text, _present(task, text)
     if task == "sequence":
-        return tuple(name for name, _ in _pieces(text, " ", outer="") if name)
+        return _symbols(text, gaps=given == text)
     if not text.strip(" "):
         return ()
     mark = {"ranking": ">="}.get(task, ";")
@@ -117,6 +124,28 @@ def read_cell(task: str, text: str) -> Any:
     if twice is not None:
         raise DataFormatError(f"the {what} {twice[:60]!r} comes twice")
     return _groups(pieces) if task == "ranking" else tuple(names)
+
+
+def _symbols(text: str, gaps: bool) -> tuple[str | None, ...]:
+    """Symbols of a sequence, None for a position that is not known."""
+    if not gaps or UNKNOWN not in text:
+        return tuple(name for name, _ in _pieces(text, " ", outer="") if name)
+    symbols: list[list[str]] = [[]]
+    for token in _tokens(text):
+        if token == " ":
+            symbols.append([])
+        else:
+            symbols[-1].append(token)
+    return tuple(
+        None if tokens == [UNKNOWN] else _unescaped(tokens, "", text)
+        for tokens in symbols
+        if tokens
+    )
+
+
+def _tokens(text: str) -> list[str]:
+    """Characters, a backslash together with what follows it."""
+    return re.findall(r"\\.|\\|[^\\]", text, re.DOTALL)
 
 
 def _present(task: str, text: str) -> str:
@@ -178,7 +207,7 @@ def _pieces(text: str, marks: str, outer: str = " ") -> list[tuple[str, str]]:
     """Names and the mark before each, "" before the first."""
     if "\\" not in text and len(marks) == 1:  # the usual case, quickly
         return [(name.strip(outer) if outer else name, marks) for name in text.split(marks)]
-    tokens = re.findall(r"\\.|\\|[^\\]", text, re.DOTALL)
+    tokens = _tokens(text)
     pieces: list[tuple[str, str]] = []
     before = ""
     name: list[str] = []

@@ -11,6 +11,7 @@ from typing import Any
 from skstruct.datasets.dataset import Dataset
 from skstruct.datasets.files import read_lines, stem
 from skstruct.datasets.formats.base import Format, ReadOptions
+from skstruct.datasets.gaps import UNKNOWN, count_parts, gaps_remark, names_in
 from skstruct.exceptions import DataFormatError
 
 CONLLU_COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
@@ -70,9 +71,8 @@ def read_conllu(path: Path, lines: list[str], options: ReadOptions) -> Dataset:
         f"The file is CoNLL-U: {CONLLU_COLUMNS[tag]} (column {tag + 1} of 10) is the tag, the "
         f"inputs are {names}."
     )
-    tags = [tuple(word[tag] for word in words) for words in sentences]
-    labels = tuple(sorted({name for sentence in tags for name in sentence}))
-    return Dataset(stem(path), "conll", "sequence", inputs, tags, labels, remarks=tuple(remarks))
+    tags = [tuple(known_tag(word[tag]) for word in words) for words in sentences]
+    return tagged(path, inputs, tags, tuple(remarks))
 
 
 def _some(n: int, what: str) -> str:
@@ -142,6 +142,7 @@ def _conllu_tag_column(options: ReadOptions) -> int | None:
 
 
 DOCUMENT = "-DOCSTART-"  # such a line begins a document and is no token
+_LIKE_UNKNOWN = re.compile(r"\\*\?")  # what stands for no tag, and names like it
 _TAG = re.compile(r"O|[BIESLUM]-.+")
 _BLANK = " \t"
 
@@ -174,10 +175,9 @@ def read_conll(path: Path, options: ReadOptions) -> Dataset:
         remarks = ("The file is read without outputs.",)
         return Dataset(stem(path), "conll", "sequence", sentences, remarks=remarks)
     remarks = (f"Column {tag + 1} of {n_columns} is the tag.",)
-    tags = [tuple(token[tag] for token in sentence) for sentence in sentences]
+    tags = [tuple(known_tag(token[tag]) for token in sentence) for sentence in sentences]
     inputs = [[token[:tag] + token[tag + 1 :] for token in sentence] for sentence in sentences]
-    labels = tuple(sorted({name for sentence in tags for name in sentence}))
-    return Dataset(stem(path), "conll", "sequence", inputs, tags, labels, remarks=remarks)
+    return tagged(path, inputs, tags, remarks)
 
 
 def _sentences(lines: list[str]) -> tuple[list[list[Any]], int]:
@@ -248,7 +248,32 @@ def _rows(dataset: Dataset, tokens: Any, i: int) -> list[Any]:
     tags = dataset.outputs[i]
     if len(tags) != len(tokens):
         raise DataFormatError(f"sequence {i + 1} has {len(tokens)} tokens and {len(tags)} tags")
-    return [(*token, tag) for token, tag in zip(tokens, tags)]
+    return [(*token, _field(tag)) for token, tag in zip(tokens, tags)]
+
+
+def _field(tag: str | None) -> str:
+    """A tag as it is written: a backslash before one that would be read as none."""
+    if tag is None:
+        return UNKNOWN
+    return "\\" + tag if _LIKE_UNKNOWN.fullmatch(tag) else tag
+
+
+def known_tag(field: str) -> str | None:
+    r"""A tag, or None for a token that has none: ``?``; the tag of that name is ``\?``."""
+    if field == UNKNOWN:
+        return None
+    return field[1:] if _LIKE_UNKNOWN.fullmatch(field) else field
+
+
+def tagged(path: Path, inputs: list[Any], tags: list[Any], remarks: tuple[str, ...]) -> Dataset:
+    """The data set of sentences and their tags, some of which may be missing."""
+    labels = tuple(sorted({name for sentence in tags for name in names_in(sentence)}))
+    missing, total = count_parts("sequence", tags, 0)
+    if total and missing == total:
+        raise DataFormatError("no token has a tag: all are '?'; give no targets", path=path)
+    if missing:
+        remarks = (*remarks, gaps_remark(missing, total))
+    return Dataset(stem(path), "conll", "sequence", inputs, tags, labels, remarks=remarks)
 
 
 def sniff(file_name: str, lines: list[str]) -> bool:

@@ -12,6 +12,7 @@ from skstruct.datasets.dataset import Dataset, Table
 from skstruct.datasets.formats.cells import ranked_items, write_cell
 from skstruct.datasets.formats.columns import Codes, harmless, is_missing
 from skstruct.datasets.formats.targets import is_row_name
+from skstruct.datasets.gaps import UNKNOWN, indicators, needs_columns
 from skstruct.exceptions import DataFormatError
 
 _BLOCK = 1000
@@ -31,6 +32,8 @@ def write_csv(dataset: Dataset, file: Any, *, raw: bool = False) -> None:
 
     Numbers are written by repr and read back the same; missing values are empty. Outputs are
     one column of text (see :mod:`skstruct.datasets.formats.cells`), numbers one column each.
+    Parts of outputs that are not known are ``?``, and empty among numbers; label sets that are
+    known in part have a column of 0 and 1 for each label.
     What a table cannot tell is lost: values and labels that no row has, parts, and the edges of
     a hierarchy whose labels are no paths (``write_data`` puts them into a file beside).
 
@@ -86,17 +89,27 @@ def output_columns(dataset: Dataset) -> dict[str, list[str]]:
     if task in ("regression", "histogram"):
         Y = np.asarray(outputs, dtype=np.float64).reshape(len(dataset), -1)
         names = dataset.labels or ["y", *(f"y{k}" for k in range(2, Y.shape[1] + 1))]
-        return {name: [repr(v) for v in column.tolist()] for name, column in zip(names, Y.T)}
+        return {
+            name: ["" if v != v else repr(v) for v in column.tolist()]
+            for name, column in zip(names, Y.T)
+        }
+    if needs_columns(task, outputs):
+        table = indicators(outputs, dataset.labels or ())
+        return {
+            name: ["" if v != v else str(int(v)) for v in column]
+            for name, column in zip(dataset.labels or (), table.T.tolist())
+        }
     if task == "ranking":
         ranks = np.asarray(outputs)
         items = dataset.labels or [f"L{k + 1}" for k in range(ranks.shape[1])]
         outputs = (ranked_items(row, items) for row in ranks.tolist())
     try:
-        cells = [write_cell(task, output) for output in outputs]
+        cells = [UNKNOWN if z is None else write_cell(task, z) for z in outputs]
     except ValueError as error:
         raise DataFormatError(str(error)) from None
     if task in ("classes", "ordinal"):
-        _check_not_missing(NAMES[task], set(cells))
+        known = {cell for cell, z in zip(cells, outputs) if z is not None}
+        _check_not_missing(NAMES[task], known)
     return {free(NAMES[task], _input_names(dataset)): cells}
 
 

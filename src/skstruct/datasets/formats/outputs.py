@@ -24,10 +24,12 @@ from skstruct.datasets.formats.targets import (
     choose_row_names,
     choose_targets,
     guess_task,
+    is_unlabelled,
     labelled_rows,
     placed,
     taken,
 )
+from skstruct.datasets.gaps import IN_CELLS, names_in, partial_sets
 from skstruct.exceptions import DataFormatError
 from skstruct.tolerances import OUTPUT_FEASIBLE
 
@@ -89,13 +91,25 @@ def _labelled(
     remarks: list[str],
 ) -> tuple[dict[str, Any], int, Callable[..., Any]]:
     """Columns without the rows that have no output, how many rows are left, and how to fail."""
-    task = options.task or (guess_task(given, options)[0] if len(given) == 1 else "")
+    task = options.task or _task_with_gaps(given, options)
     rows = labelled_rows(given, task, options.skip_unlabelled, fail, remarks)
     if rows is None:
         return by_name, n_rows, fail
 
     kept = {name: taken(column, rows) for name, column in by_name.items()}
     return kept, len(rows), placed(fail, rows)
+
+
+def _task_with_gaps(given: list[Any], options: Any) -> str:
+    """The task that is guessed of columns in which cells may be missing; none where none is."""
+    if len(given) > 1 and not is_unlabelled(given, "").any():
+        return ""
+    try:
+        return guess_task(given, options)[0]
+    except DataFormatError:
+        if len(given) == 1:
+            raise
+        return ""
 
 
 def _row_names(
@@ -126,7 +140,7 @@ def outputs_of(
         return _classes(task, columns[0], fail, remarks)
     if task == "sequence":
         read = read_cells(task, columns[0], fail)
-        return {"outputs": read, "labels": sorted_names({s for row in read for s in row})}
+        return {"outputs": read, "labels": sorted_names({s for row in read for s in names_in(row)})}
     if task == "ranking":
         return _rankings(columns, fail)
     if task in ("labels", "hierarchy"):
@@ -140,6 +154,8 @@ def read_cells(
     """Outputs of all cells of a column; ``check`` looks at every name."""
 
     def read(text: str) -> Any:
+        if task in IN_CELLS and text.strip() and is_missing(text):
+            return None
         output = read_cell(task, text)
         if check is not None:
             for name in output:
@@ -153,18 +169,17 @@ def read_cells(
 def _classes(
     task: str, column: Any, fail: Callable[..., Any], remarks: list[str]
 ) -> dict[str, Any]:
-    def read(text: str) -> str:
-        if is_missing(text):
+    def read(text: str) -> str | None:
+        if is_missing(text) and task not in IN_CELLS:
             raise DataFormatError(f"the class is missing ({text[:60]!r} says so)")
-        return text
+        return None if is_missing(text) else shown[text]
 
-    shown = whole_names(column.texts)
+    shown = whole_names(tuple(text for text in column.texts if not is_missing(text)))
     names = column.parsed(read, lambda problem, row: fail(problem, row, column.name))
-    names = [shown[name] for name in names]
     labels = sorted_names(set(shown.values()))
     if task == "ordinal":
         remarks.append(f"The order of the levels is {', '.join(labels[:20])}.")
-    return {"outputs": np.array(names, dtype=str), "labels": labels}
+    return {"outputs": np.array(names, dtype=object if None in names else str), "labels": labels}
 
 
 def whole_names(texts: tuple[Any, ...]) -> dict[str, Any]:
@@ -181,11 +196,11 @@ def _label_sets(
     if len(columns) == 1:
         of_paths = task == "hierarchy" and options.edges_file is None
         sets = read_cells(task, columns[0], fail, check_path if of_paths else None)
-        labels = sorted_names({label for row in sets for label in row})
+        labels = sorted_names({label for row in sets for label in names_in(row)})
     else:
         labels = tuple(column.name for column in columns)
         inside = _indicators(columns, fail)
-        sets = [tuple(labels[j] for j in np.flatnonzero(row)) for row in inside]
+        sets = partial_sets(inside, labels)
     if task == "labels":
         return {"outputs": sets, "labels": labels}
     return {"outputs": sets, **hierarchy_of(labels, options, fail, remarks)}
@@ -222,7 +237,9 @@ def _paths(labels: tuple[Any, ...], fail: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _indicators(columns: list[Any], fail: Callable[..., Any]) -> np.ndarray:
-    def read(text: str) -> int:
+    def read(text: str) -> float:
+        if is_missing(text):
+            return np.nan
         if text.strip() not in INDICATORS:
             raise DataFormatError(f"a label is 0 or 1, got {text[:60]!r}")
         return INDICATORS[text.strip()]
@@ -259,6 +276,8 @@ def _rankings(columns: list[Any], fail: Callable[..., Any]) -> dict[str, Any]:
 
 def _numbers(task: str, columns: list[Any], fail: Callable[..., Any]) -> dict[str, Any]:
     def read(text: str) -> float:
+        if task in IN_CELLS and is_missing(text):
+            return np.nan
         value = number(text)
         if not np.isfinite(value) or (task == "histogram" and value < 0):
             what = "a finite number" if task == "regression" else "a share from 0 to 1"

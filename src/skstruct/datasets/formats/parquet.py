@@ -23,6 +23,7 @@ from skstruct.datasets.formats.csv_writing import (
 )
 from skstruct.datasets.formats.outputs import assemble
 from skstruct.datasets.formats.targets import choose_row_names, choose_targets
+from skstruct.datasets.gaps import UNKNOWN, needs_columns
 from skstruct.exceptions import DataFormatError
 
 
@@ -167,16 +168,17 @@ def as_column(
         return NumberColumn(name, numbers)
     short = types.is_float32(kind) or types.is_float16(kind)  # 0.1, not 0.10000000149011612
     values = series.astype(object).where(series.notna(), None)
-    cells = [_text(np.float32(v) if short and v is not None else v) for v in values]
+    null = UNKNOWN if is_text else ""  # which is not the empty text, a set without labels
+    cells = [_text(np.float32(v) if short and v is not None else v, null) for v in values]
     zero = next((i for i, cell in enumerate(cells) if "\0" in cell), None)
     if zero is not None:
         raise fail("a zero character in a text", zero, name)
     return TextColumn.of(name, cells)
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, null: str) -> str:
     if value is None or value != value:
-        return ""
+        return null
     return str(value)
 
 
@@ -196,7 +198,12 @@ def write_parquet(dataset: Dataset, file: Any) -> None:
             columns[name] = pandas.array(texts, dtype="string")
     for name, cells in outputs.items():
         numeric = dataset.task in ("regression", "histogram")
-        columns[name] = np.array(cells, float) if numeric else pandas.array(cells, dtype="string")
+        numeric = numeric or needs_columns(dataset.task, dataset.outputs)
+        columns[name] = (
+            np.array([cell or "nan" for cell in cells], float)
+            if numeric
+            else pandas.array([None if c == UNKNOWN else c for c in cells], dtype="string")
+        )
     frame = pandas.DataFrame(columns, index=pandas.RangeIndex(len(dataset)))
     frame.to_parquet(file.buffer, engine="pyarrow", index=False)
 

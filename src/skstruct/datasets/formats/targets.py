@@ -10,6 +10,7 @@ import numpy as np
 
 from skstruct.datasets.formats.cells import read_cell
 from skstruct.datasets.formats.columns import NumberColumn, TextColumn, as_numbers, is_missing
+from skstruct.datasets.gaps import IN_CELLS, gaps_remark
 from skstruct.exceptions import DataFormatError
 from skstruct.tolerances import OUTPUT_FEASIBLE
 
@@ -122,7 +123,7 @@ _MANY = {  # in this order
 
 
 def _task_of_many(columns: list[TextColumn]) -> tuple[str, str]:
-    return first_task(tasks_of_many(columns))
+    return first_task(tasks_of_rows(columns))
 
 
 def first_task(possible: set[Any]) -> tuple[str, str]:
@@ -134,6 +135,19 @@ def first_task(possible: set[Any]) -> tuple[str, str]:
             "name the task, or one column"
         )
     return task, _MANY[task]
+
+
+def tasks_of_rows(columns: list[TextColumn]) -> set[str]:
+    """The same by the rows that have all outputs; what others have must be of that kind, too."""
+    missing = is_unlabelled(columns, "")
+    if not missing.any():
+        return tasks_of_many(columns)
+    texts = {text for column in columns for text in column.texts if not is_missing(text)}
+    rows = np.flatnonzero(~missing)
+    possible = {"labels", "regression"}
+    if len(rows):
+        possible = tasks_of_many([taken(column, rows) for column in columns])
+    return possible if texts <= set(INDICATORS) else possible - {"labels"}
 
 
 def tasks_of_many(columns: list[TextColumn]) -> set[str]:
@@ -227,6 +241,14 @@ def is_unlabelled(columns: list[TextColumn], task: str) -> np.ndarray:
     return missing
 
 
+def count_gaps(columns: list[TextColumn], task: str) -> tuple[int, int]:
+    """How many cells of outputs are missing, and how many there are."""
+    gaps = sum(int(is_unlabelled([column], task).sum()) for column in columns)
+    if len(columns) > 1:
+        gaps = sum(int(is_unlabelled([column], "").sum()) for column in columns)
+    return gaps, sum(len(column.codes) for column in columns)
+
+
 def labelled_rows(
     columns: list[TextColumn], task: str, skip: bool, fail: Callable[..., Any], remarks: list[str]
 ) -> np.ndarray | None:
@@ -237,11 +259,16 @@ def labelled_rows(
     columns : list of TextColumn
         The outputs.
     skip : bool
-        Whether rows without an output are left out; else the first of them is an error.
+        Whether rows without an output are left out; else the first of them is an error, unless
+        outputs of the task may be known in part, and some cell is.
     fail : as in :func:`~skstruct.datasets.formats.outputs.assemble`
     """
     missing = is_unlabelled(columns, task)
     if not missing.any():
+        return None
+    gaps, cells = count_gaps(columns, task)
+    if not skip and task in IN_CELLS and gaps < cells:
+        remarks.append(gaps_remark(gaps, cells))
         return None
     n = int(missing.sum())
     first, column, why = first_without(columns, task, missing)

@@ -17,6 +17,11 @@ from skstruct.config import config_context
 from skstruct.encoding.frames import is_frame
 from skstruct.learners.base import widened
 from skstruct.learners.checkpoints.saving import NOWHERE, resuming
+from skstruct.learners.conditional_risk.masked_streams import (
+    GapsError,
+    MaskedStreamRidge,
+    masked_targets,
+)
 from skstruct.learners.conditional_risk.streamed_stack import StreamedStack
 from skstruct.learners.inputs import given_outputs, on_host, read_inputs
 from skstruct.learners.leave_out import (
@@ -37,6 +42,7 @@ from skstruct.learners.regression import (
 )
 from skstruct.losses import resolve_loss
 from skstruct.smoothing.nystroem.landmarks import rows_to_choose_from
+from skstruct.smoothing.nystroem.masked_passes import check_again
 from skstruct.smoothing.nystroem.reading import first_not_finite, placed
 from skstruct.smoothing.penalties import alpha_grid, smoother_alphas
 from skstruct.smoothing.planning import EXACT_ROWS
@@ -193,6 +199,8 @@ class StreamedRisk:
     smoother_: Any
     kernel_: Any
     solver_: str | None
+    partial_: Any
+    filling_: Any
     device_: Any
     random_state: Any
     _read: Callable[..., Any]
@@ -202,16 +210,29 @@ class StreamedRisk:
     def _fit_source(self, source: Any, groups: Any, checkpoint: Any, budget: Any = None) -> Any:
         check_streamed(self, groups)
         with working("drawing a sample of the rows"):
-            sample, folds = first_rows(self, source)
+            rows = first_rows(self, source)
+        try:
+            return self._fit_blocks(source, *rows, checkpoint, budget)
+        except GapsError:
+            # No row of the sample has gaps, and others do: the same again, prepared for them.
+            check_again(source)
+            return self._fit_blocks(source, *rows, checkpoint, budget, gaps=True)
+
+    def _fit_blocks(
+        self, source: Any, sample: Any, folds: Any, checkpoint: Any, budget: Any, gaps: bool = False
+    ) -> Any:
         try:
             # A sample does not tell what is missing in other rows: numbers alone are read.
-            X = self._open_stream(sample.X, sample.y, encode=False)
+            X = self._open_stream(sample.X, sample.y, encode=False, gaps=gaps)
         except (ValueError, TypeError) as error:
             raise placed_in(source, sample, error) from error
         reader, seed = BlockReader(self, self.problem_), repeatable(self.random_state)
         read = {"source": source, "sample": sample, "read": reader, "folds": folds}
         data = {"X": X, "y": sample.y, "sample_weight": sample.weight, "n_rows": source.n_rows}
         with resuming(self, checkpoint, **data) as level, config_context(device=self.device_):
+            if self.problem_.has_gaps:
+                masked = MaskedStreamRidge(self, self.problem_)
+                return self._keep(masked.fit_source(X, read, level, seed))
             # What can be read only once has one kernel.
             if smoothing_by(self) == "stack" and source.again and self.device_ is None:
                 stack = StreamedStack(self, self.problem_, budget)
@@ -219,9 +240,13 @@ class StreamedRisk:
             ridge = StreamedRidge(self, self.problem_)
             return self._keep(ridge.fit_source(X, read, level, seed))
 
-    def _open_stream(self, X: Any, y: Any, encode: bool = True) -> Any:
+    def _open_stream(self, X: Any, y: Any, encode: bool = True, gaps: bool = False) -> Any:
         """What is open of the model, learned from the first rows; gives them as inputs."""
-        data = self._read(X, on_host(y), encode=encode)
+        y = on_host(y)
+        data = self._read(X, y, encode=encode)
+        self.filling_ = None
+        if gaps:  # which later rows have, if not these
+            self.partial_ = self.space_.read_partial(y)
         self._pair(data)
         check_by_means(self.problem_)
         return data.X
@@ -252,6 +277,11 @@ class StreamedRisk:
             check_streamed(self)
             with expecting(self, classes):
                 X = self._open_stream(X, y)
+            if self.problem_.has_gaps:
+                raise ValueError(
+                    "partial_fit reads rows once, and parts of outputs are missing, which takes "
+                    "several passes: give complete outputs, or all rows to fit."
+                )
             problem = self.problem_
         else:
             X, problem = self._further_rows(X, y)
@@ -326,24 +356,36 @@ class BlockReader(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         for name in ("features_", "tokens_", "encoder_", "n_features_in_", "feature_names_in_"):
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
-        self.space_, self.problem_ = model.space_, copy.copy(problem)
-        self.problem_.outputs = problem.outputs[:0]
+        self.space_, self.problem_ = model.space_, problem.without_rows()
 
     def __call__(self, block: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        if self.problem_.has_gaps:
+            return self._read(block, lambda _, y: masked_targets(self.problem_, self.space_, y))
         return self.read(block, lambda X, outputs: self.problem_.targets_of(outputs))
 
     def read(self, block: Any, learned: Callable[..., Any]) -> tuple[Any, Any, np.ndarray | None]:
         """Inputs, what ``learned`` makes of inputs and checked outputs, and weights or None."""
+        return self._read(block, lambda X, y: learned(X, self._validated(y)))
+
+    def _read(self, block: Any, learned: Callable[..., Any]) -> tuple[Any, Any, np.ndarray | None]:
         try:
             X = read_inputs(self, block.X)
-            return X, learned(X, self._outputs(block.y)), weights_of(block)
+            return X, learned(X, self._given(block.y)), weights_of(block)
         except (ValueError, TypeError) as error:
             raise placed(error, block) from error
 
-    def _outputs(self, y: Any) -> Any:
+    def _given(self, y: Any) -> Any:
         if y is None:
             raise ValueError("there are no outputs: blocks are pairs (X, y).")
-        return self.space_.validate(given_outputs(on_host(y), "A block"))
+        return given_outputs(on_host(y), "A block")
+
+    def _validated(self, y: Any) -> Any:
+        try:
+            return self.space_.validate(y)
+        except (ValueError, TypeError) as error:
+            if self.space_.leaves_gaps(y):
+                raise GapsError(str(error)) from error
+            raise
 
 
 def weights_of(block: Any) -> np.ndarray | None:

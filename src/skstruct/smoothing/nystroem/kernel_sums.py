@@ -56,6 +56,14 @@ class FeatureSums:
         """Sums of features, of sums over all rows."""
         return stats
 
+    def readout(self, coef: Any) -> Any:
+        """B with what is summed @ B = features @ coef; shape (m, q)."""
+        return self.backend.asarray(coef)
+
+    def of_features(self, products: Any) -> Any:
+        """Products of features, of products of what is summed; shape (m, q)."""
+        return products
+
 
 class KernelSums(FeatureSums):
     r"""Sums of kernel values k(x) with the landmarks; features are R^-1 k, with R R' = k(L, L).
@@ -114,6 +122,12 @@ class KernelSums(FeatureSums):
             C += np.outer(c, stats.t)
             z = z_full
         return Stats(G, C, z, stats.t, stats.yy, stats.weight, stats.n)
+
+    def readout(self, coef: Any) -> Any:
+        return self.map.readout(coef)
+
+    def of_features(self, products: Any) -> Any:
+        return self.backend.solve_lower(self.map.factor, products)
 
     @property
     def _plain(self) -> bool:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ridge regressions of targets of which each is known in some rows, from one decomposition."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,75 @@ class MaskedSolution:
     coef: np.ndarray  # shape: (m, q)
     intercept: np.ndarray  # shape: (q,)
     residuals: list[float]  # the largest relative residual of a target after each iteration
+
+    @classmethod
+    def of(cls, x: np.ndarray, history: list[float], fit_intercept: bool) -> "MaskedSolution":
+        """From a solution whose last row, with intercepts, is these."""
+        if fit_intercept:
+            return cls(x[:-1], x[-1], history)
+        return cls(x, np.zeros(x.shape[1]), history)
+
+
+def preconditioner(
+    values: np.ndarray, mass: np.ndarray, total: float, alpha: float, fit_intercept: bool
+) -> np.ndarray:
+    """One over the diagonal that stands for the matrix of each target; shape (m or m + 1, q).
+
+    Parameters
+    ----------
+    values : array of shape (m,)
+        Eigenvalues of the sum of all rows.
+    mass : array of shape (q,)
+        Weight of the rows that know each target.
+    total : float
+        Weight of all rows.
+    """
+    scale = 1.0 / (values[:, None] * (mass / total) + alpha)
+    if not fit_intercept:
+        return scale
+    return np.vstack([scale, 1.0 / np.where(mass > 0, mass, 1.0)])
+
+
+def conjugate_gradients(
+    product: Callable[[np.ndarray], np.ndarray],
+    right: np.ndarray,
+    scale: np.ndarray,
+    tol: float,
+    max_iter: int,
+) -> tuple[np.ndarray, list[float]]:
+    """Solve one system for each column together, and tell the largest residual of each step.
+
+    Parameters
+    ----------
+    product : callable
+        The matrix of every column times that column; shape as given.
+    right : array of shape (m, q)
+    scale : array of shape (m, q)
+        A diagonal, near the inverse of each matrix.
+    tol : float
+        Relative size of the residual, in the norm of that diagonal, to stop at.
+    max_iter : int
+    """
+    size = np.sqrt((right * scale * right).sum(axis=0))
+    size = np.where(size > 0, size, 1.0)
+    x = scale * right
+    residual = right - product(x)
+    step = scale * residual
+    direction, now = step.copy(), (residual * step).sum(axis=0)
+    history = [float((np.sqrt(now) / size).max(initial=0.0))]
+    while history[-1] > tol and len(history) <= max_iter:
+        image = product(direction)
+        curvature = (direction * image).sum(axis=0)
+        length = np.where(curvature > 0, now / np.where(curvature > 0, curvature, 1.0), 0.0)
+        x += length * direction
+        residual -= length * image
+        step = scale * residual
+        after = (residual * step).sum(axis=0)
+        share = np.where(now > 0, after / np.where(now > 0, now, 1.0), 0.0)
+        direction = step + share * direction
+        now = after
+        history.append(float((np.sqrt(now) / size).max(initial=0.0)))
+    return x, history
 
 
 class MaskedSystem:
@@ -80,33 +150,15 @@ class MaskedSystem:
             solution, however early it stops.
         """
         mask = self.weight[:, None] * known
-        mass = mask.sum(axis=0)
-        rho = mass / self.weight.sum()
-        scale = 1.0 / (self.values[:, None] * rho + alpha)
-        if self.fit_intercept:
-            scale = np.vstack([scale, 1.0 / np.where(mass > 0, mass, 1.0)])
         right = self._transposed(mask * np.where(known, targets, 0.0))
-        size = np.sqrt((right * scale * right).sum(axis=0))
-        size = np.where(size > 0, size, 1.0)
-        x = scale * right
-        residual = right - self._product(x, mask, alpha)
-        step = scale * residual
-        direction, now = step.copy(), (residual * step).sum(axis=0)
-        history = [float((np.sqrt(now) / size).max(initial=0.0))]
-        while history[-1] > tol and len(history) <= max_iter:
-            image = self._product(direction, mask, alpha)
-            curvature = (direction * image).sum(axis=0)
-            length = np.where(curvature > 0, now / np.where(curvature > 0, curvature, 1.0), 0.0)
-            x += length * direction
-            residual -= length * image
-            step = scale * residual
-            after = (residual * step).sum(axis=0)
-            direction = (
-                step + np.where(now > 0, after / np.where(now > 0, now, 1.0), 0.0) * direction
-            )
-            now = after
-            history.append(float((np.sqrt(now) / size).max(initial=0.0)))
-        return self._solution(x, history)
+        scale = preconditioner(
+            self.values, mask.sum(axis=0), self.weight.sum(), alpha, self.fit_intercept
+        )
+
+        def product(x: np.ndarray) -> np.ndarray:
+            return self._product(x, mask, alpha)
+
+        return self._solution(*conjugate_gradients(product, right, scale, tol, max_iter))
 
     def solve_by_patterns(
         self, targets: np.ndarray, known: np.ndarray, alpha: float
@@ -139,9 +191,7 @@ class MaskedSystem:
         return coef, solution.intercept - self.centre @ coef
 
     def _solution(self, x: np.ndarray, history: list[float]) -> MaskedSolution:
-        if self.fit_intercept:
-            return MaskedSolution(x[:-1], x[-1], history)
-        return MaskedSolution(x, np.zeros(x.shape[1]), history)
+        return MaskedSolution.of(x, history, self.fit_intercept)
 
     def _transposed(self, F: np.ndarray) -> np.ndarray:
         found: np.ndarray = self.Z.T @ F

@@ -29,6 +29,9 @@ def read_candidate_names(space: Any, Y: Any, known: Any) -> PartialOutputs:
         if names is not None and not names:
             raise ValueError(f"{used_by}: Y[{i}] is an empty set: no class is allowed.")
     names = [name for row in sets if row is not None for name in row]
+    names = names or list(
+        () if space.labels is None else space.labels
+    )  # a block of rows may say nothing
     if not names:
         raise ValueError(f"{used_by}: no row of Y says anything.")
     space.fit(format(names))

@@ -25,6 +25,8 @@ def read_partial_sequences(space: Any, Y: Any, known: Any) -> PartialOutputs:
         seen = _both(seen, known, used_by)
     marked = chain.from_iterable(zip(row, here) for row, here in zip(rows, seen))
     known_symbol = next((symbol for symbol, is_seen in marked if is_seen), None)
+    if known_symbol is None:  # a block of rows may say nothing
+        known_symbol = next(iter(() if space.alphabet is None else space.alphabet), None)
     if known_symbol is None:
         raise ValueError(f"{used_by}: no row of Y says anything.")
     filled = [_filled(row, here, known_symbol) for row, here in zip(rows, seen)]

@@ -19,6 +19,7 @@ from skstruct.datasets.formats.arff.reading import ArffTable, read_arff
 from skstruct.datasets.formats.arff.writing import stated_task, write_arff_data
 from skstruct.datasets.formats.base import Format, ReadOptions
 from skstruct.datasets.formats.targets import left_out
+from skstruct.datasets.gaps import gaps_remark
 from skstruct.exceptions import DataFormatError
 
 _MEKA_OPTION = re.compile(r"-C\s+(-?\d{1,9})(?!\S)")
@@ -65,6 +66,9 @@ def _dataset(table: ArffTable, path: Path, options: ReadOptions) -> Dataset:
         if reason:
             remarks.append(f"The task is taken for {task!r} ({TASKS[task]}): {reason}.")
         found = outputs_of(task, given, edges)
+        gaps = int(np.isnan(given.data.data if sparse.issparse(given.data) else given.data).sum())
+        if gaps and found["outputs"] is not None:
+            remarks.append(gaps_remark(gaps, len(given) * len(given.names)))
     return Dataset(
         stem(path), format_name, task, inputs, index=index, remarks=tuple(remarks), **found
     )

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from skstruct.datasets.dataset import Table
 from skstruct.datasets.formats.edges import path_edges, read_edges
+from skstruct.datasets.gaps import IN_CELLS, partial_sets
 from skstruct.exceptions import DataFormatError
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.tolerances import OUTPUT_FEASIBLE
@@ -34,7 +35,7 @@ def outputs_of(task: str, table: Table, edges: tuple[Any, ...]) -> dict[str, Any
     if missing.all() and len(data):
         known = {"labels": _names(task, table), "edges": edges or None}
         return {"outputs": None, **known}
-    if missing.any():
+    if missing.any() and task not in IN_CELLS:
         row, j = np.argwhere(missing)[0]
         raise DataFormatError(
             f"{missing.any(axis=1).sum()} rows have no value of the output; the first is row "
@@ -65,28 +66,32 @@ def _classes(task: str, table: Table, data: np.ndarray) -> dict[str, Any]:
         raise DataFormatError(f"{task!r} has one column of outputs; got {len(table.names)}")
     column, labels = data[:, 0], table.values[0]
     if labels is None:
-        distinct = np.unique(column)
+        distinct = np.unique(column[~np.isnan(column)])
         labels = tuple(f"{v:.0f}" if v == round(v) else repr(v) for v in distinct.tolist())
-        column = np.searchsorted(distinct, column)
+        column = np.where(np.isnan(column), np.nan, np.searchsorted(distinct, column))
+    missing = np.isnan(column)
+    if missing.any():
+        shown = np.array([*labels, None], dtype=object)
+        return {"outputs": shown[np.where(missing, -1, column).astype(np.int64)], "labels": labels}
     names = np.array(labels, dtype=str) if labels else np.empty(0, dtype=str)
     return {"outputs": names[column.astype(np.int64)], "labels": labels}
 
 
-def label_sets(table: Table, data: np.ndarray) -> list[tuple[str, ...]]:
-    """Names of the columns that are 1, for every row."""
-    inside = np.empty(data.shape, dtype=bool)
+def label_sets(table: Table, data: np.ndarray) -> list[Any]:
+    """Names of the columns that are 1, for every row; what is known of them where some are NaN."""
+    inside = np.empty(data.shape)
     for j, (name, values) in enumerate(zip(table.names, table.values)):
         ones = 1.0 if values is None else values.index("1") if "1" in values else -1
-        inside[:, j] = data[:, j] == ones
-        if values is None and not np.isin(data[:, j], (0, 1)).all():
+        missing = np.isnan(data[:, j])
+        inside[:, j] = np.where(missing, np.nan, data[:, j] == ones)
+        if values is None and not (missing | np.isin(data[:, j], (0, 1))).all():
             raise DataFormatError(f"the label {name[:60]!r} should be 0 or 1 in every row")
         if values is not None and not set(values) <= {"0", "1"}:
             listed = ", ".join(values[:5])
             raise DataFormatError(
                 f"the label {name[:60]!r} should be 0 or 1; it is one of {listed}"
             )
-    names = np.array(table.names, dtype=object)
-    return [tuple(names[row].tolist()) for row in inside]
+    return partial_sets(inside, table.names)
 
 
 def with_edges(

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from skstruct.datasets.dataset import TASKS, Dataset, Table
 from skstruct.datasets.formats.arff.reading import ArffTable
+from skstruct.datasets.gaps import count_parts, indicators
 from skstruct.exceptions import DataFormatError
 from skstruct.spaces.common.label_graph import LabelGraph
 
@@ -213,6 +214,10 @@ def write_arff_data(dataset: Dataset, file: Any) -> None:
             graph = LabelGraph.read(dataset.edges or (), dataset.labels)
         except ValueError as error:
             raise DataFormatError(str(error)) from None
+        if count_parts(dataset.task, dataset.outputs, len(dataset.labels or ()))[0]:
+            raise DataFormatError(
+                "a hierarchical class is known as a whole: write what is known in part as csv"
+            )
         classes = [()] * len(dataset) if dataset.outputs is None else list(dataset.outputs)
         table = ArffTable(inputs.names, inputs.values, inputs.data, graph, classes, keys)
         write_arff(table, file, dataset.name)
@@ -268,7 +273,8 @@ def _output_columns(dataset: Dataset, inputs: Table, keys: dict[str, Any]) -> Ta
         raise DataFormatError("outputs without names of labels cannot be written as ARFF")
     if dataset.task in ("classes", "ordinal"):
         number = {label: code for code, label in enumerate(labels)}
-        codes = [np.nan] * n if dataset.outputs is None else [number[y] for y in dataset.outputs]
+        given = [None] * n if dataset.outputs is None else dataset.outputs
+        codes = [np.nan if y is None else number[y] for y in given]
         name = class_name(ArffTable(inputs.names, inputs.values, inputs.data, keys=keys))
         return Table((name,), (tuple(labels),), np.array(codes, dtype=np.float64)[:, None])
     taken = next((name for name in labels if name in {*inputs.names, *keys}), None)
@@ -279,11 +285,7 @@ def _output_columns(dataset: Dataset, inputs: Table, keys: dict[str, Any]) -> Ta
         return Table(labels, values, np.full((n, len(labels)), np.nan))
     if dataset.task != "labels":
         return Table(labels, values, np.asarray(dataset.outputs, dtype=np.float64))
-    number = {label: j for j, label in enumerate(labels)}
-    data = np.zeros((n, len(labels)))
-    for i, row in enumerate(dataset.outputs):
-        data[i, [number[label] for label in row]] = 1
-    return Table(labels, values, data)
+    return Table(labels, values, indicators(dataset.outputs, labels))
 
 
 def _stack_columns(inputs: Table, outputs: Table) -> tuple[tuple[Any, ...], tuple[Any, ...], Any]:
