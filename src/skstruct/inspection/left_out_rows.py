@@ -24,7 +24,9 @@ from skstruct.losses import pair, resolve_loss
 from skstruct.model_selection.left_out import leaving_out
 from skstruct.smoothing.folds import folds_of
 from skstruct.spaces.infer_space import infer_space
+from skstruct.spaces.partial import read_partial
 from skstruct.spaces.sequences import Sequences
+from skstruct.spaces.truth import read_truth
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +82,8 @@ def knowing_all_names(model: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
     if "space" not in learner.get_params(deep=False):
         return model, np.arange(_num_samples(y))
     space = clone(learner.space) if learner.space is not None else _inferred(learner, X, y)
-    outputs = space.fit_validate(y)
+    partial = read_partial(space, y)
+    outputs = space.fit_validate(y) if partial is None else partial.outputs
     learner.set_params(space=space.with_learned_names())
     return model, outputs
 
@@ -141,21 +144,33 @@ def _losses_and_margins(model: Any, X: Any, y: Any, loss: Any) -> tuple[np.ndarr
 def _by_risks(model: Any, X: Any, y: Any, loss: Any) -> tuple[np.ndarray, np.ndarray]:
     problem, smoother = model._prepared(loss, None)
     inputs, _ = model._checked(X)
-    truth = model.space_.validate(y)
-    problem.check_truth(inputs, truth)
+    truth = read_truth(model.space_, y)
+    problem.check_truth(inputs, truth.outputs)
     model._check_constraints(problem, len(truth))
+    known = None if truth.partial is None else truth.partial.known
     losses, margins = np.empty(len(truth)), np.empty(len(truth))
     for rows in row_blocks(len(truth), problem.bytes_per_row(), model.memory):
         means = problem.smooth(smoother, rows_of(inputs, rows))
-        losses[rows], margins[rows] = _decided(problem, means, truth[rows], rows)
+        here = None if known is None else known[rows]
+        losses[rows], margins[rows] = _decided(problem, means, truth.outputs[rows], rows, here)
     return losses, margins
 
 
 def _decided(
-    problem: Any, means: Any, truth: np.ndarray, rows: Any = slice(None)
+    problem: Any,
+    means: Any,
+    truth: np.ndarray,
+    rows: Any = slice(None),
+    known: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Losses of decisions, and by how much the given outputs are riskier."""
+    """Losses of decisions, and by how much the given outputs are riskier.
+
+    Parts that are not ``known`` are taken for right; rows that say nothing have neither.
+    """
     decoded = problem.decode(means, rows)
+    if known is not None:
+        mask = known[:, 0] if truth.ndim == 1 else known[:, : truth.shape[1]]
+        truth = np.where(mask, truth, decoded.outputs[..., : truth.shape[-1]])
     margins = problem.risks_of(means, truth, rows) - decoded.values
     return np.asarray(problem.loss(decoded.outputs, truth), dtype=np.float64), margins
 
@@ -169,6 +184,11 @@ def in_closed_form(model: Any, X: Any, y: Any, groups: Any, loss: Any, parts: bo
         )
     if not (hasattr(model, "smoother_") and are_training_rows(model, X, y)):
         model = clone(model).fit(X, y)
+    if model.problem_.has_gaps:
+        raise ValueError(
+            "cv=None is for outputs that are known as a whole; for those with missing parts give "
+            "a number of folds, cv=5."
+        )
     problem, means = _left_means(model, loss, groups)
     losses, margins = _decided(problem, means, model.outputs_)
     everything = np.arange(len(losses))

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.learners.token_problem import check_lengths
+from skstruct.spaces.truth import read_truth
 from skstruct.tolerances import SURE
 
 METHODS = ("auto", "logistic", "isotonic")
@@ -40,7 +41,7 @@ def happened_and_predicted(
     if isinstance(predicted, list):  # sequences with features for every position
         predicted = [np.asarray(part, dtype=np.float64) for part in predicted]
         starts = np.cumsum([0, *map(len, predicted)])
-        check_lengths(estimator.space_.validate(y), starts)
+        check_lengths(read_truth(estimator.space_, y).outputs, starts)
         return happened, predicted
     happened, predicted = _dense(happened), _dense(predicted)
     if happened.size == predicted.size:  # frames have two axes in one

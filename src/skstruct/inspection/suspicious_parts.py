@@ -110,7 +110,8 @@ def _parts(left: LeftOut) -> PartTable:
         return _choices(left.rows, happened, predicted, space.part_names())
     names = space.marginal_axes(happened.shape[-1], None)[0]
     flat = happened.reshape(len(happened), -1), predicted.reshape(len(happened), -1)
-    if space.estimator_type == "regressor" or not np.isin(flat[0], (0.0, 0.5, 1.0)).all():
+    numbers = flat[0][np.isfinite(flat[0])]  # parts that are missing have none
+    if space.estimator_type == "regressor" or not np.isin(numbers, (0.0, 0.5, 1.0)).all():
         return _numbers(left.rows, *flat, names)
     return _yes_or_no(left.rows, *flat, names, ("absent", "present"))
 
@@ -133,7 +134,9 @@ def _yes_or_no(
 
 
 def _choices(rows: np.ndarray, happened: np.ndarray, p: np.ndarray, names: Any) -> PartTable:
-    """One of several names for each row."""
+    """One of several names for each row that has one."""
+    said = np.isfinite(happened).all(axis=1)
+    rows, happened, p = rows[said], happened[said], p[said]
     given = happened.argmax(axis=1)
     score = 1.0 - p[np.arange(len(p)), given]
     return PartTable(_table(rows, 0, given, p.argmax(axis=1), score), None, list(names))
@@ -144,8 +147,9 @@ def _positions(rows: np.ndarray, happened: Any, p: Any, symbols: Any) -> PartTab
     lengths = [len(part) for part in happened]
     row, names = np.repeat(rows, lengths), range(1, max(lengths, default=0) + 1)
     part = np.concatenate([np.arange(length) for length in lengths])
-    flat = _choices(row, np.concatenate(happened), np.concatenate(p), symbols)
-    flat.records["part"] = part
+    happened = np.concatenate(happened)
+    flat = _choices(row, happened, np.concatenate(p), symbols)
+    flat.records["part"] = part[np.isfinite(happened).all(axis=1)]
     return PartTable(flat.records, names, flat.value_names)
 
 

@@ -19,6 +19,7 @@ from skstruct.learners.inputs import rows_of
 from skstruct.losses import resolve_loss
 from skstruct.spaces.classes import Classes
 from skstruct.spaces.infer_space import infer_space
+from skstruct.spaces.truth import read_truth
 
 NUMBERS = ("squares", "weights")  # embeddings of losses of quantities
 
@@ -59,6 +60,16 @@ def expecting(learner: Any, classes: Any) -> Iterator[None]:
         yield
     finally:
         learner.__dict__.pop("_expected", None)
+
+
+def _where_known(marginals: Any, space: Any, truth: Any) -> np.ndarray:
+    """True marginals, NaN where parts of the truth are missing."""
+    found = np.array(marginals, dtype=np.float64)
+    seen = space.known_targets(truth.partial.known)
+    if seen is None:
+        found[~truth.partial.complete] = np.nan
+        return found
+    return np.where(seen.reshape(found.shape), found, np.nan)
 
 
 class MarginalPredictor:
@@ -158,16 +169,20 @@ class MarginalPredictor:
 
     def true_marginals(self: Any, y: Any, parts: str | None = None) -> Any:
         """Known outputs ``y`` in the form of ``predict_marginals``: zeros and ones, one half where
-        rankings leave a pair open.
+        rankings leave a pair open, NaN where parts are missing.
         """
         check_is_fitted(self)
-        outputs = self.space_.validate(y)
+        truth = read_truth(self.space_, y)
         if self.tokens_ is not None:
-            table = np.eye(len(self.space_.symbols_))
-            return [table[row[row >= 0]] for row in outputs]
+            q = len(self.space_.symbols_)
+            table = np.vstack([np.eye(q), np.full((1, q), np.nan)])
+            marked = np.where(truth.known, truth.outputs, q)
+            return [table[row[here]] for row, here in zip(marked, truth.parts)]
         told = self.problem_.space.marginal_parts()
         space = self.space_.telling(parts if parts is not None or not told else told[0])
-        return space.marginals(dense(space.targets(outputs)), parts, raw=True)
+        psi = space.embed if space.estimates_targets else space.targets
+        found = space.marginals(dense(psi(truth.outputs)), parts, raw=True)
+        return found if truth.is_whole else _where_known(found, space, truth)
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
     def predict_proba(self: Any, X: Any) -> np.ndarray:
