@@ -313,3 +313,9 @@ EMPTY_CELL = 1e-9
 
 CHECK_LEVEL = 1e-6
 """In `skstruct.testing`: probability that one right sampler fails one test."""
+
+FILLING_RESIDUAL = 1e-5
+"""Relative, of ridge regressions of targets with gaps by which others are filled."""
+
+PASSES_RESIDUAL = 1e-6
+"""Relative, at which passes over rows in blocks end: decisions need no more."""

@@ -135,5 +135,5 @@ def test_models_in_python_tell_marginals(fitted):
 
 def test_texts_of_cells():
     assert pairs_text([["a;b", "c"]]) == r"a\;b>c"
-    assert positions_text([None, "?"], ["?", "a"]) == "?? ?"
+    assert positions_text([None, "?"], ["?", "a"]) == r"? \?"
     assert choices_text([["a|b"], []], ["a|b", "-"]) == r"a\|b --"

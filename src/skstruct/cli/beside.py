@@ -80,13 +80,12 @@ def pairs_text(pairs: list[list[str]]) -> str:
 
 
 def positions_text(symbols: list[str | None], known: list[str]) -> str:
-    """Symbols with a question mark where a position is open.
+    r"""Symbols with a question mark where a position is open; one that is a symbol is escaped.
 
-    >>> positions_text(["a", None, "b"], ["a", "b"])
-    'a ? b'
+    >>> positions_text(["a", None, "b", "?"], ["a", "b", "?"])
+    'a ? b \\?'
     """
-    unknown = _mark("?", known)
-    return write_cell("sequence", tuple(unknown if name is None else name for name in symbols))
+    return write_cell("sequence", tuple(symbols))
 
 
 def choices_text(choices: list[list[str]], known: list[str]) -> str:

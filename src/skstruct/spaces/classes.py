@@ -263,8 +263,12 @@ class Classes(GivenWhole):
 
         self._ready()
         scores = self._checked_scores(scores, len(self.listed_))
-        allowed = getattr(self, "allowed_", None)
-        values = scores if allowed is None else np.where(allowed, scores, -np.inf)
+        allowed: Any = getattr(self, "allowed_", None)
+        if allowed is not None and allowed.ndim == 2:
+            values = np.where(allowed, scores, -np.inf)
+        else:
+            values, predicted = np.full(scores.shape, -np.inf), self._predicted()
+            values[:, predicted] = scores[:, predicted]
         distribution = ChoiceDistribution(values)
         check_feasible(np.isfinite(distribution.log_partition), self)
         return distribution

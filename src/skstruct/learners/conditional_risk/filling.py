@@ -10,6 +10,7 @@ from skstruct._arrays.progress import announce
 from skstruct.saving import savable
 from skstruct.smoothing.masked_ridge import MaskedRidge
 from skstruct.smoothing.scaled import Scaled
+from skstruct.tolerances import FILLING_RESIDUAL
 
 MOST = 8  # times that targets are filled
 SAME = 0.01  # root mean square by which they still change, relative to that of the first filling
@@ -49,7 +50,7 @@ def fill_targets(problem: Any, X: Any, sample_weight: Any = None) -> Filling | N
     if problem.fill(np.zeros((n, problem.width + 1))) is None:
         return None
     weight = {} if sample_weight is None else {"sample_weight": sample_weight}
-    ridge = Scaled(MaskedRidge(tol=1e-5)).fit(X, problem.targets(), **weight)
+    ridge = Scaled(MaskedRidge(tol=FILLING_RESIDUAL)).fit(X, problem.targets(), **weight)
     found, last = Filling(), problem.mean_targets(np.ones(n))[:, :-1]
     gaps = ~problem.observed & problem.partial.known.any(axis=1)[:, None]
     found.n_filled = int(gaps.sum())

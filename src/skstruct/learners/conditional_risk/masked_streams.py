@@ -13,8 +13,7 @@ from skstruct.learners.leave_out import kernel_grid
 from skstruct.learners.regression import ONE_PASS, Regressed, RidgeRegression, number_tried
 from skstruct.smoothing.nystroem.masked_passes import MaskedNystroemRidge, check_again
 from skstruct.smoothing.planning import LINEAR_FEATURES
-
-TOL = 1e-6  # relative residual at which passes over the rows end: decisions need no more
+from skstruct.tolerances import PASSES_RESIDUAL
 
 
 class GapsError(ValueError):
@@ -59,7 +58,7 @@ class MaskedStreamRidge(RidgeRegression):
         return MaskedNystroemRidge(
             resolve_kernel(kernel).with_gamma(gamma), alpha,
             features="fourier" if model.solver == "fourier" else features,
-            fit_intercept=model.fit_intercept, n_landmarks=model.n_landmarks, tol=TOL,
+            fit_intercept=model.fit_intercept, n_landmarks=model.n_landmarks, tol=PASSES_RESIDUAL,
             random_state=seed,
         )  # fmt: skip
 
