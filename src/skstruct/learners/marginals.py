@@ -62,16 +62,6 @@ def expecting(learner: Any, classes: Any) -> Iterator[None]:
         learner.__dict__.pop("_expected", None)
 
 
-def _where_known(marginals: Any, space: Any, truth: Any) -> np.ndarray:
-    """True marginals, NaN where parts of the truth are missing."""
-    found = np.array(marginals, dtype=np.float64)
-    seen = space.known_targets(truth.partial.known)
-    if seen is None:
-        found[~truth.partial.complete] = np.nan
-        return found
-    return np.where(seen.reshape(found.shape), found, np.nan)
-
-
 class MarginalPredictor:
     """Probabilities of the parts of outputs.
 
@@ -182,7 +172,7 @@ class MarginalPredictor:
         space = self.space_.telling(parts if parts is not None or not told else told[0])
         psi = space.embed if space.estimates_targets else space.targets
         found = space.marginals(dense(psi(truth.outputs)), parts, raw=True)
-        return found if truth.is_whole else _where_known(found, space, truth)
+        return found if truth.partial is None else space.where_known(found, truth.partial.known)
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
     def predict_proba(self: Any, X: Any) -> np.ndarray:

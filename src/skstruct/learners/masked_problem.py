@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
 from skstruct.learners.problem import RiskProblem, StandInProblem
 from skstruct.losses import pair
@@ -16,22 +15,10 @@ from skstruct.spaces.partial import PartialOutputs
 
 
 class _JudgedByParts:
-    """Decisions are judged by what is known of the truth."""
+    """Decisions are judged by what is known of the truth; some outputs may say nothing."""
 
-    loss: Any
-    outputs: np.ndarray
+    has_gaps = True
     partial: PartialOutputs
-
-    def realized_losses(
-        self, means: np.ndarray, memory: str | int, numbers: Any = None
-    ) -> np.ndarray:
-        """The loss of each output on what is known of it; NaN where nothing is; shape (n,)."""
-        losses, known = np.empty(len(means)), self.partial.known
-        for rows in row_blocks(len(means), self.bytes_per_row(), memory):  # type: ignore[attr-defined]
-            here = rows if numbers is None else numbers[rows]
-            decided = self.decide(means[rows], here)  # type: ignore[attr-defined]
-            losses[rows] = self.loss.on_known(decided, self.outputs[here], known[here])
-        return losses
 
     def output_weights(self, sample_weight: Any, numbers: Any = None) -> Any:
         """Weights of outputs: none of those that say nothing."""
@@ -56,8 +43,6 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
     partial : PartialOutputs
     observed : bool array of shape (n, width of psi)
     """
-
-    has_gaps = True
 
     def __init__(
         self, space: Any, loss: Any, partial: PartialOutputs, observed: np.ndarray
@@ -126,7 +111,7 @@ class _MaskedStandIn(_JudgedByParts, StandInProblem):
     """Another loss that compares penalties, from what is smoothed for a masked problem."""
 
     def __init__(self, problem: MaskedProblem, loss: Any) -> None:
-        self.partial = problem.partial
+        self.partial, self.known = problem.partial, problem.known
         super().__init__(problem, loss)
 
     def constant_risk(self, sample_weight: Any = None) -> float | None:

@@ -19,6 +19,7 @@ from skstruct.saving import savable
 from skstruct.smoothing.nystroem.landmarks import most_landmarks
 from skstruct.smoothing.planning import SPECTRAL_ROWS
 from skstruct.spaces.contracts import Decoded, KBest, Restrictable
+from skstruct.spaces.truth import told_mean
 
 RATE = 1e10  # operations a second of products, nominally
 JUDGED = 10_000  # rows that a constant answer is judged by
@@ -232,12 +233,7 @@ class RiskProblem:
         found = self.true_marginals(outputs, means, parts)
         if self.known is None:
             return found
-        found, known = np.array(found, dtype=np.float64), self.known[rows]
-        seen = self.space.whole.telling(parts).known_targets(known)
-        if seen is None:
-            found[~known.all(axis=1)] = np.nan
-            return found
-        return np.where(seen.reshape(found.shape), found, np.nan)
+        return self.space.whole.telling(parts).where_known(found, self.known[rows])
 
     def judged_losses(self, decided: np.ndarray, outputs: np.ndarray, rows: Any) -> np.ndarray:
         """Losses of decisions for rows by number on what is known; NaN where nothing is."""
@@ -370,13 +366,8 @@ class RiskProblem:
         ``means`` and ``sample_weight`` have an entry for each of these rows.
         """
         losses = self.realized_losses(means, memory, numbers)
-        if not self.has_gaps:
-            return float(np.average(losses, weights=self.output_weights(sample_weight)))
-        weight = sample_weight
-        if weight is not None and not self.rows_stand_alone:
-            weight = self.output_weights(weight)
-        told = np.isfinite(losses)  # nothing is known of other outputs
-        return float(np.average(losses[told], weights=None if weight is None else weight[told]))
+        own = self.has_gaps and self.rows_stand_alone  # weights of these rows, as they are
+        return told_mean(losses, sample_weight if own else self.output_weights(sample_weight))
 
     def realized_losses(
         self, means: np.ndarray, memory: str | int, numbers: Any = None
@@ -385,7 +376,11 @@ class RiskProblem:
         losses = np.empty(len(means))
         for rows in row_blocks(len(means), self.bytes_per_row(), memory):
             here = rows if numbers is None else numbers[rows]
-            losses[rows] = self._true_losses(self.decide(means[rows], here), self.outputs[here])
+            decided, true = self.decide(means[rows], here), self.outputs[here]
+            if self.known is None:
+                losses[rows] = self._true_losses(decided, true)
+            else:
+                losses[rows] = self.judged_losses(decided, true, here)
         return losses
 
     def _true_losses(self, decided: np.ndarray, outputs: np.ndarray) -> np.ndarray:

@@ -168,7 +168,7 @@ class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         """
         from skstruct.losses.completions import decoded_ends
 
-        agreeing = space.completions(partial)
+        agreeing = partial.allowed
         if agreeing is None:
             return None
         view = space.with_embedding(self.embedding_on(space), partial.outputs)

@@ -128,7 +128,7 @@ class ZeroOne(BaseLoss):
             return super().completion_ends(space, Y_pred, partial)
         from skstruct.losses.completions import differing_ends
 
-        agreeing = space.completions(partial)
+        agreeing = partial.allowed
         return None if agreeing is None else differing_ends(space, Y_pred, agreeing)
 
     def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:

@@ -25,7 +25,7 @@ from skstruct.model_selection.top_measures import (
     precision_at,
     propensity_scored_precision_at,
 )
-from skstruct.spaces.truth import Truth, read_truth
+from skstruct.spaces.truth import read_truth
 
 OF_MARGINALS: dict[str, Callable[..., float]] = {
     "micro_average_precision": micro_average_precision,
@@ -135,7 +135,7 @@ class MarginalScorer:
                     f"{self!r} needs whole outputs, and is left out. {read.in_words(space)}"
                 )
                 return float("nan")
-            options["known"] = _known_entries(space, read, truth.shape)
+            options["known"] = space.known_columns(read.partial.known, truth.shape[1])
         if self.measure in OF_SETS.values():
             predicted = space.embed(space.validate(learner.predict(inputs)))
             if options.get("root") is not None:
@@ -145,17 +145,6 @@ class MarginalScorer:
             options.setdefault("propensities", _training_propensities(learner))
         scores = _responses(learner, inputs, self.response_method)
         return float(self.measure(scores, truth, **options))
-
-
-def _known_entries(space: Any, truth: Truth, shape: tuple[int, ...]) -> np.ndarray:
-    """Which entries of the embedding of the truth are known; all or none of a row where parts do
-    not tell.
-    """
-    assert truth.partial is not None
-    seen: np.ndarray | None = space.known_targets(truth.partial.known)
-    if seen is None:
-        return np.repeat(truth.partial.complete[:, None], shape[1], axis=1)
-    return seen
 
 
 def _last_step(model: Any, X: Any) -> tuple[Any, Any]:

@@ -13,7 +13,7 @@ from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_numbers
 from skstruct.smoothing.classifiers import as_smoother
-from skstruct.smoothing.folds import folds_of, rank_by_content
+from skstruct.smoothing.folds import folds_of_rows, rank_by_content
 
 
 @savable
@@ -95,10 +95,9 @@ class CrossFitted(SparseRegressor):
             Groups are in it as a whole, or not at all.
         """
         n = len(self.targets_)
-        number = group_numbers(groups, n, self.sample_weight_)[rows]
-        key = rank_by_content(self.X_fit_, self.targets_)[rows]
-        numbers = np.unique(number, return_inverse=True)[1]
-        fold = folds_of(numbers, self.fits_for(len(rows), n), key)
+        number = group_numbers(groups, n, self.sample_weight_)
+        key = rank_by_content(self.X_fit_, self.targets_)
+        fold = folds_of_rows(rows, number, self.cv, key)
         left = np.empty((len(rows), *self.targets_.shape[1:]))
         for k in np.unique(fold):
             others = np.ones(n, dtype=bool)
@@ -106,10 +105,6 @@ class CrossFitted(SparseRegressor):
             fitted = self._fitted(np.flatnonzero(others))
             left[fold == k] = self._means(fitted, self.X_fit_[rows[fold == k]])
         return left
-
-    def fits_for(self, n_left_out: int, n_rows: int) -> int:
-        """Into how many folds rows that are left out are divided."""
-        return -(-self.cv * n_left_out // n_rows)
 
     def with_targets(self, targets: Any) -> Self:
         """The same estimator, fitted to other targets."""

@@ -50,6 +50,27 @@ def folds_of(group: np.ndarray, n_folds: int, key: np.ndarray) -> np.ndarray:
     return np.asarray(packed(sizes, n_folds, order)[group])
 
 
+def n_folds_for(n_folds: int, n_left_out: int, n_rows: int) -> int:
+    """Into how many folds some rows are divided, if all were into ``n_folds``."""
+    return max(1, -(-n_folds * n_left_out // n_rows))
+
+
+def folds_of_rows(rows: np.ndarray, group: np.ndarray, n_folds: int, key: np.ndarray) -> np.ndarray:
+    """A fold for each of some rows, of about as many rows as a fold of all would have.
+
+    Parameters
+    ----------
+    rows : array of row numbers
+        Groups are in it as a whole, or not at all.
+    group, key : arrays of shape (n,)
+        Of all rows, as of :func:`folds_of`.
+    n_folds : int
+        Of all rows.
+    """
+    number = np.unique(group[rows], return_inverse=True)[1].reshape(-1)
+    return folds_of(number, n_folds_for(n_folds, len(rows), len(group)), key[rows])
+
+
 def packed(sizes: np.ndarray, n_folds: int, order: np.ndarray | None = None) -> np.ndarray:
     """The fold of each group: the largest first, into the emptiest; of equal ones by ``order``.
 

@@ -13,7 +13,7 @@ from skstruct._arrays.rows import dense
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, column_means, group_numbers, is_linear, light
-from skstruct.smoothing.folds import folds_of, rank_by_content
+from skstruct.smoothing.folds import folds_of_rows, rank_by_content
 from skstruct.smoothing.masked_ridge import MaskedRidge
 from skstruct.smoothing.penalties import fit_and_leave_out, left_out_means
 from skstruct.smoothing.scaled import Scaled
@@ -209,9 +209,8 @@ class ByPattern(_Matrix):
     ) -> None:
         """Set the columns of some parts of ``left`` (k, q) by fits to other folds."""
         n = len(self.targets_)
-        number = np.unique(number[rows], return_inverse=True)[1].reshape(-1)
-        key = rank_by_content(self.X_fit_, np.zeros((n, 1)))[rows]
-        fold = folds_of(number, max(1, -(-self.cv * len(rows) // n)), key)
+        key = rank_by_content(self.X_fit_, np.zeros((n, 1)))
+        fold = folds_of_rows(rows, number, self.cv, key)
         for f in np.unique(fold):
             others = np.ones(n, bool)
             others[rows[fold == f]] = False

@@ -18,12 +18,12 @@ from skstruct.kernels.inputs import resolve_kernel
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_numbers
 from skstruct.smoothing.bracketing import Bracketing, Trials
-from skstruct.smoothing.folds import folds_of, rank_by_content
+from skstruct.smoothing.folds import folds_of_rows, rank_by_content
 from skstruct.smoothing.kernel_ridge import check_alpha
 from skstruct.smoothing.nystroem.landmarks import most_landmarks
 from skstruct.smoothing.penalties import alpha_grid, smoother_alphas, squared_error
 from skstruct.smoothing.planning import LINEAR_FEATURES
-from skstruct.smoothing.systems.masked import MaskedSolution, MaskedSystem
+from skstruct.smoothing.systems.masked import MaskedSolution, MaskedSystem, RotatedFeatures
 
 EXACT = 1000  # rows up to which all of them are landmarks
 FEW_PATTERNS = 3  # so many patterns of what is known are solved in closed form
@@ -171,30 +171,29 @@ class MaskedRidge(SparseRegressor):
         targets, known = self._matrix(), self._known
         few = len(np.unique(known.T, axis=0)) <= FEW_PATTERNS
         if self.method == "patterns" or (self.method == "auto" and few):
-            found = self.system_.solve_by_patterns(targets, known, self._finite(self.alpha_))
+            found = self.system_.solve_by_patterns(targets, known, self.system_.finite(self.alpha_))
         else:
             found = self._fixed_point(targets, known, self.alpha_, self.tol)
+        self._take(found, self.system_, "max_iter or alpha")
+        return self
+
+    def _take(self, found: MaskedSolution, features: RotatedFeatures, remedy: str) -> None:
+        """Keep a solution, with a warning where it is none yet."""
+        self.coef_, self.intercept_ = features.readout(found)
         self.residuals_ = found.residuals
         if found.residuals and found.residuals[-1] > self.tol:
             warn_caller(
-                f"MaskedRidge: after {self.max_iter} iterations the relative residual is "
-                f"{found.residuals[-1]:.1e}, above tol={self.tol:g}; give a larger max_iter or "
-                "alpha.",
+                f"{type(self).__name__}: after {self.max_iter} iterations the relative residual is "
+                f"{found.residuals[-1]:.1e}, above tol={self.tol:g}; give a larger {remedy}.",
                 ConvergenceWarning,
             )
-        self.coef_, self.intercept_ = self.system_.readout(found)
-        return self
 
     def _fixed_point(
         self, targets: np.ndarray, known: np.ndarray, alpha: float, tol: float
     ) -> MaskedSolution:
         return self.system_.solve(
-            targets, known, self._finite(alpha), tol=tol, max_iter=self.max_iter
+            targets, known, self.system_.finite(alpha), tol=tol, max_iter=self.max_iter
         )
-
-    def _finite(self, alpha: float) -> float:
-        """A penalty that leaves nothing but the mean, in place of an infinite one."""
-        return float(min(alpha, 1e12 * max(1.0, self.system_.trace)))
 
     @property
     def n_landmarks_(self) -> int:
@@ -265,12 +264,10 @@ class MaskedRidge(SparseRegressor):
     def _folds(self, rows: np.ndarray, groups: Any, n_folds: int | None = None) -> np.ndarray:
         """The fold of each row, -1 for rows that are never left out; shape (n,)."""
         n = len(self.targets_)
-        number = group_numbers(groups, n, self.sample_weight_)[rows]
-        number = np.unique(number, return_inverse=True)[1].reshape(-1)
-        key = rank_by_content(self.X_fit_, np.zeros((n, 1)))[rows]
+        number = group_numbers(groups, n, self.sample_weight_)
+        key = rank_by_content(self.X_fit_, np.zeros((n, 1)))
         fold = np.full(n, -1)
-        n_folds = self.cv if n_folds is None else n_folds
-        fold[rows] = folds_of(number, max(1, -(-n_folds * len(rows) // n)), key)
+        fold[rows] = folds_of_rows(rows, number, self.cv if n_folds is None else n_folds, key)
         return fold
 
     def _left_out(

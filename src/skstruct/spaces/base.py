@@ -5,12 +5,11 @@ import copy
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import NotFittedError
+from sklearn.base import BaseEstimator
 
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.memory import check_square_fits
@@ -25,13 +24,14 @@ from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common import listing
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance
 from skstruct.spaces.common.description import DescribedOutputs
+from skstruct.spaces.common.known_parts import KnownParts
 from skstruct.spaces.common.marginals import PartMarginals, renormalized
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows, keeps_value
 from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
-from skstruct.spaces.partial import PartialOutputs, are_choices, are_partial
+from skstruct.spaces.partial import PartialOutputs
 
 
-class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class BaseSpace(DescribedOutputs, PartMarginals, KnownParts, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What all spaces share: the same in every row, one embedding, learned from nothing."""
 
     embedding = "indicators"
@@ -43,7 +43,6 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
     decodes_chains = False  # has ``argmin_chains`` and its like, by costs at every position
     decodes_relaxed = False  # has ``argmin_relaxed``, over a polytope that holds all psi
     decides_from_means = False  # has ``argmin_of_means``, which needs no costs of all coordinates
-    reads_partial = False  # has a ``read_partial`` of its own
     is_list = False  # a view that lists outputs, such as those of training
     # Constraints are positions among names: the parameters that bring these and may be learned,
     # each with what it becomes in ``fit``, and all other parameters that constraints depend on.
@@ -57,7 +56,6 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
         super().__init_subclass__(**kwargs)
         twins = {"tensor_argmin": ("argmin",), "decides_from_means": ("argmin",)}
         keep_in_step(cls, BaseSpace, fit_validate=("fit", "validate"), **twins)
-        cls.reads_partial = cls.read_partial is not BaseSpace.read_partial
 
     def fit(self, Y: Any) -> Self:
         return self
@@ -71,104 +69,9 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
         """
         return self.fit(Y).validate(Y)
 
-    def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
-        """Outputs of which some parts may be missing, once what was left open is learned from them.
-
-        Parameters
-        ----------
-        Y : outputs with None, NaN or NA where a part is not known, or a masked array
-        known : bool array of the shape of Y, default=None
-            Parts that are known, where Y does not say so itself.
-
-        Notes
-        -----
-        A row may also be :class:`~skstruct.spaces.OneOf` several outputs, a dictionary with
-        arguments of ``restrict`` that the output is known to obey, or None.
-        """
-        from skstruct.spaces.common.reading_choices import read_choices
-
-        if known is not None and not are_choices(Y):
-            raise ValueError(
-                f"{type(self).__name__} does not read outputs of which parts are missing; leave "
-                "out the rows that have missing parts."
-            )
-        return read_choices(self, Y, self._read_whole, known)
-
-    def _read_whole(self, Y: Any) -> PartialOutputs:
-        """Outputs of which no part may be missing."""
-        Z = self.fit_validate(Y)
-        known = np.ones((len(Z), 1), bool)
-        return PartialOutputs(Z, known, known)
-
-    def leaves_gaps(self, Y: Any) -> bool:
-        """Whether parts of these outputs are missing in a form that ``read_partial`` reads."""
-        return self.leaves_open or (are_partial(Y) if self.reads_partial else are_choices(Y))
-
-    def with_gaps(self, Y: Any, known: Any) -> Any:
-        """Y without what is not known, where that is an output, too; None where it is none."""
-        return None
-
-    def agreeing(self, partial: PartialOutputs) -> Any:
-        """The space with its constraints, narrowed row by row to what is known of outputs.
-
-        As ``partial.allowed``, which may leave constraints behind: outputs of training need not be
-        within those of predictions, but to have a probability they must.
-        """
-        return partial.allowed
-
-    def completions(self, partial: PartialOutputs) -> Any:
-        """All outputs that agree with what is known, row by row: a narrowed space, or None.
-
-        As ``partial.allowed``, within what the space was given beforehand.
-        """
-        return partial.allowed
-
-    @property
-    def leaves_open(self) -> bool:
-        """Whether outputs leave something open even where no cell of them is missing."""
-        return False
-
-    def known_targets(self, known: np.ndarray) -> np.ndarray | None:
-        """Which columns of psi were observed, given which parts of the outputs were.
-
-        Whether a column is known must follow from *what* was looked at, not from what was seen:
-        else the rows that know it are no fair sample.
-
-        Parameters
-        ----------
-        known : bool array of shape (n, d)
-
-        Returns
-        -------
-        bool array of shape (n, width of psi), or None
-            None where only outputs that are known as a whole have an embedding.
-        """
-        return None
-
-    def filled(self, means: np.ndarray, partial: PartialOutputs) -> np.ndarray | None:
-        """Means of psi given, beside the inputs, what is known of each output.
-
-        Parameters
-        ----------
-        means : array of shape (n, width of psi)
-            Estimates given the inputs alone.
-        partial : PartialOutputs of n rows
-
-        Returns
-        -------
-        array of shape (n, width of psi), or None
-            None where one part of an output says nothing of another, given the inputs.
-        """
-        return None
-
     def targets(self, Y: Any) -> Any:
         """What is regressed on for training outputs: psi, where these are like predictions."""
         return self.embed(Y)
-
-    @property
-    def estimates_targets(self) -> bool:
-        """Whether ``targets`` have the mean of psi, and are not psi of the outputs given."""
-        return False
 
     def n_deciding(self) -> int | None:
         """How many of the first targets decide; others tell what a decision costs. None for all."""
@@ -185,31 +88,6 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
         decision is. The space itself, unless a proof, or a last step, takes most of the time.
         """
         return self
-
-    def in_parts(self, n: int) -> Iterator[tuple[np.ndarray, Any]]:
-        """Numbers of rows that are decoded together, of n, and the space for these."""
-        yield np.arange(n), self
-
-    def as_seen_by(self, view: Any) -> Any:
-        """This space, which may be narrowed, with the embedding of a view of it."""
-        if view.whole is not view:
-            return view._over(self)
-        return self.with_embedding(view.embedding)
-
-    def within_range(self, outputs: np.ndarray) -> Any:
-        """This space, with the range of some outputs in place of limits that are infinite."""
-        return self
-
-    def uniform_means(self, n: int) -> np.ndarray:
-        """Mean of psi over all outputs that each of n rows allows; shape (n, d).
-
-        Of a sample of them, where these are many and cannot be counted.
-        """
-        from skstruct.spaces.common.uniform_means import mean_of_outputs
-
-        if getattr(self.constraints_, "n_rows", None) is None:
-            return np.repeat(mean_of_outputs(self)[None], n, axis=0)
-        return np.array([mean_of_outputs(self.rows([i])) for i in range(n)])
 
     def rows(self, index: Any) -> Self:
         """The space as it is for some rows, where rows may be restricted differently."""
@@ -240,20 +118,6 @@ class BaseSpace(DescribedOutputs, PartMarginals, BaseEstimator):  # type: ignore
         for parameter, learned in self._named_by.items():
             if getattr(self, parameter) is None:
                 setattr(self, parameter, getattr(self, learned))
-
-    def with_learned_names(self) -> Self:
-        """The same space, not fitted, with names that it has learned as parameters: fitted to some
-        of the rows, it knows the names of all.
-        """
-        named = copy.copy(self)
-        named._keep_names()
-        return cast(Self, clone(named))
-
-    def naming_all(self) -> Self:
-        """A copy whose names are given, so that further outputs cannot bring others."""
-        named = copy.copy(self)
-        named._keep_names()
-        return named
 
     def set_params(self, **params: Any) -> Self:
         self._check_unlimited(params)
@@ -515,55 +379,6 @@ def decoded_or_infeasible(
     """A result, unless some row has no output at all (infinite value)."""
     check_feasible(np.isfinite(values), space)
     return Decoded(outputs, values, bounds)
-
-
-class GivenWhole(BaseSpace):
-    """What ``fit`` would learn is taken from the parameters, once it is asked for.
-
-    A child names in ``_learned`` what is there after ``fit``, the first of it always; says by
-    ``_is_given`` whether the parameters are enough; and sets all of it in ``_open``. Methods
-    begin with ``_ready()``. Setting parameters takes back what was taken from them.
-    """
-
-    _learned: ClassVar[tuple[str, ...]] = ()
-
-    def _is_given(self) -> bool:
-        """Whether nothing is left to be learned."""
-        return False
-
-    def _open(self) -> None:
-        """Set what ``fit`` sets, from the parameters alone."""
-
-    def _ready(self) -> None:
-        """Raise unless fitted, or given everything."""
-        known = self.__dict__
-        if self._learned[0] in known:
-            return
-        if "_opening" in known or not self._is_given():
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
-                "appropriate arguments before using it, or give everything to its constructor."
-            )
-        whole = copy.copy(self)
-        whole.__dict__["_opening"] = True
-        whole._open()
-        taken = {name: part for name, part in vars(whole).items() if name not in known}
-        taken.pop("_opening")
-        known.update(taken, _opened=tuple(taken))
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in type(self)._learned:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        try:
-            self._ready()
-        except ValueError as error:  # who asks whether it is there gets no for an answer
-            raise NotFittedError(str(error)) from error
-        return vars(self)[name]
-
-    def set_params(self, **params: Any) -> Self:
-        for name in self.__dict__.pop("_opened", ()):
-            self.__dict__.pop(name, None)
-        return super().set_params(**params)
 
 
 class EmbeddingView(BaseSpace):

@@ -17,7 +17,7 @@ from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_min_cost, min_cost
 from skstruct.solvers.marginals import nearest_on_simplex
 from skstruct.solvers.proposals import Proposals
-from skstruct.spaces.base import GivenWhole, check_k, decoded_or_infeasible, one_or_more
+from skstruct.spaces.base import check_k, decoded_or_infeasible, one_or_more
 from skstruct.spaces.common.covariances import Covariance, Exchangeable
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import (
@@ -31,6 +31,7 @@ from skstruct.spaces.common.formats import (
 )
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.partial import PartialOutputs
 
 

@@ -222,10 +222,6 @@ class IndicatorSpace(MarkedLabels, UniformSets):
 
         return set_proposals(self)
 
-    def completions(self, partial: PartialOutputs) -> Any:
-        low = np.asarray(partial.outputs) > 0
-        return self._limited(Constraints.none(low.shape[1]).within(low, low | ~partial.known))
-
     def relaxation(self) -> Any:
         """All sets of the same labels."""
         return LabelSets(self.labels_) if self.embedding == "indicators" else None

@@ -35,14 +35,20 @@ from skstruct.learners.conditional_risk.candidates import (
     estimated_risks,
     infimum_losses,
     is_by_weights,
+    partial_problem,
     soft_targets,
 )
+from skstruct.learners.inputs import TrainingData
 from skstruct.learners.problem import RiskProblem
 from skstruct.saving import savable
+from skstruct.smoothing.kernel_ridge import KernelRidge
 from skstruct.smoothing.penalties import alpha_grid, open_to_any, smoother_alphas
+from skstruct.smoothing.scaled import Scaled
 from skstruct.spaces.common.choices import joined
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.tolerances import TIE
+
+MOST_ROWS = 10_000  # whose weights for each other are held
 
 
 @savable
@@ -286,3 +292,21 @@ def _kept(partial: PartialOutputs, Z: np.ndarray) -> np.ndarray:
     """What was decided, and what is known in its place."""
     known, left = np.flatnonzero(partial.complete), np.flatnonzero(~partial.complete)
     return joined([(left, Z[left]), (known, partial.outputs[known])], len(Z))
+
+
+def decide_candidates(model: Any, data: TrainingData, partial: PartialOutputs) -> Disambiguation:
+    """Outputs of training, decided among candidates by kernel ridge regression of scaled inputs.
+
+    With the kernel and the penalty that a model is given, or else the Gaussian kernel and the
+    penalty of least left-out infimum loss.
+    """
+    if len(partial) > MOST_ROWS:
+        raise ValueError(
+            f"Candidates of {len(partial):,} rows: they are decided from weights of all pairs of "
+            f"rows, of up to {MOST_ROWS:,}. Fit to some of the rows."
+        )
+    kernel = "rbf" if model.kernel == "auto" else model.kernel
+    problem = partial_problem(model.space_, model.loss_, partial)
+    smoother = Scaled(KernelRidge(kernel, model.alpha, fit_intercept=model.fit_intercept))
+    given = {"groups": data.groups, "verbose": model.verbose, "random_state": 0}
+    return disambiguate(problem, smoother, data.rows, partial, data.row_weight, **given)

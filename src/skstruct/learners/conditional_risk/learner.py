@@ -5,40 +5,33 @@ from __future__ import annotations
 
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.checks import repeatable
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported
 from skstruct.config import config_context
-from skstruct.learners.base import BlockPredictor, Explanation
 from skstruct.learners.calibration import Calibration, fit_calibration
 from skstruct.learners.checkpoints.saving import Checkpoint, resuming
 from skstruct.learners.conditional_risk.automatic import StackedRegression
-from skstruct.learners.conditional_risk.completion import decide_candidates
+from skstruct.learners.conditional_risk.disambiguation import decide_candidates
 from skstruct.learners.conditional_risk.filling import fill_targets
 from skstruct.learners.conditional_risk.part_plan import parse_seconds
+from skstruct.learners.conditional_risk.prediction import RiskPredictor
 from skstruct.learners.conditional_risk.streams import StreamedRisk, is_read_whole
 from skstruct.learners.inputs import (
     TrainingData,
-    are_training_rows,
     device_of,
     given_outputs,
-    held_out_options,
     on_host,
-    refuse_training_rows,
     row_weights,
     takes_raw_inputs,
 )
 from skstruct.learners.leave_out import check_groups
-from skstruct.learners.marginals import estimator_type, told_parts
 from skstruct.learners.masked_problem import masked_problem
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import (
@@ -51,35 +44,19 @@ from skstruct.learners.regression import (
     is_searched,
     smoothing_by,
 )
-from skstruct.learners.thresholds import decide_by_threshold, read_threshold
-from skstruct.losses import Pinball, resolve_loss
+from skstruct.losses import resolve_loss
 from skstruct.saving import savable
-from skstruct.smoothing.base import is_linear, linear_part
 from skstruct.smoothing.planning import SPECTRAL_ROWS
-from skstruct.spaces import Classes, Decoded
+from skstruct.spaces import Classes
 from skstruct.spaces.infer_space import infer_space
 from skstruct.spaces.partial import read_partial
 from skstruct.spaces.truth import read_truth
 from skstruct.streaming import as_source, is_source
 from skstruct.streaming.engines import kept_open
 
-if TYPE_CHECKING:
-    from skstruct.bounds import Certificate
-
-
-def _name_of(smoother: Any) -> str:
-    """The class that the user gave."""
-    return type(getattr(smoother, "classifier", smoother)).__name__
-
-
-def _has_intervals(learner: Any) -> bool:
-    space = getattr(learner, "space_", learner.space)
-    apart = getattr(space, "coordinates_apart", space is None)
-    return apart and estimator_type(learner) == "regressor"
-
 
 @savable
-class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
+class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
     r"""Predict the output of least estimated conditional risk.
 
     .. math:: \hat z(x) = \arg\min_{z \in \mathcal{Y}} \sum_i w_i(x)\, \ell(z, y_i)
@@ -322,18 +299,25 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         self.disambiguation_ = None
         if self.partial_ is not None or self.space_.estimates_targets:
             self.loss_ = self.loss_.for_partial(self.space_)
-        if self.partial_ is not None and not self._masks(self.loss_):
+        self.outputs_, self.problem_ = data.outputs, None
+        problem = None if self.partial_ is None else self._partial_problem(self.loss_)
+        if self.partial_ is not None and problem is None:
             self.disambiguation_ = decide_candidates(self, data, self.partial_)
             data, self.partial_ = replace(data, outputs=self.disambiguation_.outputs), None
-        self.outputs_, self.problem_ = data.outputs, None
-        self.problem_ = self._problem(self.loss_)
+            self.outputs_ = data.outputs
+        self.problem_ = self._problem(self.loss_) if problem is None else problem
         return data
 
-    def _masks(self, loss: Any) -> bool:
-        """Whether coordinates of psi can be regressed on the rows in which they are known."""
+    def _partial_problem(self, loss: Any) -> Any:
+        """The problem of outputs that are known in part, or None if it needs whole ones."""
         if self.starts_ is not None and self.partial_.by_parts:
-            return True
-        return masked_problem(self.space_, loss, self.partial_) is not None
+            return self._token_problem(loss)
+        problem: Any = masked_problem(self.space_, loss.for_partial(self.space_), self.partial_)
+        fitted = self.problem_
+        gaps = problem is not None and fitted is not None and fitted.has_gaps
+        if gaps and fitted.width == problem.width:
+            problem.filling = fitted.filling  # of labels, under whatever loss
+        return problem
 
     def _regress(self, data: TrainingData, level: Any, budget: float | None = None) -> Regressed:
         how = smoothing_by(self)
@@ -403,7 +387,14 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         if self.starts_ is not None:
             return self._token_problem(loss)
         if self.partial_ is not None:
-            return self._masked_problem(loss)
+            problem = self._partial_problem(loss)
+            if problem is None:
+                raise ValueError(
+                    f"{type(loss.for_partial(self.space_)).__name__} needs outputs as a whole, and "
+                    "some are known in part: take a loss that adds up over parts, such as "
+                    f"{self.space_.default_loss!r}."
+                )
+            return problem
         # With many rows, or blocks of them, their weights would need a pass over all.
         many = self.streamed_ or self.solver in ONE_PASS or len(self.outputs_) > SPECTRAL_ROWS
         problem = risk_problem(
@@ -414,19 +405,6 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
             raise ValueError(
                 f"A label kernel joins indicators; {type(loss).__name__} needs {problem.key[0]}."
             )
-        return problem
-
-    def _masked_problem(self, loss: Any) -> Any:
-        loss = loss.for_partial(self.space_)
-        problem = masked_problem(self.space_, loss, self.partial_)
-        if problem is None:
-            raise ValueError(
-                f"{type(loss).__name__} needs outputs as a whole, and some are known in part: take "
-                f"a loss that adds up over parts, such as {self.space_.default_loss!r}."
-            )
-        fitted = self.problem_
-        if fitted is not None and fitted.has_gaps and fitted.width == problem.width:
-            problem.filling = fitted.filling  # of labels, under whatever loss
         return problem
 
     # ------------------------------------------------------------- model files
@@ -463,257 +441,3 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         return TokenProblem(
             self.space_, loss, self.outputs_, self.starts_, pairs=pairs, known=known
         )
-
-    # ------------------------------------------------------------------ predicting
-    def _prepared(
-        self, loss: Any = None, restrict: dict[str, Any] | None = None
-    ) -> tuple[Any, Any]:
-        """The problem of a loss and its constraints, and a smoother of its targets."""
-        check_is_fitted(self)
-        problem = self.problem_ if loss is None else self._problem(resolve_loss(loss))
-        smoother = self.smoother_
-        if problem.by_weights or problem.key != self.problem_.key:
-            smoother = linear_part(smoother) or smoother
-        self._check_linear(problem, smoother)
-        if problem.key != self.problem_.key and not problem.by_weights:
-            joint = getattr(smoother, "joins_labels", False)
-            if not (is_linear(smoother) or problem.has_gaps) or joint:
-                raise ValueError(
-                    f"{_name_of(smoother)} was fitted to {self.problem_.key[0]}, and "
-                    f"{type(problem.loss).__name__} needs {problem.key[0]}: fit with that loss, or "
-                    "with a smoother that keeps its training rows and weighs them anew for any "
-                    "loss (KernelRidge, LinearRidge, Neighbors, NadarayaWatson, Forest)."
-                )
-            kept = self.__dict__.setdefault("_retargeting", Retargeting())
-            smoother = kept(smoother, problem)
-        return problem.restricted(restrict), smoother
-
-    def _telling(self, parts: str | None) -> tuple[Any, Any]:
-        """A problem whose means tell of parts: the fitted one, or that of a loss that asks for
-        them.
-        """
-        parts, told = told_parts(self, parts)
-        return self._prepared(None if told else self.space_.marginal_losses[parts])
-
-    def __getstate__(self) -> Any:
-        state = super().__getstate__()
-        kept = ("_retargeting", "_thresholds")  # found again when asked for
-        return {name: part for name, part in state.items() if name not in kept}
-
-    @staticmethod
-    def _check_linear(problem: Any, smoother: Any) -> None:
-        if problem.by_weights and not is_linear(smoother):
-            loss = type(problem.loss).__name__
-            raise ValueError(
-                f"{loss} needs the weights of the training rows, which {_name_of(smoother)} "
-                "has not: use KernelRidge, Neighbors, NadarayaWatson or Forest, or "
-                f"loss=Listed({loss}()) to choose among outputs seen in training."
-            )
-
-    def decode(
-        self, X: Any, *, loss: Any = None, restrict: dict[str, Any] | None = None
-    ) -> Decoded:
-        """Predictions with their estimated conditional risks and lower bounds on these.
-
-        Parameters
-        ----------
-        loss : str, loss or callable, default=None
-            Another loss than that of training; a linear smoother is not fitted again.
-        restrict : dict, default=None
-            Arguments of the space's ``restrict``, such as ``{"max_size": 3}``.
-        """
-        return self._decode(X, *self._prepared(loss, restrict))
-
-    def predict(
-        self,
-        X: Any,
-        *,
-        loss: Any = None,
-        restrict: dict[str, Any] | None = None,
-        threshold: Any = None,
-    ) -> Any:
-        """Outputs of least estimated risk, in the format in which ``y`` was given.
-
-        Parameters
-        ----------
-        loss, restrict : as in ``decode``
-        threshold : float, array of shape (d,), {label: float} or str, default=None
-            Instead of a loss, for label sets and hierarchies: labels whose calibrated marginals
-            reach it, always within the space. ``"micro_f1"``, ``"macro_f1"`` (one for each label),
-            ``"recall=0.9"`` (the best precision at that recall) and ``"precision=0.9"`` (the best
-            recall) choose it on rows that were left out in ``fit``.
-        """
-        if threshold is not None:
-            return self._by_threshold(X, threshold, loss, restrict)
-        decoded = self.decode(X, loss=loss, restrict=restrict)
-        return decoded.outputs
-
-    @available_if(_has_intervals)  # type: ignore[untyped-decorator]
-    def predict_interval(
-        self, X: Any, level: float = 0.1, *, restrict: dict[str, Any] | None = None
-    ) -> tuple[Any, Any]:
-        """Quantities that are exceeded with estimated probability 1 - level / 2, and level / 2;
-        for intervals and boxes.
-
-        Both are decided from the one model, under two pinball losses. They are estimates, which
-        promise nothing: :class:`skstruct.conformal.PredictionSets` with ``score="interval"``
-        calibrates them.
-
-        Parameters
-        ----------
-        level : float, default=0.1
-            Estimated probability of a quantity outside, half of it on either side.
-
-        Returns
-        -------
-        lower, upper : in the format of ``predict``
-        """
-        if not 0 < level < 1:
-            raise ValueError(f"predict_interval: level is between 0 and 1; got {level!r}.")
-        lower, upper = (
-            self.predict(X, loss=Pinball(quantile), restrict=restrict)
-            for quantile in (level / 2, 1 - level / 2)
-        )
-        return lower, np.maximum(lower, upper)
-
-    def _by_threshold(self, X: Any, threshold: Any, loss: Any, restrict: Any) -> Any:
-        check_is_fitted(self)
-        if loss is not None:
-            raise ValueError("predict: give a loss or a threshold, not both.")
-        if estimator_type(self) != "classifier" or not self.space_.multi_output:
-            raise ValueError(
-                "threshold is for label sets and hierarchies; this is "
-                f"{type(self.space_).__name__}."
-            )
-        thresholds = read_threshold(self, threshold)
-        _, index = self._checked(X)
-        marginals = np.asarray(self.predict_marginals(X))
-        space = self.space_.restrict(**restrict) if restrict else self.space_
-        return space.restore(decide_by_threshold(space, marginals, thresholds).outputs, index)
-
-    def predict_risk(
-        self,
-        X: Any,
-        *,
-        loss: Any = None,
-        restrict: dict[str, Any] | None = None,
-        calibrated: bool = False,
-    ) -> np.ndarray:
-        """Estimated conditional risk of each prediction; shape (n,).
-
-        Within what the loss can be: weights of either sign give estimates below zero, too. The
-        estimates as they are, which bounds belong to, are ``decode(X).values``.
-
-        Parameters
-        ----------
-        calibrated : bool, default=False
-            Move estimates to the losses that rows left out in ``fit`` had, or those kept apart for
-            ``calibrate``, by a rising map. For the model's own loss.
-        """
-        problem, smoother = self._prepared(loss, restrict)
-        values = self._decode(X, problem, smoother).values
-        if calibrated:
-            values = self._risk_map(loss)(values)
-        risks: np.ndarray = problem.possible(values)
-        return risks
-
-    def _risk_map(self, loss: Any) -> Any:
-        known = None if self.calibration_ is None else self.calibration_.risks
-        if known is None or loss is not None:
-            raise ValueError(
-                "predict_risk: calibrated=True is for the model's own loss, from rows that were "
-                "left out in fit; here give rows that it was not fitted to: calibrate(X, y)."
-            )
-        return known
-
-    def possible_risks(self, values: ArrayLike, *, loss: Any = None) -> np.ndarray:
-        """Values of ``decode`` or ``kbest``, moved into the range of the loss; infinite ones stay.
-
-        Parameters
-        ----------
-        values : array of estimated risks
-        loss : as they were estimated for
-        """
-        risks: np.ndarray = self._prepared(loss)[0].possible(values)
-        return risks
-
-    def kbest(
-        self, X: Any, k: int = 3, *, loss: Any = None, restrict: dict[str, Any] | None = None
-    ) -> Decoded:
-        """The ``k`` outputs of least estimated risk for each row.
-
-        ``outputs`` is a list: its entry r holds the outputs of rank r in the form of
-        ``predict``. ``values`` and ``bounds`` are (n, k), infinite where a row has fewer
-        outputs; ranks that no row has are left off.
-        """
-        return self._kbest(X, k, *self._prepared(loss, restrict))
-
-    def explain(
-        self, X: Any, *, loss: Any = None, restrict: dict[str, Any] | None = None
-    ) -> Explanation:
-        """The weights of the training examples for each row, and how far each one is."""
-        X, _ = self._checked(X)
-        if self.starts_ is not None:
-            raise ValueError("Weights are of positions, not of sequences: see smoother_.weights.")
-        linear = linear_part(self.smoother_)
-        if linear is None:
-            raise ValueError(
-                f"{_name_of(self.smoother_)} has no weights of training examples; use "
-                "KernelRidge, Neighbors, NadarayaWatson or Forest."
-            )
-        problem, smoother = self._prepared(loss, restrict)
-        decided = self._in_blocks(X, problem, smoother, problem.decode).outputs
-        losses = problem.loss.pairwise(decided, self.outputs_)
-        return Explanation(linear.weights(X), losses)
-
-    def score(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        loss: Any = None,
-        restrict: dict[str, Any] | None = None,
-        known: Any = None,
-    ) -> float:
-        """Minus the mean loss of the predictions for ``X``, on what is known of ``y``; loss and
-        constraints as in ``predict``, ``known`` as in ``fit``.
-        """
-        return self._score(X, y, sample_weight, *self._prepared(loss, restrict), known)
-
-    def certify(
-        self, X: Any, y: Any, *, delta: float = 0.05, bound: str | None = None, **options: Any
-    ) -> Certificate:
-        """A bound on the risk of this model that fails with probability delta at most.
-
-        From rows that the model was not fitted to, it holds for any model, over the draw of these
-        rows. From the training rows themselves, it is that of algorithmic stability, for kernel
-        ridge regression without intercept.
-
-        Parameters
-        ----------
-        X, y : rows that had no part in training, or all rows of training
-        delta : float, default=0.05
-        bound : "held_out" or "stability", default=None
-            None takes the one that the rows are for.
-        **options
-            ``loss_bound`` where the largest loss is not known, and ``method`` of
-            :func:`skstruct.bounds.held_out_bound`; for the training rows those of
-            :func:`skstruct.bounds.stability_bound`, such as ``rho``.
-        """
-        from skstruct.bounds import held_out_bound, stability_bound
-        from skstruct.bounds.certificate import largest_of_problem
-
-        check_is_fitted(self)
-        if bound not in (None, "held_out", "stability"):
-            raise ValueError(f'bound is "held_out" or "stability"; got {bound!r}.')
-        trained = bound != "stability" and are_training_rows(self, X, y)
-        if bound == "stability" or (bound is None and trained):
-            return stability_bound(self, X, y, delta=delta, **options)
-        refuse_training_rows(trained)
-        largest = largest_of_problem(self.problem_, **held_out_options(options))
-        losses = self._losses(X, y, *self._prepared())
-        return held_out_bound(
-            losses, largest, delta=delta, binary=self.problem_.loss.all_or_nothing,
-            method=options.get("method", "auto"),
-        )  # fmt: skip

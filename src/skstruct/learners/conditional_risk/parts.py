@@ -15,6 +15,7 @@ from skstruct.smoothing import KernelRidge
 from skstruct.smoothing.base import has_gaps
 from skstruct.smoothing.bracketing import BRACKETED
 from skstruct.smoothing.cross_fitting import CrossFitted
+from skstruct.smoothing.folds import n_folds_for
 from skstruct.smoothing.forest import Forest
 from skstruct.smoothing.nystroem.landmarks import most_landmarks
 from skstruct.smoothing.penalties import SAMPLE, sample_size
@@ -200,7 +201,7 @@ def _network(size: Size, seed: Any) -> Part:
     layers = *network.estimator.hidden_layer_sizes, size.n_targets
     products = sum(a * b for a, b in pairwise((size.width, *layers)))
     held = sum(a * b for a, b in pairwise((size.p, *layers)))  # numbers that a step changes
-    n_fits = 1 + network.fits_for(JUDGED, size.n)
+    n_fits = 1 + n_folds_for(network.cv, JUDGED, size.n)
     steps = n_fits * size.n * passes_over(size.n)
     seconds = steps * (6.0 * products + 30.0 * held / BATCH) / SMALL_PRODUCTS
     return Part("network", Scaled(network), seconds)

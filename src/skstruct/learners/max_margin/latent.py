@@ -25,6 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skstruct._arrays.rows import dense
 from skstruct.learners.max_margin.dual import MOST_BATCH, HingeDual
 from skstruct.learners.partial_outputs import open_rows, some_agreeing
+from skstruct.smoothing.systems.masked import conjugate_gradients
 from skstruct.tolerances import TIE
 
 MOST_ROUNDS = 100  # of completing and solving
@@ -152,28 +153,16 @@ def ridge_means(rows: Any, targets: Any, share: np.ndarray) -> np.ndarray:
     X, T = rows.X, dense(targets, np.float64)
     if rows.kernelised:
         penalty = RIDGE * float(np.trace(X))
-        return np.asarray(X @ _conjugate(lambda A: X @ A + penalty * A, T))
+        return np.asarray(X @ _solved(lambda A: X @ A + penalty * A, T))
     squares = X.multiply(X) if sparse.issparse(X) else np.square(X)
     penalty = RIDGE * float(share @ np.asarray(squares.sum(axis=1)).ravel())
     H = share[:, None]
-    solved = _conjugate(lambda W: X.T @ (H * (X @ W)) + penalty * W, np.asarray(X.T @ (H * T)))
+    solved = _solved(lambda W: X.T @ (H * (X @ W)) + penalty * W, np.asarray(X.T @ (H * T)))
     return np.asarray(X @ solved)
 
 
-def _conjugate(apply: Callable[[np.ndarray], Any], B: np.ndarray) -> np.ndarray:
+def _solved(product: Callable[[np.ndarray], Any], right: np.ndarray) -> np.ndarray:
     """Solutions of positive definite systems, a column each, by conjugate gradients."""
-    solution, residual = np.zeros_like(B), B.copy()
-    direction, square = B.copy(), np.square(B).sum(axis=0)
-    least = np.finfo(float).eps * square
-    for _ in range(RIDGE_STEPS):
-        if (square <= least).all():
-            break
-        image = np.asarray(apply(direction))
-        curve = (direction * image).sum(axis=0)
-        step = np.divide(square, curve, out=np.zeros_like(square), where=curve > 0)
-        solution += step * direction
-        residual -= step * image
-        new = np.square(residual).sum(axis=0)
-        ratio = np.divide(new, square, out=np.zeros_like(square), where=square > least)
-        direction, square = residual + ratio * direction, new
-    return solution
+    one, tol = np.ones_like(right), float(np.sqrt(np.finfo(float).eps))
+    start = np.zeros_like(right)
+    return conjugate_gradients(product, right, one, tol, RIDGE_STEPS, start)[0]

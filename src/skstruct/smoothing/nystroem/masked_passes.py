@@ -4,9 +4,8 @@
 from typing import Any, NoReturn, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from skstruct._arrays.methods import all_or_nothing, warn_caller
+from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported
 from skstruct._arrays.rows import dense
 from skstruct.saving import savable
@@ -18,6 +17,7 @@ from skstruct.smoothing.nystroem.ridge import NystroemRidge
 from skstruct.smoothing.nystroem.sums import Stats, targets_on
 from skstruct.smoothing.systems.masked import (
     MaskedSolution,
+    RotatedFeatures,
     conjugate_gradients,
     preconditioner,
 )
@@ -105,27 +105,16 @@ class MaskedNystroemRidge(MaskedRidge):
         )  # fmt: skip
         ridge.fit_source(source, WithMasks(read), sample=sample)
         passes = MaskedPasses(ridge, source, Masks(read))
-        found = passes.solve(self._limited(passes.trace), self.tol, self.max_iter)
+        found = passes.solve(passes.finite(self.alpha_), self.tol, self.max_iter)
         self._keep(ridge, passes, found)
         return self
-
-    def _limited(self, trace: float) -> float:
-        """A penalty that leaves nothing but the mean, in place of an infinite one."""
-        return float(min(self.alpha_, 1e12 * max(1.0, trace)))
 
     def _keep(self, ridge: NystroemRidge, passes: "MaskedPasses", found: MaskedSolution) -> None:
         self.map_, self.kernel_ = ridge.map_, ridge.kernel_
         self.n_features_in_ = ridge.n_features_in_
         self.residual_ = float(np.nan_to_num(self.map_.residual))
-        self.coef_, self.intercept_ = passes.readout(found)
-        self.residuals_, self.n_passes_ = found.residuals, passes.n_passes
-        self.targets_ = np.empty((0, self.coef_.shape[1]))
-        if found.residuals[-1] > self.tol:
-            warn_caller(
-                f"MaskedNystroemRidge: after {self.max_iter} iterations the relative residual is "
-                f"{found.residuals[-1]:.1e}, above tol={self.tol:g}; give a larger alpha.",
-                ConvergenceWarning,
-            )
+        self.n_passes_, self.targets_ = passes.n_passes, np.empty((0, found.coef.shape[1]))
+        self._take(found, passes, "alpha")
 
     def _solve(self) -> NoReturn:
         raise ValueError(
@@ -141,7 +130,7 @@ class MaskedNystroemRidge(MaskedRidge):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
-class MaskedPasses:
+class MaskedPasses(RotatedFeatures):
     """The systems of all targets, in coordinates that make the sum over all rows diagonal.
 
     Parameters
@@ -163,13 +152,8 @@ class MaskedPasses:
             self.centre = stats.z / stats.weight
         gram = np.tril(stats.G) + np.tril(stats.G, -1).T
         gram -= stats.weight * np.outer(self.centre, self.centre)
-        values, self.rotation = np.linalg.eigh(gram)
-        self.values = values.clip(min=0.0)
+        self._decompose(gram)
         self.right = self._rotated(stats.C[:, :q], stats.t[:q])
-
-    @property
-    def trace(self) -> float:
-        return float(self.values.sum())
 
     def solve(self, alpha: float, tol: float, max_iter: int) -> MaskedSolution:
         """Coefficients of rotated features, and intercepts."""
@@ -180,11 +164,6 @@ class MaskedPasses:
 
         found = conjugate_gradients(product, self.right, scale, tol, max_iter)
         return MaskedSolution.of(*found, self.fit_intercept)
-
-    def readout(self, solution: MaskedSolution) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients (m, q) of features that are not rotated, and intercepts (q,)."""
-        coef = self.rotation @ solution.coef
-        return coef, solution.intercept - self.centre @ coef
 
     def _product(self, x: np.ndarray, alpha: float) -> np.ndarray:
         """The matrix of every target times its column of x, from a pass over the rows."""

@@ -55,6 +55,7 @@ def conjugate_gradients(
     scale: np.ndarray,
     tol: float,
     max_iter: int,
+    start: np.ndarray | None = None,
 ) -> tuple[np.ndarray, list[float]]:
     """Solve one system for each column together, and tell the largest residual of each step.
 
@@ -68,10 +69,12 @@ def conjugate_gradients(
     tol : float
         Relative size of the residual, in the norm of that diagonal, to stop at.
     max_iter : int
+    start : array of shape (m, q), default=None
+        The first guess, which is overwritten; the diagonal times the right side when None.
     """
     size = np.sqrt((right * scale * right).sum(axis=0))
     size = np.where(size > 0, size, 1.0)
-    x = scale * right
+    x = scale * right if start is None else start
     residual = right - product(x)
     step = scale * residual
     direction, now = step.copy(), (residual * step).sum(axis=0)
@@ -91,7 +94,35 @@ def conjugate_gradients(
     return x, history
 
 
-class MaskedSystem:
+class RotatedFeatures:
+    """Features that are centred, and rotated so that their sum of squares is diagonal.
+
+    A child sets ``centre``, (m,), and ``fit_intercept``, and calls ``_decompose``.
+    """
+
+    centre: np.ndarray
+    fit_intercept: bool
+
+    def _decompose(self, gram: np.ndarray) -> None:
+        """Eigenvalues and the rotation, from the sum of squares of centred features (m, m)."""
+        values, self.rotation = np.linalg.eigh(gram)
+        self.values = values.clip(min=0.0)
+
+    @property
+    def trace(self) -> float:
+        return float(self.values.sum())
+
+    def finite(self, alpha: float) -> float:
+        """A penalty that leaves nothing but the mean, in place of an infinite one."""
+        return float(min(alpha, 1e12 * max(1.0, self.trace)))
+
+    def readout(self, solution: MaskedSolution) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients (m, q) of features that are not rotated, and intercepts (q,)."""
+        coef = self.rotation @ solution.coef
+        return coef, solution.intercept - self.centre @ coef
+
+
+class MaskedSystem(RotatedFeatures):
     r"""Solves :math:`\min \sum_{i \in O_j} s_i (z_i' b_j + c_j - t_{ij})^2 + \alpha |b_j|^2`.
 
     for every target j, known in the rows :math:`O_j`. The minimum is also the fixed point of
@@ -118,16 +149,10 @@ class MaskedSystem:
         share = weight / weight.sum()
         self.centre = share @ Z if fit_intercept else np.zeros(Z.shape[1])
         Z -= self.centre
-        gram = Z.T @ (weight[:, None] * Z)
-        values, self.rotation = np.linalg.eigh(gram)
-        self.values = values.clip(min=0.0)
+        self._decompose(Z.T @ (weight[:, None] * Z))
         for rows in row_blocks(len(Z), 16 * Z.shape[1], ROWS):
             Z[rows] = Z[rows] @ self.rotation
         self.Z = Z
-
-    @property
-    def trace(self) -> float:
-        return float(self.values.sum())
 
     def solve(
         self,
@@ -184,11 +209,6 @@ class MaskedSystem:
         """Fitted means of some rows; shape (k, q)."""
         found: np.ndarray = self.Z[rows] @ solution.coef + solution.intercept
         return found
-
-    def readout(self, solution: MaskedSolution) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients (m, q) of features that are not rotated, and intercepts (q,)."""
-        coef = self.rotation @ solution.coef
-        return coef, solution.intercept - self.centre @ coef
 
     def _solution(self, x: np.ndarray, history: list[float]) -> MaskedSolution:
         return MaskedSolution.of(x, history, self.fit_intercept)
