@@ -30,7 +30,7 @@ from skstruct.model_selection import (
     marginal_scorer,
     micro_average_precision,
 )
-from skstruct.spaces import Box, Classes, Hierarchy, LabelSets, Sequences
+from skstruct.spaces import Box, Classes, Hierarchy, LabelSets, OneOf, Sequences
 from skstruct.spaces.truth import read_truth, told_mean
 
 SETS = {
@@ -375,3 +375,11 @@ def test_the_best_constant_output_is_that_of_what_was_known_in_training():
     shares = [Y[seen, j].mean() for j, seen in enumerate(known.T)]
     (found,) = evaluate(model, X, Y, losses=["hamming"])
     assert np.isclose(found.baseline, ((np.array(shares) > 0.5) != Y).sum(axis=1).mean())
+
+
+def test_ends_of_a_truth_that_is_one_of_several_are_those_of_the_list():
+    space = LabelSets(["a", "b", "c"])
+    truth = [OneOf([{"a"}, {"a", "b"}]), {"include": ["a"], "exclude": ["c"]}]
+    lower, upper = completion_bounds("hamming", space, [{"c"}, {"c"}], truth)
+    assert lower.tolist() == [2.0, 2.0]
+    assert upper.tolist() == [3.0, 3.0]

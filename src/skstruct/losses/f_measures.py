@@ -165,6 +165,7 @@ class FBeta(BaseLoss):
             relaxed = space.relaxation()
             if relaxed is None or space.all_outputs(LISTED) is not None:
                 return None
+            partial = replace(partial, allowed=relaxed.agreeing(partial))
             return BaseLoss.completion_ends(whole, relaxed, Y_pred, partial)
 
     def largest_loss(self, space: Any) -> float | None:
