@@ -169,6 +169,11 @@ class BlockPredictor(MarginalPredictor, InputReader, Configured, BaseEstimator):
     def _precomputed(self) -> bool:
         return kernel_name(self.kernel) == "precomputed"
 
+    @property
+    def observation_space_(self) -> Any:
+        """The space that ``y`` is from: that of outputs, unless the loss observes others."""
+        return self.space_
+
     def _checked(self, X: Any) -> tuple[Any, None]:
         """Inputs as the smoother reads them, and the index of their rows, if they have one."""
         check_is_fitted(self)
@@ -254,7 +259,8 @@ class BlockPredictor(MarginalPredictor, InputReader, Configured, BaseEstimator):
         """Losses of the predictions for X on what is known of y; NaN of rows that say nothing."""
         X, _ = self._checked(X)
         check_consistent_length(X, y, sample_weight)
-        truth = read_truth(self.space_, y, known)
+        seen = problem.loss.observation_space(self.space_, problem.space)
+        truth = read_truth(seen, y, known)
         problem.check_truth(X, truth.outputs)
         return truth.losses(problem.loss, self._decided(X, problem, smoother).outputs)
 

@@ -188,7 +188,7 @@ def fit_calibration(
         means, outputs, weight = means[kept], outputs[kept], weight[kept]
         rows = kept if isinstance(rows, slice) else np.asarray(rows)[kept]
     logistic = isotonic = risks = left = happened = None
-    parts = problem.space.marginal_parts()
+    parts = problem.observations.marginal_parts()
     if parts and problem.recalibrates():
         told = problem.marginals(means, rows, parts[0])
         truth = problem.known_marginals(outputs, means, parts[0], rows)

@@ -392,7 +392,7 @@ def are_training_rows(model: Any, X: Any, y: Any) -> bool:
     """
     if X is None or y is None:
         return True  # the bounds say what they need
-    truth, known = np.asarray(model.space_.validate(y)), np.asarray(model.outputs_)
+    truth, known = np.asarray(model.observation_space_.validate(y)), np.asarray(model.outputs_)
     rows = getattr(model.smoother_, "X_fit_", None)
     given = None if rows is None else read_inputs(model, X)
     if getattr(given, "shape", None) is None or hasattr(given, "tokens"):

@@ -33,6 +33,8 @@ def estimator_type(learner: Any) -> str | None:
     if learner.space is None and not learner.infers_labels:
         return None
     space = getattr(learner, "space_", learner.space)
+    if space is not None and learner.loss is not None:
+        space = resolve_loss(learner.loss).observation_space(space)
     if space is not None:  # which may be anything as long as it is not checked
         kind: str | None = getattr(space, "estimator_type", None)
         return kind
@@ -162,7 +164,7 @@ class MarginalPredictor:
         rankings leave a pair open, NaN where parts are missing.
         """
         check_is_fitted(self)
-        truth = read_truth(self.space_, y)
+        truth = read_truth(self.observation_space_, y)
         if self.tokens_ is not None:
             q = len(self.space_.symbols_)
             table = np.vstack([np.eye(q), np.full((1, q), np.nan)])
@@ -220,10 +222,11 @@ def _frame(marginals: np.ndarray, axes: list[Any], index: Any) -> Any:
 def told_parts(learner: Any, parts: str | None) -> tuple[str, bool]:
     """Which parts are asked for, and whether means that were fitted tell of them."""
     check_is_fitted(learner)
-    known, told = learner.space_.marginal_losses, learner.problem_.space.marginal_parts()
+    seen = learner.observation_space_
+    known, told = seen.marginal_losses, learner.problem_.observations.marginal_parts()
     if not known:
         raise ValueError(
-            f"predict_marginals: outputs of {type(learner.space_).__name__} have no parts with "
+            f"predict_marginals: {type(seen).__name__}, which y holds, have no parts with "
             "probabilities."
         )
     if parts is None:

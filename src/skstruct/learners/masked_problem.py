@@ -53,7 +53,7 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
 
     def targets(self) -> np.ndarray:
         """psi(y_i), NaN where it was not observed, and a column of ones; (n, q + 1)."""
-        psi = dense(self.space.targets(self.outputs))
+        psi = dense(self.observations.targets(self.outputs))
         fill = np.nan if self.filling is None else self.filling
         psi = np.where(self.observed, psi, fill)
         return np.hstack([psi, np.ones((len(psi), 1))])
@@ -61,8 +61,8 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
     def masked_targets(self, partial: PartialOutputs) -> np.ndarray:
         """The same of other outputs, of which nothing is filled."""
         psi = np.where(
-            self.space.known_targets(partial.observed),
-            dense(self.space.targets(partial.outputs)),
+            self.observations.known_targets(partial.observed),
+            dense(self.observations.targets(partial.outputs)),
             np.nan,
         )
         return np.hstack([psi, np.ones((len(psi), 1))])
@@ -78,7 +78,9 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
         """Targets given what is known of each output, by means given the inputs; NaN where
         nothing is known; None where parts say nothing of each other.
         """
-        found: np.ndarray | None = self.space.filled(self.mean_embedding(means)[0], self.partial)
+        found: np.ndarray | None = self.observations.filled(
+            self.mean_embedding(means)[0], self.partial
+        )
         if found is not None:
             found[~self.partial.known.any(axis=1)] = np.nan
         return found
@@ -88,7 +90,7 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
 
     def deciding_targets(self) -> np.ndarray:
         targets = self.targets()
-        n_deciding = self.space.n_deciding()
+        n_deciding = self.observations.n_deciding(self.width)
         return targets if n_deciding is None else targets[:, :n_deciding]
 
     def for_search(self) -> RiskProblem:
@@ -125,11 +127,11 @@ class _MaskedStandIn(_JudgedByParts, StandInProblem):
 def masked_problem(space: Any, loss: Any, partial: PartialOutputs) -> MaskedProblem | None:
     """The problem of a loss on outputs that are known in part; None where it needs whole ones."""
     space, loss = pair(loss, space, partial.outputs)
-    if loss.embedding_on(space) == "weights" or not partial.by_parts:
+    if loss.needs_weights(space) or not partial.by_parts:
         return None
     if not partial.observed.any():
         raise ValueError(f"{type(space.whole).__name__}: no row of Y says anything.")
-    observed = space.known_targets(partial.observed)
+    observed = loss.observation_space(space).known_targets(partial.observed)
     if observed is None:
         return None
     return MaskedProblem(space, loss, partial, observed)

@@ -65,7 +65,7 @@ class RiskProblem:
         some: bool = False,
     ) -> None:
         self.space, self.loss, self.outputs, self.joint = space, loss, outputs, joint
-        psi = self.space.targets(outputs)
+        psi = self.observations.targets(outputs)
         self.width = psi.shape[1]
         # Columns that are zero for all training rows have mean zero: they cost nothing.
         self.used = None
@@ -77,9 +77,15 @@ class RiskProblem:
         self.by_weights = by_weights and not joint and n_columns > len(outputs)
         self._psi = _thin(psi) if self.by_weights else None
         self._measure(psi)
-        self.key: tuple[Any, ...] = (self.space.embedding, joint, self.space.embedding_key())
+        seen = self.observations
+        self.key: tuple[Any, ...] = (seen.embedding, joint, seen.embedding_key())
         if self.by_weights:
             self.key = ("weights",)
+
+    @property
+    def observations(self) -> Any:
+        """The space that truths are from, as the loss sees them: mostly that of outputs."""
+        return self.loss.observation_space(self.space)
 
     def _measure(self, psi: Any) -> None:
         """Size of a cost where all weight is on one output, and of the numbers it comes from."""
@@ -97,7 +103,7 @@ class RiskProblem:
 
     def targets_of(self, outputs: np.ndarray) -> np.ndarray:
         """The same of any outputs in canonical form."""
-        psi = self.space.targets(outputs)
+        psi = self.observations.targets(outputs)
         psi = psi if self.used is None else psi[:, self.used]
         psi = dense(psi)
         ones = np.ones((len(psi), psi.shape[1] if self.joint else 1))
@@ -114,7 +120,7 @@ class RiskProblem:
         plain = self.smooths_means and self.rows_stand_alone and not self.by_weights
         if self.used is None or not plain:
             return self.targets()
-        psi = self.space.targets(self.outputs)[:, self.used]
+        psi = self.observations.targets(self.outputs)[:, self.used]
         if psi.nnz > THIN * psi.shape[0] * psi.shape[1]:
             return self.targets()
         return sparse.csr_array(sparse.hstack([psi, np.ones((psi.shape[0], 1))]))
@@ -124,11 +130,11 @@ class RiskProblem:
         targets = self.targets()
         if self.by_weights or self.joint or self.used is not None:
             return targets
-        return targets[:, : self.space.n_deciding()]
+        return targets[:, : self.observations.n_deciding(self.width)]
 
     def target_blocks(self) -> np.ndarray | None:
         """Blocks of the targets, by the space; None for none, or for fewer than two."""
-        blocks = None if self.by_weights or self.joint else self.space.target_blocks()
+        blocks = None if self.by_weights or self.joint else self.observations.target_blocks()
         if blocks is None or len(blocks) != self.width or blocks.max(initial=0) < 1:
             return None
         blocks = blocks if self.used is None else blocks[self.used]
@@ -188,7 +194,7 @@ class RiskProblem:
 
     def recalibrates(self) -> bool:
         """Whether left-out rows calibrate marginals."""
-        fast: bool = self.space.whole.recalibrates()
+        fast: bool = self.observations.whole.recalibrates()
         return fast
 
     def left_out(self, left: np.ndarray, rows: np.ndarray | None) -> Any:
@@ -199,7 +205,7 @@ class RiskProblem:
         """The same problem where a smoother gives the weights of training rows."""
         weighing = copy.copy(self)
         weighing.by_weights, weighing.used = True, None
-        weighing._psi = _thin(self.space.targets(self.outputs))
+        weighing._psi = _thin(self.observations.targets(self.outputs))
         return weighing
 
     def marginals(
@@ -386,7 +392,8 @@ class RiskProblem:
     def _true_losses(self, decided: np.ndarray, outputs: np.ndarray) -> np.ndarray:
         """Losses, or where outputs lack what was overlooked, estimates that have their mean."""
         losses: np.ndarray
-        estimated = self.space.whole.estimates_targets and self.space.embedding == "indicators"
+        seen = self.observations
+        estimated = seen.whole.estimates_targets and seen.embedding == "indicators"
         if not estimated:
             losses = self.loss(decided, outputs)
             return losses
@@ -427,7 +434,7 @@ class RiskProblem:
         weight = weight / weight.sum()
         if self.by_weights:
             return weight[None, :]
-        psi = self.space.targets(self.outputs)
+        psi = self.observations.targets(self.outputs)
         psi = psi if self.used is None else psi[:, self.used]
         mean = np.asarray(weight @ psi).reshape(1, -1)
         return np.hstack([mean, np.ones((1, mean.shape[1] if self.joint else 1))])
@@ -561,6 +568,6 @@ def risk_problem(
 ) -> RiskProblem:
     """The problem of one loss on one space; parameters as of :class:`RiskProblem`."""
     space, loss = pair(loss, space, outputs)
-    if loss.embedding_on(space) == "weights":
+    if loss.needs_weights(space):
         return WeightProblem(space, loss, outputs)
     return RiskProblem(space, loss, outputs, joint=joint, by_weights=by_weights, some=some)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from skstruct.losses.cost_matrix import CostMatrix
     from skstruct.losses.diffusion import Diffusion
     from skstruct.losses.f_measures import F1, FBeta
+    from skstruct.losses.decisions import Cost, Regret
     from skstruct.losses.hamming import Hamming
     from skstruct.losses.hierarchical import HierarchicalLoss
     from skstruct.losses.histograms import ChiSquare, RootAbsolute, SquaredHellinger
@@ -33,6 +34,7 @@ __all__ = [
     "BilinearLoss",
     "Cauchy",
     "ChiSquare",
+    "Cost",
     "CostMatrix",
     "Diffusion",
     "EpsilonInsensitive",
@@ -51,6 +53,7 @@ __all__ = [
     "Pinball",
     "PositionLoss",
     "RankLoss",
+    "Regret",
     "RootAbsolute",
     "SeparableLoss",
     "SequenceHamming",

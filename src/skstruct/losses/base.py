@@ -27,6 +27,8 @@ class BilinearLoss(Protocol):
     def __call__(self, Y_pred: Array, Y_true: Array) -> Array: ...  # shape: (n,)
     def pairwise(self, Y_pred: Array, Y_true: Array) -> Array: ...  # shape: (n_pred, n_true)
     def embedding_on(self, space: Any) -> str: ...  # where it depends on the space
+    def observation_space(self, space: Any, within: Any = None) -> Any: ...  # of truths
+    def needs_weights(self, space: Any) -> bool: ...  # whether means do not do
     def observe(self, space: Any, outputs: Array) -> BilinearLoss: ...  # frequencies of training
     def bind(self, space: Any) -> BilinearLoss: ...  # reads names and arcs off a space
     def search_loss(self, space: Any) -> BilinearLoss: ...  # which compares penalties in its place
@@ -78,6 +80,25 @@ class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
     def embedding_on(self, space: Any) -> str:
         """The embedding in which this loss is bilinear over ``space``."""
         return self.embedding
+
+    def observation_space(self, space: Any, within: Any = None) -> Any:
+        """The space that truths are from: that of outputs, unless others are compared with them.
+
+        Of a loss whose truths are no outputs, such as costs, it reads ``y`` (``fit_validate``,
+        ``validate``, ``read_partial``) and says what is regressed on (``targets``).
+
+        Parameters
+        ----------
+        space : space of outputs
+        within : space, default=None
+            The narrower one that predictions are from, where these are restricted; outputs that
+            are true need not be in it.
+        """
+        return space
+
+    def needs_weights(self, space: Any) -> bool:
+        """Whether decisions need the weights of all training rows, and means do not do."""
+        return self.embedding_on(space) == "weights"
 
     def observe(self, space: Any, outputs: np.ndarray) -> Self:
         """This loss with what it reads off the outputs of training; most need nothing of them.

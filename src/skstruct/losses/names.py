@@ -38,6 +38,8 @@ HOMES = {  # the module of every loss, imported when it is asked for
     "KernelLoss": "kernel_induced",
     "Diffusion": "diffusion",
     "SeparableLoss": "base",
+    "Cost": "decisions",
+    "Regret": "decisions",
 }
 
 SHORT_NAMES = {
@@ -67,6 +69,8 @@ SHORT_NAMES = {
     "root_absolute": "RootAbsolute",
     "kernel": "KernelLoss",
     "diffusion": "Diffusion",
+    "cost": "Cost",
+    "regret": "Regret",
 }
 
 

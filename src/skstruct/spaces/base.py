@@ -73,9 +73,25 @@ class BaseSpace(DescribedOutputs, PartMarginals, KnownParts, BaseEstimator):  # 
         """What is regressed on for training outputs: psi, where these are like predictions."""
         return self.embed(Y)
 
-    def n_deciding(self) -> int | None:
-        """How many of the first targets decide; others tell what a decision costs. None for all."""
+    def n_deciding(self, width: int) -> int | None:
+        """How many of the first of ``width`` targets decide; others tell what a decision costs.
+
+        None for all.
+        """
         return None
+
+    def fit_costs(self, costs: Any) -> Self:
+        """Learn names that are open from a table (n, d) with a column for each coordinate of psi.
+
+        Where costs are observed, no output tells them; a frame has them above its columns.
+        """
+        return self
+
+    def own_costs(self) -> np.ndarray:
+        """Costs of the last coordinates of psi, where these belong to the space and are not
+        observed; shape (k,), none for most.
+        """
+        return np.zeros(0)
 
     def target_blocks(self) -> np.ndarray | None:
         """Which targets may be smoothed alike, a number for each; None where nothing tells."""

@@ -84,6 +84,12 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         Z, _, self.format_ = self._read(Y, self.labels_)
         return Z
 
+    def fit_costs(self, costs: Any) -> Self:
+        """Names of the columns, where labels are open; decisions come in frames where costs do."""
+        nothing = costs.iloc[:1] * 0 if hasattr(costs, "iloc") else np.zeros((1, costs.shape[1]))
+        self._fit(nothing.astype(np.int64))
+        return self
+
     def validate(self, Y: Any) -> np.ndarray:
         """Outputs in canonical form: an int8 array of shape (n, d), one column per label."""
         return self._read(Y, self.labels_)[0]

@@ -130,6 +130,8 @@ class StackedRegression:
         if self.judge is not self.problem:
             return self.judge.alone()
         space = self.model.space_
+        if self.problem.loss.observation_space(space) is not space:  # costs are no outputs
+            return None
         try:
             return risk_problem(space, resolve_loss(space.default_loss), self.problem.outputs)
         except ValueError:  # a space of the user's own, with embeddings for other losses

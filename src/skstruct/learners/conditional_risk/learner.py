@@ -284,20 +284,21 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
         if sample_weight is not None:
             sample_weight = row_weights(sample_weight, X.shape[0])
         self.space_ = self._inferred(y) if self.space is None else clone(self.space)
-        if known is not None and (masked := self.space_.with_gaps(y, known)) is not None:
+        self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
+        seen = self.observation_space_
+        if known is not None and (masked := seen.with_gaps(y, known)) is not None:
             y, known = masked, None
-        self.partial_ = read_partial(self.space_, y, known)
+        self.partial_ = read_partial(seen, y, known)
         if self.partial_ is None:
-            return TrainingData(X, self.space_.fit_validate(y), sample_weight, groups)
+            return TrainingData(X, seen.fit_validate(y), sample_weight, groups)
         return TrainingData(X, self.partial_.outputs, sample_weight, groups)
 
     def _pair(self, data: TrainingData) -> TrainingData:
         """The loss, and the problem that it makes of the space; what is left open is decided where
         the loss needs outputs as a whole.
         """
-        self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
         self.disambiguation_ = None
-        if self.partial_ is not None or self.space_.estimates_targets:
+        if self.partial_ is not None or self.observation_space_.estimates_targets:
             self.loss_ = self.loss_.for_partial(self.space_)
         self.outputs_, self.problem_ = data.outputs, None
         problem = None if self.partial_ is None else self._partial_problem(self.loss_)
@@ -362,7 +363,7 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
         problem, smoother = self._prepared()
         X, _ = self._checked(X)
         check_consistent_length(X, y)
-        truth = read_truth(self.space_, y, known)
+        truth = read_truth(self.observation_space_, y, known)
         outputs = truth.outputs
         problem = problem.judging(None if truth.is_whole else truth.known)
         problem.check_truth(X, outputs)

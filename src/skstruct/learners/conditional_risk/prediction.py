@@ -48,6 +48,11 @@ class RiskPredictor(BlockPredictor):
     starts_: Any  # where the tokens of each sequence begin; None for one input per output
     _problem: Callable[[Any], Any]
 
+    @property
+    def observation_space_(self) -> Any:
+        """The space that ``y`` is from, as the loss sees it: mostly that of outputs."""
+        return self.loss_.observation_space(self.space_)
+
     def _prepared(
         self, loss: Any = None, restrict: dict[str, Any] | None = None
     ) -> tuple[Any, Any]:

@@ -192,6 +192,7 @@ class StreamedRisk:
 
     streamed_ = False
     space_: Any
+    observation_space_: Any
     loss_: Any
     problem_: Any
     outputs_: Any
@@ -246,7 +247,7 @@ class StreamedRisk:
         data = self._read(X, y, encode=encode)
         self.filling_ = None
         if gaps:  # which later rows have, if not these
-            self.partial_ = self.space_.read_partial(y)
+            self.partial_ = self.observation_space_.read_partial(y)
         self._pair(data)
         check_by_means(self.problem_)
         return data.X
@@ -323,7 +324,7 @@ class StreamedRisk:
             self.smoother_, self.solver_ = ridge.begun_from(self.smoother_), ridge.solver
         check_by_means(self.problem_)
         problem = copy.copy(self.problem_)
-        problem.outputs = self.space_.validate(y)
+        problem.outputs = self.observation_space_.validate(y)
         check_seen(problem, problem.outputs)
         return X, problem
 
@@ -356,7 +357,7 @@ class BlockReader(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         for name in ("features_", "tokens_", "encoder_", "n_features_in_", "feature_names_in_"):
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
-        self.space_, self.problem_ = model.space_, problem.without_rows()
+        self.space_, self.problem_ = model.observation_space_, problem.without_rows()
 
     def __call__(self, block: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
         if self.problem_.has_gaps:

@@ -335,7 +335,7 @@ class QuantitySpace(GivenWhole):
         centred = Z - self.mean_
         return np.hstack([centred, centred**2])
 
-    def n_deciding(self) -> int | None:
+    def n_deciding(self, width: int) -> int | None:
         return len(self.labels_) if self.embedding == "squares" else None
 
     # ------------------------------------------------------------- means

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is observed where decisions are judged by what they cost: a cost of every coordinate."""
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from skstruct._arrays.imports import is_pandas
+from skstruct.saving import savable
+from skstruct.spaces.base import BaseSpace
+from skstruct.spaces.partial import PartialOutputs, are_partial, split_table
+
+SENSES = {"min": 1.0, "max": -1.0}
+
+
+@savable
+class CostVectors(BaseSpace):
+    r"""Costs of the coordinates of :math:`\psi`, one row for each decision.
+
+    Of c the costs of a row, every decision z of a space costs :math:`\langle c, \psi(z) \rangle`.
+    In canonical form a row is :math:`(c, \min_z \langle c, \psi(z) \rangle)`: what it would have
+    cost to know c beforehand belongs to what was observed.
+
+    Parameters
+    ----------
+    space : space of decisions
+        Under the embedding that the costs are of; its constraints hold for the optimum.
+    sense : "min" or "max", default="min"
+        Whether the numbers are costs or values, of which much is wanted; the optimum is then the
+        largest.
+    with_optimum : bool, default=False
+        Whether the optimum is regressed on, too.
+
+    Examples
+    --------
+    >>> from skstruct.spaces import LabelSets
+    >>> CostVectors(LabelSets(["bread", "milk"])).validate([[-3.0, 1.0], [2.0, 1.0]])
+    array([[-3.,  1., -3.],
+           [ 2.,  1.,  0.]])
+    """
+
+    discrete = False
+    estimator_type = "regressor"
+    part_words = ("cost", "costs")
+
+    def __init__(self, space: Any, sense: str = "min", with_optimum: bool = False) -> None:
+        self.space = space
+        self.sense = sense
+        self.with_optimum = with_optimum
+
+    @property
+    def embedding(self) -> str:  # type: ignore[override]
+        return "costs and their optimum" if self.with_optimum else "costs"
+
+    @property
+    def whole(self) -> Any:
+        return self
+
+    @property
+    def labels_(self) -> tuple[Any, ...]:
+        """Names of the coordinates, where the space has names for them."""
+        return tuple(self.space.whole.part_names() or ())
+
+    @property
+    def sign(self) -> float:
+        """1 where little is wanted, -1 where much is."""
+        if self.sense not in SENSES:
+            raise ValueError(f'sense is "min" or "max"; got {self.sense!r}.')
+        return SENSES[self.sense]
+
+    # ------------------------------------------------------------- reading
+    def fit(self, Y: Any) -> Self:
+        """Learn names that the space of decisions leaves open from the columns of a table."""
+        self.space.whole.fit_costs(self._table(Y))
+        return self
+
+    def fit_validate(self, Y: Any) -> np.ndarray:
+        return self.fit(Y).validate(Y)
+
+    def validate(self, Y: Any) -> np.ndarray:
+        """Costs with their optimum; float array of shape (n, d + 1)."""
+        costs = self._numbers(Y)
+        bad = np.argwhere(~np.isfinite(costs))
+        if len(bad):
+            row, column = bad[0]
+            raise ValueError(
+                f"{self._where(row, column)} is {costs[row, column]}; costs are finite numbers."
+            )
+        return np.column_stack([costs, self.optima(costs)])
+
+    def optima(self, costs: np.ndarray) -> np.ndarray:
+        """Cost, or value, of the best decision for every row of costs (n, d); shape (n,)."""
+        found: np.ndarray = self.space.argmin(self.full(self.sign * costs)).values
+        return self.sign * found
+
+    def best(self, observed: np.ndarray) -> Any:
+        """The decisions of least cost for canonical rows, :class:`Decoded`."""
+        return self.space.argmin(self.full(self.sign * observed[:, :-1]))
+
+    def full(self, costs: np.ndarray) -> np.ndarray:
+        """Costs (n, d), of which little is wanted, beside those that are the space's own."""
+        own = self.space.own_costs()
+        if not len(own):
+            return costs
+        return np.hstack([costs, np.broadcast_to(own, (len(costs), len(own)))])
+
+    def _table(self, Y: Any) -> Any:
+        """A frame, or an array (n, d); tables of costs, such as (n, agents, tasks), in a row."""
+        if is_pandas(Y, "DataFrame"):
+            return Y
+        if sparse.issparse(Y):
+            Y = Y.toarray()
+        costs = np.ma.filled(Y, np.nan) if isinstance(Y, np.ma.MaskedArray) else np.asarray(Y)
+        if costs.ndim < 2:
+            raise ValueError(
+                "y holds costs, a row of numbers for each decision and a column for each "
+                f"coordinate of {type(self.space.whole).__name__}; got {_shape_of(Y, costs)}."
+            )
+        return costs.reshape(len(costs), -1)
+
+    def _numbers(self, Y: Any) -> np.ndarray:
+        """Costs (n, d) as floats, columns of a frame in the order of the coordinates."""
+        table, names = self._table(Y), list(self.labels_)
+        if is_pandas(table, "DataFrame"):
+            columns = list(table.columns)
+            if columns != names and len(columns) == len(names) and set(columns) == set(names):
+                table = table[names]
+            table = table.to_numpy()
+        try:
+            return np.asarray(table, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"y holds costs, which are numbers; got {table.dtype}.") from None
+
+    def _where(self, row: Any, column: Any) -> str:
+        names = self.labels_
+        name = names[column] if column < len(names) else int(column)
+        return f"y[{row}], the cost of {name!r},"
+
+    # ------------------------------------------------------------- costs that are missing
+    def leaves_gaps(self, Y: Any) -> bool:
+        return are_partial(Y)
+
+    def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
+        """Costs of which some are missing: a row without a gap has an optimum."""
+        filled, seen = split_table(Y, known, 0.0, "Costs")
+        self.fit(filled)
+        costs = self._numbers(filled)
+        optima = np.zeros(len(costs))
+        complete = np.flatnonzero(seen.all(axis=1))
+        if len(complete):
+            here = CostVectors(self.space.rows(complete), self.sense)
+            optima[complete] = here.optima(costs[complete])
+        return PartialOutputs(np.column_stack([costs, optima]), seen, seen)
+
+    def known_targets(self, known: np.ndarray) -> np.ndarray | None:
+        if not self.with_optimum:
+            return known
+        return np.column_stack([known, known.all(axis=1)])
+
+    def naming_all(self) -> Self:
+        return self
+
+    # ------------------------------------------------------------- what is regressed on
+    def embed(self, Z: np.ndarray) -> np.ndarray:
+        Z = np.asarray(Z, dtype=np.float64)
+        return Z if self.with_optimum else Z[:, :-1]
+
+    def n_deciding(self, width: int) -> int | None:
+        return width - 1 if self.with_optimum else None
+
+    def contains(self, Z: np.ndarray) -> np.ndarray:
+        return np.isfinite(np.asarray(Z, dtype=np.float64)).all(axis=1)
+
+    def restore(self, Z: np.ndarray, index: Any = None) -> Any:
+        """The costs alone; a frame with the names of coordinates where there is an index."""
+        costs = np.asarray(Z)[:, :-1]
+        if index is None:
+            return costs
+        import pandas
+
+        names = self.labels_
+        columns = list(names) if len(names) == costs.shape[1] else None
+        return pandas.DataFrame(costs, index=index, columns=columns)
+
+    def rows(self, index: Any) -> Self:
+        return type(self)(self.space.rows(index), self.sense, self.with_optimum)
+
+    def argmin(self, costs: np.ndarray) -> Any:
+        """Costs are observed, not decided upon."""
+        raise NotImplementedError("CostVectors are observed; decisions are those of their space.")
+
+
+def _shape_of(Y: Any, costs: np.ndarray) -> str:
+    first = f"{Y[0]!r:.60} first" if costs.dtype == object and len(costs) else ""
+    return first or f"{costs.dtype} of shape {costs.shape}"
