@@ -33,7 +33,7 @@ def read_labelled(model: Any, path: Any, options: dict[Any, Any], *, quiet: bool
 
     Parts of the outputs may be missing.
     """
-    from skstruct.spaces.truth import read_truth
+    from skstruct.spaces.truth import read_truth, seen_by
 
     known = _as_trained(model, options)
     ways = [known]
@@ -42,7 +42,7 @@ def read_labelled(model: Any, path: Any, options: dict[Any, Any], *, quiet: bool
 
     def read(data: Any) -> Any:
         X, y = model.inputs(data), model.outputs(data)
-        read_truth(model.learner_.space_, y)
+        read_truth(seen_by(model.learner_), y)
         return X, y
 
     data, (X, y) = _first_that_works(path, _with_and_without_ids(ways, options), read, quiet)

@@ -86,9 +86,9 @@ def _disagreement(model: Any, X: Any) -> np.ndarray:
             f'{name}. Give by="risk".'
         )
     (read, _), problem = model._checked(X), model.problem_
-    first = (
-        None if problem.by_weights else problem.observations.n_deciding(problem.width)
-    )  # no squares of quantities
+    first = None
+    if not problem.by_weights:  # no squares of quantities, no optimum of costs
+        first = problem.observations.n_deciding(problem.width)
     if not hasattr(read, "tokens"):
         return np.asarray(smoother.disagreement(read, first))
     sums = sums_of_sequences(smoother.disagreement(read.tokens, first), read.starts)

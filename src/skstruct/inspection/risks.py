@@ -11,7 +11,7 @@ from skstruct.inspection.drawing import axes_of, literal_legend, written
 from skstruct.learners.token_problem import check_predicted_lengths
 from skstruct.losses import ZeroOne
 from skstruct.losses.base import same_width
-from skstruct.spaces.truth import Truth, read_truth
+from skstruct.spaces.truth import Truth, read_truth, seen_by
 
 
 def risks_and_losses(
@@ -62,7 +62,8 @@ def judged(
     space: Any, predicted: Any, y: Any, learner: Any = None, known: Any = None
 ) -> tuple[np.ndarray, Truth]:
     """Predictions (of a learner) in canonical form, and what is known of the truth."""
-    predicted, truth = space.validate(predicted), read_truth(space, y, known)
+    seen = space if learner is None else seen_by(learner)
+    predicted, truth = space.validate(predicted), read_truth(seen, y, known)
     if len(predicted) != len(truth):
         raise ValueError(f"X has {len(predicted)} rows and y has {len(truth)}.")
     check_predicted_lengths(learner, predicted, truth.outputs)

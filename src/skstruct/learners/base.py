@@ -35,7 +35,7 @@ from skstruct.learners.inputs import (
 from skstruct.learners.marginals import MarginalPredictor, opened_space
 from skstruct.learners.partial_outputs import read_outputs
 from skstruct.learners.token_problem import check_positions
-from skstruct.losses import resolve_loss
+from skstruct.losses import pair, resolve_loss
 from skstruct.spaces.base import check_k
 from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.contracts import Decoded
@@ -156,6 +156,8 @@ class BlockPredictor(MarginalPredictor, InputReader, Configured, BaseEstimator):
     problem and a smoother of its targets.
     """
 
+    outputs_: np.ndarray
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -242,9 +244,16 @@ class BlockPredictor(MarginalPredictor, InputReader, Configured, BaseEstimator):
         return Decoded(outputs, best.values, best.bounds)
 
     def _score(
-        self, X: Any, y: Any, sample_weight: Any, problem: Any, smoother: Any, known: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        problem: Any,
+        smoother: Any,
+        known: Any = None,
+        loss: Any = None,
     ) -> float:
-        losses = self._losses(X, y, problem, smoother, sample_weight, known)
+        losses = self._losses(X, y, problem, smoother, sample_weight, known, loss)
         return 0.0 - told_mean(losses, sample_weight)
 
     def _losses(
@@ -255,14 +264,18 @@ class BlockPredictor(MarginalPredictor, InputReader, Configured, BaseEstimator):
         smoother: Any,
         sample_weight: Any = None,
         known: Any = None,
+        loss: Any = None,
     ) -> Any:
-        """Losses of the predictions for X on what is known of y; NaN of rows that say nothing."""
+        """Losses of the predictions for X on what is known of y; NaN of rows that say nothing.
+
+        Predictions are those of the problem; they may be judged by another ``loss``.
+        """
         X, _ = self._checked(X)
         check_consistent_length(X, y, sample_weight)
-        seen = problem.loss.observation_space(self.space_, problem.space)
-        truth = read_truth(seen, y, known)
+        judge = problem.loss if loss is None else pair(loss, self.space_, self.outputs_)[1]
+        truth = read_truth(judge.observation_space(self.space_, problem.space), y, known)
         problem.check_truth(X, truth.outputs)
-        return truth.losses(problem.loss, self._decided(X, problem, smoother).outputs)
+        return truth.losses(judge, self._decided(X, problem, smoother).outputs)
 
 
 class ScoreLearner(BlockPredictor):

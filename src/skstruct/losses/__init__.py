@@ -10,9 +10,9 @@ from skstruct.losses.names import HOMES, pair, resolve_loss
 if TYPE_CHECKING:
     from skstruct.losses.base import SeparableLoss
     from skstruct.losses.cost_matrix import CostMatrix
+    from skstruct.losses.decisions import Cost, Regret
     from skstruct.losses.diffusion import Diffusion
     from skstruct.losses.f_measures import F1, FBeta
-    from skstruct.losses.decisions import Cost, Regret
     from skstruct.losses.hamming import Hamming
     from skstruct.losses.hierarchical import HierarchicalLoss
     from skstruct.losses.histograms import ChiSquare, RootAbsolute, SquaredHellinger

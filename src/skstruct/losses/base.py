@@ -60,6 +60,7 @@ class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
     """
 
     embedding = "indicators"
+    observes = "outputs"  # what truths are
     by_position = False  # whether it adds up over the positions of sequences, bigrams included
 
     @property
@@ -95,6 +96,14 @@ class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
             are true need not be in it.
         """
         return space
+
+    def check_same_truths(self, fitted: Any) -> None:
+        """Raise where a model that was fitted under another loss knows truths of another kind."""
+        if fitted.observes != self.observes:
+            raise ValueError(
+                f"{type(self).__name__} compares outputs with {self.observes}, and the model was "
+                f"fitted to {fitted.observes}: fit it under such a loss."
+            )
 
     def needs_weights(self, space: Any) -> bool:
         """Whether decisions need the weights of all training rows, and means do not do."""
@@ -277,9 +286,12 @@ class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
 
 
 def same_width(A: ArrayLike, B: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Outputs as arrays of one width: sequences are padded with -1 at their end."""
+    """Outputs as arrays of one width: sequences are padded with -1 at their end.
+
+    Those are numbers of symbols; costs, which decisions are compared with, stay as they are.
+    """
     A, B = np.asarray(A), np.asarray(B)
-    if A.ndim != 2 or B.ndim != 2 or A.shape[1] == B.shape[1]:
+    if A.ndim != 2 or B.ndim != 2 or A.shape[1] == B.shape[1] or "f" in A.dtype.kind + B.dtype.kind:
         return A, B
     width = max(A.shape[1], B.shape[1])
     A, B = (np.pad(Z, [(0, 0), (0, width - Z.shape[1])], constant_values=-1) for Z in (A, B))

@@ -29,6 +29,7 @@ class ObservedCosts(BaseLoss):
         itself when None.
     """
 
+    observes = "costs"
     with_optimum = False  # whether the expected optimum is estimated, too
 
     def __init__(self, sense: str = "min", *, embedding: str | None = None) -> None:
@@ -43,6 +44,14 @@ class ObservedCosts(BaseLoss):
         space = space if within is None else within
         view = space if self.embedding is None else space.with_embedding(self.embedding)
         return CostVectors(view, self.sense, self.with_optimum)
+
+    def check_same_truths(self, fitted: Any) -> None:
+        super().check_same_truths(fitted)
+        if fitted.sense != self.sense or fitted.embedding != self.embedding:
+            raise ValueError(
+                f"The model was fitted under {fitted!r}, whose costs {self!r} reads otherwise: "
+                "give the same sense and embedding."
+            )
 
     def bind(self, space: Any) -> Self:
         bound = copy.copy(self)
@@ -67,15 +76,17 @@ class ObservedCosts(BaseLoss):
         """What decisions cost, each under its own row of canonical truths; shape (n,)."""
         psi, own = self._embedded(Y_pred), self._own_costs()
         d = psi.shape[1] - len(own)
-        paid: np.ndarray = self._sign * np.einsum("ij,ij->i", psi[:, :d], observed[:, :d])
-        return paid + psi[:, d:] @ own
+        paid = self._sign * np.einsum("ij,ij->i", psi[:, :d], observed[:, :d])
+        costs: np.ndarray = paid + psi[:, d:] @ own
+        return costs
 
     def pairwise_costs(self, Y_pred: ArrayLike, observed: np.ndarray) -> np.ndarray:
         """The same of all decisions under all truths; shape (n_pred, n_true)."""
         psi, own = self._embedded(Y_pred), self._own_costs()
         d = psi.shape[1] - len(own)
-        paid: np.ndarray = self._sign * (psi[:, :d] @ observed[:, :d].T)
-        return paid + (psi[:, d:] @ own)[:, None]
+        paid = self._sign * (psi[:, :d] @ observed[:, :d].T)
+        costs: np.ndarray = paid + (psi[:, d:] @ own)[:, None]
+        return costs
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         costs = self._sign * (g[:, :-1] if self.with_optimum else g)
@@ -198,6 +209,11 @@ class Regret(ObservedCosts):
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         expected: np.ndarray = -self._sign * g[:, -1]
         return expected
+
+    def on_known(self, Y_pred: ArrayLike, Y_true: ArrayLike, known: np.ndarray) -> np.ndarray:
+        """Regrets of rows of which all costs are known, NaN of others."""
+        regrets = self(Y_pred, Y_true)
+        return np.where(known.all(axis=1), regrets, np.nan)
 
     def for_partial(self, space: Any) -> Any:
         """A row with gaps has no optimum: costs alone are learned."""

@@ -20,7 +20,7 @@ from skstruct.model_selection.evaluation import (
     percentile_interval,
 )
 from skstruct.spaces import Sequences
-from skstruct.spaces.truth import read_truth
+from skstruct.spaces.truth import read_truth, seen_by
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,8 @@ def _left_out(
         fitting += fitted - start
         predicting += perf_counter() - fitted
         tick()
-    said = read_truth(deciding(model).space_, y, known).in_words(deciding(model).space_)
+    seen = seen_by(deciding(model))
+    said = read_truth(seen, y, known).in_words(seen)
     return (table, scores, (fitting, predicting)), said or ""
 
 

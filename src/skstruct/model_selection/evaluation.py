@@ -20,7 +20,7 @@ from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import same_width
 from skstruct.model_selection.completions import bounds_of
 from skstruct.spaces.partial import PartialOutputs
-from skstruct.spaces.truth import Truth, check_some_told, read_truth, told_mean
+from skstruct.spaces.truth import Truth, check_some_told, read_truth, seen_by, told_mean
 
 AFFORDABLE = 10.0  # nominal seconds that a loss may take in any case
 
@@ -192,7 +192,7 @@ def evaluate(
         raise ValueError(f'missing is "known" or "bounds"; got {missing!r}.')
     check_consistent_length(X, y)
     learner = deciding(model)
-    truth = read_truth(learner.space_, y, known)
+    truth = read_truth(_seen_within(learner, restrict), y, known)
     check_some_told(truth)
     if losses is None:
         named, costly = affordable_losses(learner, len(truth))
@@ -217,7 +217,7 @@ def evaluate(
     table, told = np.column_stack(columns), truth.says
     generator = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
     low, high = percentile_interval(bootstrap_means(table[told], n_bootstrap, generator), level)
-    said = truth.in_words(learner.space_) or ""
+    said = truth.in_words(seen_by(learner)) or ""
     return [
         LossEstimate(
             name, float(table[told, j].mean()), float(low[j]), float(high[j]), baselines[j],
@@ -236,6 +236,14 @@ def _mean_ends(
     return float(lower.mean()), float(upper.mean())
 
 
+def _seen_within(model: Any, restrict: dict[str, Any] | None) -> Any:
+    """What truths are from where predictions are restricted: so is the best of all decisions."""
+    if restrict is None or not hasattr(model, "loss_"):
+        return seen_by(model)
+    narrowed = model.problem_.restricted(restrict).space
+    return model.loss_.observation_space(model.space_, narrowed)
+
+
 def deciding(model: Any) -> Any:
     """What decides: the last step of a pipeline, or the model itself."""
     return model[-1] if hasattr(model, "steps") else model
@@ -243,7 +251,7 @@ def deciding(model: Any) -> Any:
 
 def usual_losses(model: Any) -> dict[Any, Any]:
     """Losses by name by which the predictions of a fitted model are judged, its own first."""
-    space, own = model.space_, getattr(model, "loss_", None)
+    space, own = seen_by(model), getattr(model, "loss_", None)
     named = {} if own is None else {loss_name(own): own}
     for name in (space.default_loss, *space.usual_losses):
         if _fits(name, model):
@@ -290,7 +298,10 @@ def takes_loss(model: Any) -> bool:
 def _fits(loss: str, model: Any) -> bool:
     """Whether a loss can be taken of outputs of this space."""
     try:
-        pair(resolve_loss(loss), model.space_, model.outputs_)
+        resolved = resolve_loss(loss)
+        if hasattr(model, "loss_"):
+            resolved.check_same_truths(model.loss_)
+        pair(resolved, model.space_, model.outputs_)
     except (ValueError, TypeError):
         return False
     return True
@@ -375,7 +386,8 @@ def loss_scorer(loss: Any) -> Callable[..., Any]:
             return model.score(X, y, loss=resolved, **mask)
         predicted = model.predict(X, loss=resolved) if takes_loss else model.predict(X)
         space = inner.space_
-        predicted, truth = space.validate(predicted), read_truth(space, y, known)
+        seen = resolved.observation_space(space)
+        predicted, truth = space.validate(predicted), read_truth(seen, y, known)
         check_predicted_lengths(inner, predicted, truth.outputs)
         bound = pair(resolved, space, inner.outputs_)[1]
         return 0.0 - told_mean(truth.losses(bound, predicted))

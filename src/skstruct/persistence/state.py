@@ -17,6 +17,7 @@ from skstruct.exceptions import ModelFileError
 from skstruct.persistence.names import class_named
 from skstruct.persistence.scikit_learn import BUILDERS, CHECKS, PREFIX, STATES, check_jobs
 from skstruct.saving import require
+from skstruct.spaces.truth import seen_by
 
 LARGEST_SIZE = 10**8
 # Attributes that say how large something is, and that arrays are made of.
@@ -79,7 +80,7 @@ def build(name: str, state: dict[Any, Any]) -> Any:
     else:
         made = _filled(kind, _parameters(kind), state)
     if {"space_", "outputs_"} <= state.keys():
-        check_outputs(made.space_, made.outputs_)
+        check_outputs(seen_by(made), made.outputs_)
     made._check_saved()
     return made
 

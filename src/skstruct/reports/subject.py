@@ -16,7 +16,7 @@ from skstruct.inspection.risks import judged, risks_and_losses
 from skstruct.learners.tokens import are_tokens
 from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import same_width
-from skstruct.spaces.truth import check_some_told
+from skstruct.spaces.truth import check_some_told, seen_by
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,10 @@ def read_subject(model: Any, X: Any, y: Any, **options: Any) -> Subject:
     if not says.all():
         rows = np.flatnonzero(says)
         X, inner, y = (_safe_indexing(part, rows) for part in (X, inner, y))
+    right = seen_by(learner).outputs_of(read.outputs)
     predicted, truth, losses = (
         predicted[says],
-        _of_width(read.outputs, predicted)[says],
+        _of_width(right, predicted)[says],
         losses[says],
     )
     risks, risk_losses, why = _risks(learner, inner, y)

@@ -87,6 +87,12 @@ class BaseSpace(DescribedOutputs, PartMarginals, KnownParts, BaseEstimator):  # 
         """
         return self
 
+    def outputs_of(self, observed: np.ndarray) -> np.ndarray:
+        """The outputs that are right for what was observed, in canonical form: these themselves,
+        unless observations are no outputs.
+        """
+        return observed
+
     def own_costs(self) -> np.ndarray:
         """Costs of the last coordinates of psi, where these belong to the space and are not
         observed; shape (k,), none for most.

@@ -44,6 +44,14 @@ class CostVectors(BaseSpace):
     estimator_type = "regressor"
     part_words = ("cost", "costs")
 
+    @property
+    def default_loss(self) -> str:  # type: ignore[override]
+        return f"regret(sense={self.sense!r})"
+
+    @property
+    def usual_losses(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (f"cost(sense={self.sense!r})",)
+
     def __init__(self, space: Any, sense: str = "min", with_optimum: bool = False) -> None:
         self.space = space
         self.sense = sense
@@ -94,9 +102,11 @@ class CostVectors(BaseSpace):
         found: np.ndarray = self.space.argmin(self.full(self.sign * costs)).values
         return self.sign * found
 
-    def best(self, observed: np.ndarray) -> Any:
-        """The decisions of least cost for canonical rows, :class:`Decoded`."""
-        return self.space.argmin(self.full(self.sign * observed[:, :-1]))
+    def outputs_of(self, observed: np.ndarray) -> np.ndarray:
+        """The best decisions, once the costs are known."""
+        costs = self.full(self.sign * observed[:, :-1])
+        found: np.ndarray = self.space.argmin(costs).outputs
+        return found
 
     def full(self, costs: np.ndarray) -> np.ndarray:
         """Costs (n, d), of which little is wanted, beside those that are the space's own."""
@@ -170,7 +180,8 @@ class CostVectors(BaseSpace):
         return width - 1 if self.with_optimum else None
 
     def contains(self, Z: np.ndarray) -> np.ndarray:
-        return np.isfinite(np.asarray(Z, dtype=np.float64)).all(axis=1)
+        inside: np.ndarray = np.isfinite(np.asarray(Z, dtype=np.float64)).all(axis=1)
+        return inside
 
     def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         """The costs alone; a frame with the names of coordinates where there is an index."""

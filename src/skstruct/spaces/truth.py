@@ -111,6 +111,13 @@ def told_mean(losses: np.ndarray, weights: Any = None) -> float:
     return float(np.average(losses[told], weights=weights))
 
 
+def seen_by(model: Any) -> Any:
+    """The space that truths of a fitted model are from: that of outputs, unless its loss observes
+    others.
+    """
+    return getattr(model, "observation_space_", None) or model.space_
+
+
 def read_truth(space: Any, y: Any, known: Any = None) -> Truth:
     """True outputs as a fitted space reads them; it learns nothing from them.
 

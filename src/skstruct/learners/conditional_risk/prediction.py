@@ -58,7 +58,7 @@ class RiskPredictor(BlockPredictor):
     ) -> tuple[Any, Any]:
         """The problem of a loss and its constraints, and a smoother of its targets."""
         check_is_fitted(self)
-        problem = self.problem_ if loss is None else self._problem(resolve_loss(loss))
+        problem = self.problem_ if loss is None else self._other_problem(resolve_loss(loss))
         smoother = self.smoother_
         if problem.by_weights or problem.key != self.problem_.key:
             smoother = linear_part(smoother) or smoother
@@ -75,6 +75,10 @@ class RiskPredictor(BlockPredictor):
             kept = self.__dict__.setdefault("_retargeting", Retargeting())
             smoother = kept(smoother, problem)
         return problem.restricted(restrict), smoother
+
+    def _other_problem(self, loss: Any) -> Any:
+        loss.check_same_truths(self.loss_)
+        return self._problem(loss)
 
     def _telling(self, parts: str | None) -> tuple[Any, Any]:
         """A problem whose means tell of parts: the fitted one, or that of a loss that asks for
@@ -267,7 +271,10 @@ class RiskPredictor(BlockPredictor):
         """Minus the mean loss of the predictions for ``X``, on what is known of ``y``; loss and
         constraints as in ``predict``, ``known`` as in ``fit``.
         """
-        return self._score(X, y, sample_weight, *self._prepared(loss, restrict), known)
+        problem, smoother = self._prepared(loss, restrict)
+        # Where parts are missing, another loss may be learned in place of the one asked for.
+        asked = resolve_loss(loss) if loss is not None and problem.has_gaps else None
+        return self._score(X, y, sample_weight, problem, smoother, known, asked)
 
     def certify(
         self, X: Any, y: Any, *, delta: float = 0.05, bound: str | None = None, **options: Any
