@@ -55,6 +55,9 @@ TIE = 1e-12
 LOSS_LEVEL = 1e-10
 """Of a loss: searches for the most violating output take levels this close for the same."""
 
+OPTIMAL_COST = 1e-9
+"""Of an optimum, or of one if it is less: a decision that costs more by less counts as optimal."""
+
 SAME_RISK = 1e-9
 """Of the risk of the best constant: a model that is better by less gets a warning."""
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from skstruct.learners.counting_ridge.online import StochasticGradient
     from skstruct.learners.exponential_family.chains import AnnealedChains, PersistentChains
     from skstruct.learners.exponential_family.learner import ExponentialFamily
+    from skstruct.learners.exponential_family.perturbations import Perturbations
     from skstruct.learners.label_ranking.boosting import LabelRankingBoosting
     from skstruct.learners.label_ranking.classification import (
         ConstraintClassification,
@@ -50,6 +51,7 @@ __getattr__ = lazy_names(
         "OutputKernelRegressor": "output_kernel.learner",
         "PairwiseComparison": "label_ranking.classification",
         "PersistentChains": "exponential_family.chains",
+        "Perturbations": "exponential_family.perturbations",
         "Reduction": "label_ranking.reductions",
         "StochasticGradient": "counting_ridge.online",
         "StructuredPerceptron": "max_margin.perceptron",
@@ -77,6 +79,7 @@ __all__ = [
     "OutputKernelRegressor",
     "PairwiseComparison",
     "PersistentChains",
+    "Perturbations",
     "Reduction",
     "StochasticGradient",
     "StructuredPerceptron",

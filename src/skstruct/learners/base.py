@@ -286,6 +286,7 @@ class ScoreLearner(BlockPredictor):
     """
 
     space = loss = None
+    loss_: Any
     learns_partial = False  # whether parts of outputs may be missing
     _partial: Any = None  # what is known of the outputs, as long as such are learned from
 
@@ -358,13 +359,13 @@ class ScoreLearner(BlockPredictor):
         check_consistent_length(X, y)
         if reset:
             self.space_ = self._new_space(y)
-            self.outputs_, partial = read_outputs(self, self.space_, y, known)
+            self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
+            self.outputs_, partial = read_outputs(self, self.observation_space_, y, known)
             self.__dict__.pop("_partial", None)
             if partial is not None:
                 self._partial = partial
-            self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
         else:
-            self.outputs_ = self.space_.validate(y)
+            self.outputs_ = self.observation_space_.validate(y)
         check_positions(X, self.space_, self.outputs_)
         return X, row_weights(sample_weight, X.shape[0])
 
@@ -385,6 +386,11 @@ class ScoreLearner(BlockPredictor):
         return check_random_state(self.random_state).randint(2**31 - 1)
 
     # ------------------------------------------------------------------ predicting
+    @property
+    def observation_space_(self) -> Any:
+        """The space that ``y`` is from, as the loss sees it: mostly that of outputs."""
+        return self.loss_.observation_space(self.space_)
+
     def _prepared(self, *, restrict: dict[str, Any] | None = None) -> tuple[Any, Any]:
         check_is_fitted(self)
         return self.problem_.restricted(restrict), self.scores_

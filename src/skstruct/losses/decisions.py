@@ -141,7 +141,7 @@ class Cost(ObservedCosts):
     >>> from skstruct.spaces import LabelSets
     >>> X = np.linspace(0, 1, 20)[:, None]
     >>> C = np.hstack([X - 0.5, 0.25 - X])  # two things, which pay at different inputs
-    >>> model = ConditionalRiskMinimizer(LabelSets(), loss="cost", smoother="kernel_ridge")
+    >>> model = ConditionalRiskMinimizer(LabelSets(), "cost", kernel="linear", alpha=1e-3)
     >>> model.fit(X, C).predict([[0.1], [0.9]])
     array([[1, 0],
            [0, 1]])

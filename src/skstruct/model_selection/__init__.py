@@ -3,6 +3,7 @@
 
 from skstruct.model_selection.comparison import ComparedLearner, Comparison, compare
 from skstruct.model_selection.completions import completion_bounds
+from skstruct.model_selection.decision_measures import decision_scorer, regrets, relative_regret
 from skstruct.model_selection.evaluation import LossEstimate, evaluate, loss_scorer
 from skstruct.model_selection.left_out import left_out_risk
 from skstruct.model_selection.ranking_measures import (
@@ -32,6 +33,7 @@ __all__ = [
     "best_thresholds",
     "compare",
     "completion_bounds",
+    "decision_scorer",
     "evaluate",
     "hierarchical_f",
     "hierarchical_precision",
@@ -45,4 +47,6 @@ __all__ = [
     "micro_average_precision",
     "precision_at",
     "propensity_scored_precision_at",
+    "regrets",
+    "relative_regret",
 ]

@@ -125,7 +125,7 @@ class MarginalScorer:
         return f"marginal_scorer({name}{given})"
 
     def __call__(self, model: Any, X: Any, y: Any, known: Any = None) -> float:
-        learner, inputs = _last_step(model, X)
+        learner, inputs = last_step(model, X)
         space, options = learner.space_, dict(self.options)
         read = read_truth(space, y, known)
         truth = space.embed(read.outputs)
@@ -147,7 +147,7 @@ class MarginalScorer:
         return float(self.measure(scores, truth, **options))
 
 
-def _last_step(model: Any, X: Any) -> tuple[Any, Any]:
+def last_step(model: Any, X: Any) -> tuple[Any, Any]:
     """What decides, and its inputs, as the other steps of a pipeline hand them on."""
     if not hasattr(model, "steps"):
         return model, X

@@ -80,6 +80,12 @@ class Classes(GivenWhole):
         self.series_ = (Y.name, Y.dtype) if is_pandas(Y, "Series") else None
         return values
 
+    def fit_costs(self, costs: Any) -> Self:
+        """Names of the columns, where these are open: numbers from zero of an array."""
+        if self.labels is None:
+            self.fit(costs.columns if hasattr(costs, "columns") else np.arange(costs.shape[1]))
+        return self
+
     output_kind = "classes"
     part_words = ("class", "classes")
 

@@ -45,7 +45,7 @@ class CostVectors(BaseSpace):
     part_words = ("cost", "costs")
 
     @property
-    def default_loss(self) -> str:  # type: ignore[override]
+    def default_loss(self) -> str:
         return f"regret(sense={self.sense!r})"
 
     @property
@@ -68,7 +68,8 @@ class CostVectors(BaseSpace):
     @property
     def labels_(self) -> tuple[Any, ...]:
         """Names of the coordinates, where the space has names for them."""
-        return tuple(self.space.whole.part_names() or ())
+        names = self.space.whole.part_names()
+        return () if names is None else tuple(names)
 
     @property
     def sign(self) -> float:
@@ -92,8 +93,9 @@ class CostVectors(BaseSpace):
         bad = np.argwhere(~np.isfinite(costs))
         if len(bad):
             row, column = bad[0]
+            name = self._names(costs.shape[1])[column]
             raise ValueError(
-                f"{self._where(row, column)} is {costs[row, column]}; costs are finite numbers."
+                f"y[{row}], the cost of {name!r}, is {costs[row, column]}; costs are finite numbers."
             )
         return np.column_stack([costs, self.optima(costs)])
 
@@ -142,10 +144,10 @@ class CostVectors(BaseSpace):
         except (TypeError, ValueError):
             raise ValueError(f"y holds costs, which are numbers; got {table.dtype}.") from None
 
-    def _where(self, row: Any, column: Any) -> str:
+    def _names(self, d: int) -> list[Any]:
+        """Names of d coordinates: numbers where these are others than the named parts."""
         names = self.labels_
-        name = names[column] if column < len(names) else int(column)
-        return f"y[{row}], the cost of {name!r},"
+        return list(names) if len(names) == d else list(range(d))
 
     # ------------------------------------------------------------- costs that are missing
     def leaves_gaps(self, Y: Any) -> bool:
@@ -180,18 +182,19 @@ class CostVectors(BaseSpace):
         return width - 1 if self.with_optimum else None
 
     def contains(self, Z: np.ndarray) -> np.ndarray:
-        inside: np.ndarray = np.isfinite(np.asarray(Z, dtype=np.float64)).all(axis=1)
-        return inside
+        return np.asarray(np.isfinite(np.asarray(Z, dtype=np.float64)).all(axis=1))
 
     def restore(self, Z: np.ndarray, index: Any = None) -> Any:
-        """The costs alone; a frame with the names of coordinates where there is an index."""
-        costs = np.asarray(Z)[:, :-1]
+        """The costs of canonical rows, as ``written``."""
+        return self.written(np.asarray(Z)[:, :-1], index)
+
+    def written(self, costs: np.ndarray, index: Any = None) -> Any:
+        """Costs (n, d) alone, in a frame with the names of coordinates where there is an index."""
         if index is None:
             return costs
         import pandas
 
-        names = self.labels_
-        columns = list(names) if len(names) == costs.shape[1] else None
+        columns = pandas.Index(self._names(costs.shape[1]), tupleize_cols=False)
         return pandas.DataFrame(costs, index=index, columns=columns)
 
     def rows(self, index: Any) -> Self:

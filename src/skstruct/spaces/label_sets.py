@@ -86,6 +86,8 @@ class IndicatorSpace(MarkedLabels, UniformSets):
 
     def fit_costs(self, costs: Any) -> Self:
         """Names of the columns, where labels are open; decisions come in frames where costs do."""
+        if self.embedding != "indicators":
+            return self
         nothing = costs.iloc[:1] * 0 if hasattr(costs, "iloc") else np.zeros((1, costs.shape[1]))
         self._fit(nothing.astype(np.int64))
         return self

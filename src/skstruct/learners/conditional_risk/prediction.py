@@ -11,8 +11,14 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from skstruct._arrays.memory import row_blocks
 from skstruct.learners.base import BlockPredictor, Explanation
-from skstruct.learners.inputs import are_training_rows, held_out_options, refuse_training_rows
+from skstruct.learners.inputs import (
+    are_training_rows,
+    held_out_options,
+    refuse_training_rows,
+    rows_of,
+)
 from skstruct.learners.marginals import estimator_type, told_parts
 from skstruct.learners.regression import Retargeting
 from skstruct.learners.thresholds import decide_by_threshold, read_threshold
@@ -33,6 +39,10 @@ def _has_intervals(learner: Any) -> bool:
     space = getattr(learner, "space_", learner.space)
     apart = getattr(space, "coordinates_apart", space is None)
     return apart and estimator_type(learner) == "regressor"
+
+
+def _observes_costs(learner: Any) -> bool:
+    return learner.loss is not None and resolve_loss(learner.loss).observes == "costs"
 
 
 class RiskPredictor(BlockPredictor):
@@ -167,6 +177,24 @@ class RiskPredictor(BlockPredictor):
             for quantile in (level / 2, 1 - level / 2)
         )
         return lower, np.maximum(lower, upper)
+
+    @available_if(_observes_costs)  # type: ignore[untyped-decorator]
+    def predict_costs(self, X: Any) -> Any:
+        """Expected costs of all coordinates, from which decisions are made; where these are values,
+        expected values.
+
+        Returns
+        -------
+        costs : array of shape (n, d), or DataFrame with the names of coordinates where X is one
+        """
+        problem, smoother = self._prepared()
+        X, index = self._checked(X)
+        found = []
+        for rows in row_blocks(X.shape[0], problem.bytes_per_row(), self.memory):
+            means = problem.smooth(smoother, rows_of(X, rows))
+            found.append(problem.mean_embedding(means)[0])
+        width = self.outputs_.shape[1] - 1
+        return self.observation_space_.written(np.concatenate(found)[:, :width], index)
 
     def _by_threshold(self, X: Any, threshold: Any, loss: Any, restrict: Any) -> Any:
         check_is_fitted(self)

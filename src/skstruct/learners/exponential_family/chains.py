@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 from sklearn.base import BaseEstimator
 
 from skstruct._arrays.checks import is_count
+from skstruct.learners.exponential_family.perturbations import Perturbations
 from skstruct.sampling.annealed_estimates import check_accuracy
 from skstruct.saving import savable
 
-SOLVERS = ("auto", "exact", "annealed", "contrastive")
+SOLVERS = ("auto", "exact", "annealed", "contrastive", "perturbed")
 
 
 class MarkovChains(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -130,14 +131,19 @@ class AnnealedChains(MarkovChains):
     kind = "annealed"
 
 
-def resolve_solver(solver: Any) -> tuple[str, MarkovChains]:
-    """One of ``SOLVERS``, and the chains that it uses where sums are not exact."""
+def resolve_solver(solver: Any) -> tuple[str, Any]:
+    """One of ``SOLVERS``, and the chains or perturbations that it uses where sums are not exact."""
     if isinstance(solver, MarkovChains):
         solver.check()
         return "auto" if solver.prefer_exact else solver.kind, solver
+    if isinstance(solver, Perturbations):
+        solver.check()
+        return solver.kind, solver
     if not isinstance(solver, str) or solver not in SOLVERS:
         raise ValueError(
-            f"solver is one of {', '.join(SOLVERS)}, PersistentChains or AnnealedChains; got "
-            f"{solver!r}."
+            f"solver is one of {', '.join(SOLVERS)}, PersistentChains, AnnealedChains or "
+            f"Perturbations; got {solver!r}."
         )
+    if solver == "perturbed":
+        return solver, Perturbations()
     return solver, AnnealedChains() if solver == "annealed" else PersistentChains()

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.rows import dense
+from skstruct.learners.exponential_family.perturbations import PerturbedSpace
 from skstruct.sampling.chains import mean_of
 from skstruct.sampling.partition import LogPartition, chain_draws, exact_distribution, log_partition
 from skstruct.saving import savable
@@ -77,7 +78,7 @@ class ModelDistributions:
 
     Attributes
     ----------
-    solver : "auto", "exact", "annealed" or "contrastive"
+    solver : "auto", "exact", "annealed", "contrastive" or "perturbed"
         Exact distributions are used by the first two.
     n_draws, n_warmup : int
         Draws of a row for its means, and sweeps of the chains that they are the ends of.
@@ -97,9 +98,12 @@ class ModelDistributions:
     proposals: Any
     seed: int
     n_jobs: Any = None
+    perturbations: Any = None  # where outputs of the largest perturbed score are the distribution
 
     def distribution(self, space: Any, scores: np.ndarray) -> Any:
-        """The exact distribution, or None."""
+        """The exact distribution, or None; that of perturbed maxima where the model is of these."""
+        if self.perturbations is not None:
+            return PerturbedSpace(space, self.perturbations, self.seed).distribution(scores)
         if self.solver not in ("auto", "exact"):
             return None
         return exact_distribution(space, scores, required=self.solver == "exact")
@@ -140,6 +144,11 @@ class ModelDistributions:
 
     def log_partition(self, space: Any, scores: np.ndarray) -> Any:
         """ln Z of every row with its interval."""
+        if self.perturbations is not None:
+            raise ValueError(
+                "A model of perturbed maxima has no partition function, and no probabilities of "
+                "single outputs; predict_marginals and sample are known."
+            )
         method = self.solver if self.solver in ("auto", "exact") else "annealed"
         options = {"delta": self.delta, "return_interval": True, "proposals": self.proposals}
         options |= {"n_jobs": self.n_jobs}

@@ -92,10 +92,12 @@ class ExponentialFamily(ExponentialPredictor):
         compared, a fifth of more than two hundred once, and at most two thousand. "auto" begins at
         the variance of a feature over n, which is 1/n for indicators, and goes to weaker ones as
         long as that helps, or else to stronger ones; ``alpha = c2 / n`` is the c2 of crfsuite.
-    solver : "auto", "exact", "annealed", "contrastive" or chains, default="auto"
+    solver : "auto", "exact", "annealed", "contrastive", "perturbed" or chains, default="auto"
         Exact sums; gradients from chains that are annealed from the uniform distribution for each
         step (:class:`AnnealedChains`); or from chains that go on from step to step, persistent
-        contrastive divergence (:class:`PersistentChains`). ``"auto"`` is exact where possible,
+        contrastive divergence (:class:`PersistentChains`); or outputs of the largest perturbed
+        score, which any decoder finds (:class:`Perturbations`), under the Fenchel–Young loss of
+        these in place of the likelihood. ``"auto"`` is exact where possible,
         else contrastive. Where sums are not exact, partition functions are annealed estimates.
         Settings of the chains are parameters of these objects, and may be set anew after
         ``fit``: predictions go by what they are then.
@@ -129,7 +131,7 @@ class ExponentialFamily(ExponentialPredictor):
     objective_ : float; NaN where gradients are stochastic
     trace_ : array, the objective at the beginning and after each step of L-BFGS; else empty
     n_iter_, converged_ : how training ended
-    solver_ : "exact", "annealed" or "contrastive", how it was trained
+    solver_ : "exact", "annealed", "contrastive" or "perturbed", how it was trained
 
     References
     ----------
@@ -286,7 +288,7 @@ class ExponentialFamily(ExponentialPredictor):
         name, chains = resolve_solver(self.solver)
         return ModelDistributions(
             name, chains.n_draws, chains.n_warmup, chains.eps, chains.delta, chains.proposals,
-            self.seed_, self.n_jobs,
+            self.seed_, self.n_jobs, chains if name == "perturbed" else None,
         )  # fmt: skip
 
     def _learn(self, X: Any, weight: np.ndarray, level: Any) -> None:
@@ -327,6 +329,9 @@ class ExponentialFamily(ExponentialPredictor):
             )
         self._check_truth()
         rows = TrainingRows(self, self.features_map_.transform(X), share)
+        if resolve_solver(self.solver)[0] == "perturbed":
+            self.solver_ = "perturbed"
+            return rows
         self.solver_ = self._trained_by(rows.model(np.arange(len(share)), 1.0))
         return rows
 
@@ -343,6 +348,8 @@ class ExponentialFamily(ExponentialPredictor):
         """The weights of a model, begun with some."""
         if self.solver_ == "exact":
             return lbfgs(model, start, **settings)
+        if self.solver_ == "perturbed":  # a mean of maxima has kinks, which steps may end at
+            return lbfgs(model, start, **{**settings, "warn": False})
         from skstruct.learners.exponential_family.optimization import (
             StochasticGradients,
             averaged_descent,
@@ -366,7 +373,7 @@ class ExponentialFamily(ExponentialPredictor):
         def folds() -> list[Fold]:
             settings = {"X": X, **rows.splitting}
             found = split_rows(rows.split_by, rows.share, self.random_state, **settings)
-            return found if self.solver_ == "exact" else found[:1]
+            return found if self.solver_ in ("exact", "perturbed") else found[:1]
 
         def choose() -> tuple[float, LeaveOutSearch | None]:
             usual = rows.usual_penalty()
@@ -393,11 +400,13 @@ class ExponentialFamily(ExponentialPredictor):
                 "chains of training do not follow: give constraints at prediction, restrict={...}."
             )
         check_samplable(self.space_)
-        return chains.kind
+        kind: str = chains.kind
+        return kind
 
     def _check_truth(self) -> None:
         """Outputs to learn from have a probability; partial rankings stand for several."""
-        space, outputs = self.space_, self.outputs_
+        space = self.space_
+        outputs = self.observation_space_.outputs_of(self.outputs_)
         outside = ~space.contains(outputs)
         if self._partial is not None:  # sums within constraints tell of the others
             outside &= self._partial.complete

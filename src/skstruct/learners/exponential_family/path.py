@@ -8,6 +8,7 @@ from scipy import sparse
 
 from skstruct._arrays.rows import dense
 from skstruct.learners.exponential_family.chain_likelihood import ChainModel
+from skstruct.learners.exponential_family.chains import resolve_solver
 from skstruct.learners.exponential_family.likelihood import RowModel
 from skstruct.learners.exponential_family.marginal_likelihood import (
     PartialChainModel,
@@ -15,6 +16,7 @@ from skstruct.learners.exponential_family.marginal_likelihood import (
     given_log_likelihoods,
     soft_targets,
 )
+from skstruct.learners.exponential_family.perturbations import PerturbedSpace
 from skstruct.learners.partial_outputs import some_agreeing, told_apart
 from skstruct.learners.penalty_path import mean_square, rows_of
 from skstruct.learners.token_problem import ChainScores
@@ -53,7 +55,8 @@ class TrainingRows:
         self._prepare()
 
     def _prepare(self) -> None:
-        self.psi = self.space.targets(self.outputs)
+        right = self.learner.observation_space_.outputs_of(self.outputs)
+        self.psi = self.space.targets(right)
         if self.allowed is not None:
             with some_agreeing(self.space, np.flatnonzero(self.is_open)):
                 soft = soft_targets(self.allowed, self.psi, self.is_open)
@@ -86,7 +89,11 @@ class TrainingRows:
         return values if len(rows) == len(self.share) else values[rows]
 
     def _space(self, rows: np.ndarray) -> Any:
-        return self.space if len(rows) == len(self.share) else self.space.rows(rows)
+        space = self.space if len(rows) == len(self.share) else self.space.rows(rows)
+        name, perturbations = resolve_solver(self.learner.solver)
+        if name != "perturbed":
+            return space
+        return PerturbedSpace(space, perturbations, self.learner.seed_)
 
     def parts(self, model: Any, theta: np.ndarray) -> tuple[np.ndarray, ...]:
         """Weights of the features (p, d), and of transitions where there are any."""

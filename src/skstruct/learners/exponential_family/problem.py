@@ -44,6 +44,7 @@ class ExponentialProblem(RiskProblem):
 
     def __init__(self, space: Any, loss: Any, outputs: np.ndarray, distributions: Any) -> None:
         self.scored = self.space = space
+        outputs = loss.observation_space(space).outputs_of(outputs)
         self.outputs, self.distributions, self.asked = outputs, distributions, loss
         self.width = space.targets(outputs[:1]).shape[1]
         _, self.loss = pair(loss, space, outputs)
@@ -53,12 +54,13 @@ class ExponentialProblem(RiskProblem):
         """The same scores under another loss, which decides too if it is not zero-one."""
         judged = copy.copy(self)
         judged.asked = loss
-        judged.by_loss = decide and not loss.prefers_most_probable
+        # A distribution of best decisions does not know costs: the most probable one is taken.
+        judged.by_loss = decide and not (loss.prefers_most_probable or loss.observes != "outputs")
         if not judged.by_loss:
             judged.space, judged.loss = self.scored, pair(loss, self.scored, self.outputs)[1]
             return judged
         judged.space, judged.loss = pair(loss, self.scored, self._known(loss), seen=self.outputs)
-        if judged.loss.embedding_on(judged.space) == "weights":
+        if judged.loss.needs_weights(judged.space):
             raise ValueError(
                 f"{type(loss).__name__} has no finite embedding: ExponentialFamily predicts the "
                 "most probable output (loss=None), or under losses with one."

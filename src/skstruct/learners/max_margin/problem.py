@@ -62,7 +62,7 @@ class MarginProblem(RowGaps, RiskProblem):
     def __init__(
         self, space: Any, loss: Any, outputs: np.ndarray, *, relaxed: bool = False
     ) -> None:
-        if loss.embedding_on(space) == "weights":
+        if loss.needs_weights(space):
             name = type(loss).__name__
             raise ValueError(
                 f"{name} is not linear in an embedding of the outputs, which loss-augmented "
@@ -84,15 +84,20 @@ class MarginProblem(RowGaps, RiskProblem):
         self.by_rank = loss.prefers_most_probable and ranked
         if self.by_rank:
             self.space = space
-        self.psi, self.loss_psi = self.scored.embed(outputs), view.targets(outputs)
+        self._embed(outputs)
         self.n_seeing = self.width = self.psi.shape[1]
 
     def of(self, outputs: np.ndarray, starts: np.ndarray) -> Any:
         """The same problem with other examples, whose rows begin at ``starts`` (n + 1,)."""
         other = copy.copy(self)
         other.outputs = outputs
-        other.psi, other.loss_psi = self.scored.embed(outputs), self.view.targets(outputs)
+        other._embed(outputs)
         return other
+
+    def _embed(self, outputs: np.ndarray) -> None:
+        """psi of the truth, which is scored, and what the loss sees of it."""
+        seen = self.loss.observation_space(self.view)
+        self.psi, self.loss_psi = self.scored.embed(seen.outputs_of(outputs)), seen.targets(outputs)
 
     @property
     def n_rows_of(self) -> Any:

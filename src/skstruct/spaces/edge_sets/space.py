@@ -154,6 +154,10 @@ class EdgeSetSpace(IndicatorSpace):
         self._check_members(Z)
         return Z
 
+    def fit_costs(self, costs: Any) -> Self:
+        """Nothing: nodes are given, and a table of costs has no outputs."""
+        return self
+
     def _check_members(self, Z: np.ndarray) -> None:
         outside = np.flatnonzero(~self._holds(Z))
         if len(outside):
