@@ -5,7 +5,6 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.autograd.function import once_differentiable
 
 from skstruct.torch.decoding import best_embeddings
 from skstruct.torch.inputs import SENSES, check_rows, one_of
@@ -110,22 +109,34 @@ class _PerturbedMean(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, costs: Any, psi: Any, slope: Any, paired: bool) -> Any:
-        ctx.save_for_backward(psi, slope)
+        ctx.save_for_backward(costs, psi, slope)
         ctx.paired = paired
         return psi.mean(0).to(costs.dtype)
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, gradient: Any) -> Any:
-        psi, slope = ctx.saved_tensors
+        return _estimate(*ctx.saved_tensors, gradient, ctx.paired), None, None, None
+
+
+class _Estimate(torch.autograd.Function):
+    """The gradient with respect to costs; it has none itself, and says so."""
+
+    @staticmethod
+    def forward(ctx: Any, costs: Any, psi: Any, slope: Any, gradient: Any, paired: bool) -> Any:
         m = len(psi)
         values = torch.einsum("mnd,nd->mn", psi, gradient.to(psi.dtype))
         # A mean that is taken from all values changes nothing in expectation, since slopes have
         # mean zero. In pairs Z, -Z it cancels by itself; else one degree of freedom goes with it.
-        if m > 1 and not ctx.paired:
+        if m > 1 and not paired:
             values = (values - values.mean(0)) * (m / (m - 1))
-        estimate = torch.einsum("mn,mnd->nd", values, slope) / m
-        return estimate.to(gradient.dtype), None, None, None
+        return (torch.einsum("mn,mnd->nd", values, slope) / m).to(costs.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> Any:
+        raise NotImplementedError(
+            "PerturbedArgmin is differentiable once; a second derivative was asked for."
+        )
 
 
 _perturbed_mean: Any = _PerturbedMean.apply  # torch has no types for it
+_estimate: Any = _Estimate.apply
