@@ -33,6 +33,7 @@ ON_DEVICE = {  # with the number of coordinates
 cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ON_DEVICE)
 def test_devices_decode_as_the_host_does(case):
     """The decoders of devices, on the one that is always there."""
@@ -65,6 +66,8 @@ def test_axes_before_rows(case):
 def test_costs_of_another_embedding():
     with pytest.raises(ValueError, match=r"got shape \(2, 5\)"):
         decoding.best_embeddings(TREE, torch.zeros(2, 5))
+    with pytest.raises(ValueError, match=r"got shape \(1, 5\)"):
+        decoding.on_device(TREE, torch.zeros(2, 5, dtype=torch.float64))
 
 
 @cuda

@@ -25,6 +25,7 @@ def rows(space, n=3):
 
 
 # ---------------------------------------------------------------------- entropy
+@pytest.mark.slow
 @names
 @pytest.mark.parametrize("sense", ["min", "max"])
 def test_minus_log_likelihood(space, sense):
@@ -43,6 +44,7 @@ def test_minus_log_likelihood(space, sense):
     assert_allclose(given.grad, sign * (means - truth), atol=1e-12)
 
 
+@pytest.mark.slow
 @names
 def test_entropy_by_differences(space):
     costs, truth = rows(space)
@@ -59,6 +61,7 @@ def test_second_derivatives_of_entropy():
 
 
 # ---------------------------------------------------------------------- perturbed
+@pytest.mark.slow
 @names
 @pytest.mark.parametrize("noise", ["normal", "gumbel", "lognormal"])
 def test_perturbed_by_differences(space, noise):
@@ -85,6 +88,7 @@ def test_the_gradient_is_that_of_perturbed_argmin(space, sense):
     assert_allclose(given.grad, (truth - mean) * (1 if sense == "min" else -1), atol=1e-12)
 
 
+@pytest.mark.slow
 @given(
     data=st.data(),
     noise=st.sampled_from(["normal", "gumbel", "lognormal"]),
@@ -109,6 +113,7 @@ def test_never_negative_and_convex(data, noise, sense):
     assert between <= (a + b) / 2 + 1e-12
 
 
+@pytest.mark.slow
 def test_descent_finds_the_truth():
     """Gradients of few draws lead to costs under which the truth is best."""
     space = Rankings(range(4), "pairs")

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from distribution_cases import SPACES, listed
-from skstruct.spaces import Hierarchy, LabelSets, Matchings, Rankings, Sequences
+from skstruct.spaces import Classes, Hierarchy, LabelSets, Matchings, Rankings, Sequences
 
 torch = pytest.importorskip("torch")
 from skstruct.torch import Marginals, log_partition, marginals  # noqa: E402
@@ -38,6 +38,7 @@ def rows(space, scale=1.0, n=3):
     return psi, scale * rng.normal(size=(n, psi.shape[1])), rng.normal(size=(n, psi.shape[1]))
 
 
+@pytest.mark.slow
 @names
 @pytest.mark.parametrize("scale", [0.0, 1.0, 30.0])
 def test_all_outputs_are_summed(space, scale):
@@ -54,6 +55,7 @@ def test_all_outputs_are_summed(space, scale):
     assert_allclose(products, true_products, atol=1e-9 * size)
 
 
+@pytest.mark.slow
 @names
 def test_gradients_are_those_of_differences(space):
     _, u, _ = rows(space, n=2)
@@ -63,6 +65,7 @@ def test_gradients_are_those_of_differences(space):
     assert torch.autograd.gradgradcheck(lambda s: log_partition(space, s), scores)
 
 
+@pytest.mark.slow
 @names
 def test_a_chain_of_layers(space):
     """A network with marginals inside has the gradient that differences of its value show."""
@@ -73,6 +76,22 @@ def test_a_chain_of_layers(space):
     ).double()
     inputs = torch.randn(2, 3, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(lambda x: model(x) ** 2, inputs)
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        Classes(list("abc")).fit(list("abc")),
+        LabelSets(range(4)),
+        LabelSets(range(4)).restrict(include=[1], exclude=[2]),
+        Hierarchy([(0, 2), (1, 2), (2, 3)]),
+    ],
+)
+def test_closed_forms(space):
+    """Softmax, independent labels and listed outputs: no difference is taken."""
+    psi, u, v = rows(space, 3.0)
+    product = space.distribution(u).covariance_product(v)
+    assert_allclose(product, exact(psi, u, v)[2], atol=1e-14)
 
 
 def test_the_hessian_is_the_covariance():

@@ -105,6 +105,7 @@ def test_a_single_draw_is_an_output():
     assert torch.isfinite(costs.grad).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: f"{type(space).__name__}")
 @pytest.mark.parametrize("noise", ["normal", "gumbel"])
 def test_little_noise_decodes(space, noise):

@@ -34,6 +34,7 @@ def defined(psi, predicted, true):
     return loss, slope, (true * chosen).sum(axis=1) - optimum
 
 
+@pytest.mark.slow
 @names
 @pytest.mark.parametrize("sense", ["min", "max"])
 def test_the_definition(space, sense):
@@ -78,6 +79,7 @@ def test_subgradients_ties_included(first, second, true, sense):
         assert value >= regrets[costs == costs.min()].max() - 1e-12
 
 
+@pytest.mark.slow
 @given(first=numbers, true=numbers)
 def test_derivatives_in_all_directions(first, true):
     """Where nothing ties, differences of the loss are its slope."""
