@@ -61,13 +61,20 @@ class Noise:
             _check_signs(scores)
         count = self.n_samples // 2 if self.antithetic else self.n_samples
         device = scores.device if self.generator is None else self.generator.device
-        Z = torch.empty((count, *scores.shape), dtype=torch.float64, device=device)
-        if self.kind == "gumbel":
-            Z = Z.exponential_(generator=self.generator).log_().neg_()
-        else:
-            Z = Z.normal_(generator=self.generator)
-        Z = Z.to(scores.device)
+        Z = self._standard((count, *scores.shape), device).to(scores.device)
         return torch.cat([Z, -Z]) if self.antithetic else Z
+
+    def _standard(self, shape: tuple[int, ...], device: Any) -> torch.Tensor:
+        """Independent draws in float64, on the device of the generator."""
+        if device.type == "cpu":  # numpy draws several times as fast, begun by torch's generator
+            seed = torch.randint(2**62, (), generator=self.generator).item()
+            rng = np.random.default_rng(int(seed))
+            draw = rng.gumbel if self.kind == "gumbel" else rng.standard_normal
+            return torch.from_numpy(np.asarray(draw(size=shape)))
+        Z = torch.empty(shape, dtype=torch.float64, device=device)
+        if self.kind == "gumbel":
+            return Z.exponential_(generator=self.generator).log_().neg_()
+        return Z.normal_(generator=self.generator)
 
     def perturbed(self, scores: torch.Tensor, Z: torch.Tensor) -> torch.Tensor:
         """What the noise makes of scores (n, d), differentiably; shape (n_samples, n, d)."""
