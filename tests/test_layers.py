@@ -18,10 +18,10 @@ LAYERS += ["encoding", "streaming"]
 LAYERS += ["solvers", "spaces", "losses"]
 LAYERS += ["rankings", "features", "kernels", "smoothing", "bounds", "sampling", "learners"]
 LAYERS += ["model_selection", "conformal", "inspection", "datasets", "tasks", "persistence"]
-LAYERS += ["reports", "testing", "cli"]
+LAYERS += ["reports", "testing", "torch", "cli"]
 ROOMS = ["bounds", "conformal", "datasets", "encoding", "features", "inspection", "kernels"]
 ROOMS += ["learners", "losses", "model_selection", "persistence", "rankings", "reports", "sampling"]
-ROOMS += ["smoothing", "spaces", "streaming", "testing"]
+ROOMS += ["smoothing", "spaces", "streaming", "testing", "torch"]
 
 
 def upward_imports(package):

@@ -60,6 +60,7 @@ _ROOMS = (
     "streaming",
     "testing",
 )
+_OPTIONAL_ROOMS = ("torch",)  # not among ``__all__``: to import all names needs no extra
 
 __all__ = [
     "ConditionalRiskMinimizer",
@@ -91,10 +92,10 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module("skstruct.config"), name)
     if name in _FILES:
         return getattr(import_module("skstruct.persistence"), name)
-    if name in _ROOMS:
+    if name in _ROOMS + _OPTIONAL_ROOMS:
         return import_module(f"skstruct.{name}")
     raise AttributeError(f"module 'skstruct' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_OPTIONAL_ROOMS])

@@ -29,6 +29,13 @@ class Distribution(ABC):
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """``n`` independent outputs of every row in canonical form; shape (n_rows, n, ...)."""
 
+    def covariance_product(self, directions: np.ndarray) -> np.ndarray | None:
+        """Cov(psi(Y)) v of every row, the derivative of ``marginals`` in direction v (n_rows, d).
+
+        None where there is no closed form: differences of marginals tell it.
+        """
+        return None
+
 
 class StackedDistributions(Distribution):
     """Distributions of different sets of outputs, one after the other.
@@ -49,6 +56,13 @@ class StackedDistributions(Distribution):
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return np.concatenate([distribution.sample(n, rng) for distribution in self.distributions])
+
+    def covariance_product(self, directions: np.ndarray) -> np.ndarray | None:
+        ends = np.cumsum([len(part.log_partition) for part in self.distributions])[:-1]
+        parts = zip(self.distributions, np.split(directions, ends))
+        products = [distribution.covariance_product(part) for distribution, part in parts]
+        known = [product for product in products if product is not None]
+        return np.concatenate(known) if len(known) == len(products) else None
 
 
 class ChoiceDistribution(Distribution):
@@ -102,6 +116,16 @@ class ChoiceDistribution(Distribution):
         drawn = drawn_columns(self.probabilities, n, rng)
         return drawn if self.outputs_of is None else self.outputs_of(drawn)
 
+    def covariance_product(self, directions: np.ndarray) -> np.ndarray | None:
+        """Known where choices are coordinates: those of others are functions of the caller's."""
+        return self._spread(directions) if self.marginals_of is None else None
+
+    def _spread(self, values: np.ndarray) -> np.ndarray:
+        """p (v - E v) for values v of the choices; shape (n, m)."""
+        mean = (self.probabilities * values).sum(axis=1, keepdims=True)
+        spread: np.ndarray = self.probabilities * (values - mean)
+        return spread
+
 
 def drawn_columns(probabilities: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
     """``n`` columns of every row with the probabilities that stand there; int64 (n_rows, n)."""
@@ -143,3 +167,6 @@ class ListedDistribution(ChoiceDistribution):
             marginals_of=lambda probabilities: np.asarray(probabilities @ psi),
             outputs_of=lambda drawn: self.outputs[drawn],
         )
+
+    def covariance_product(self, directions: np.ndarray) -> np.ndarray:
+        return np.asarray(self._spread(np.asarray(self.psi @ directions.T).T) @ self.psi)

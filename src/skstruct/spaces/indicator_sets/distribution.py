@@ -73,6 +73,11 @@ class SubsetsDistribution(Distribution):
             outputs[row] = rng.random(outputs.shape[1:]) < probability
         return outputs
 
+    def covariance_product(self, directions: np.ndarray) -> np.ndarray:
+        marginals = self.marginals()
+        product: np.ndarray = marginals * (1.0 - marginals) * directions
+        return product
+
 
 class ForestDistribution(Distribution):
     r"""Sets that hold the parents of their members, in a forest: exact in O(d) for every row.
