@@ -50,7 +50,17 @@ def opened_space(learner: Any, y: Any) -> Any:
     """The space that was given, of the classes that are expected, or of outputs y."""
     if learner.space is not None:
         return clone(learner.space)
+    check_outputs_observed(None if learner.loss is None else resolve_loss(learner.loss))
     return infer_space(y) if learner._expected is None else Classes(learner._expected)
+
+
+def check_outputs_observed(loss: Any) -> None:
+    """Raise where a space would be learned from ``y``, and that has no outputs."""
+    if loss is not None and loss.observes != "outputs":
+        raise ValueError(
+            f"{type(loss).__name__} judges decisions: give the space that these are from, since y "
+            f"holds {loss.observes}."
+        )
 
 
 @contextmanager

@@ -32,6 +32,7 @@ from skstruct.learners.inputs import (
     takes_raw_inputs,
 )
 from skstruct.learners.leave_out import check_groups
+from skstruct.learners.marginals import check_outputs_observed
 from skstruct.learners.masked_problem import masked_problem
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import (
@@ -380,7 +381,9 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
             from skstruct.spaces.sequences import Sequences
 
             return Sequences()
-        needs = None if self.loss is None else resolve_loss(self.loss).embedding
+        loss = None if self.loss is None else resolve_loss(self.loss)
+        check_outputs_observed(loss)
+        needs = None if loss is None else loss.embedding
         return infer_space(y, quantities=needs in ("weights", "squares"))
 
     def _problem(self, loss: Any) -> Any:
