@@ -3,6 +3,7 @@
 
 Steps lead from a state to later ones: those of state s are first[s]..first[s + 1]. Step t takes
 ``column[t]`` of the costs, infinite where it is closed. ``start`` and ``end`` (1 or n,) are states.
+``target`` and ``column`` are without sign: positions that may count from the end take longer.
 """
 
 import numpy as np
@@ -23,19 +24,20 @@ def min_paths(costs, first, target, column, start, end, outputs, values):
             continue
         table[e] = 0.0
         for v in range(e - 1, s - 1, -1):
-            best, step = np.inf, -1
+            best, step = np.inf, np.int32(-1)
             for t in range(first[v], first[v + 1]):
-                if target[t] <= e:
-                    value = cost[column[t]] + table[target[t]]
-                    if value < best:
-                        best, step = value, t
+                w = target[t]
+                if w <= e:
+                    value = cost[column[t]] + table[w]
+                    step = np.int32(t) if value < best else step  # no jump: half would be foreseen
+                    best = min(value, best)
             table[v], choice[v] = best, step
         values[row] = table[s]
         if table[s] < np.inf:
             v = s
             while v < e:
                 outputs[row, column[choice[v]]] = 1
-                v = target[choice[v]]
+                v = np.int64(target[choice[v]])
 
 
 @nb.njit(cache=True, nogil=True)
@@ -66,7 +68,7 @@ def k_min_paths(costs, first, target, column, start, end, outputs, values):
         for v in range(e - 1, s - 1, -1):
             m = 0
             for t in range(first[v], first[v + 1]):
-                w = target[t]
+                w = np.int64(target[t])
                 if w > e or cost[column[t]] == np.inf:
                     continue
                 for q in range(found[w]):
@@ -81,4 +83,4 @@ def k_min_paths(costs, first, target, column, start, end, outputs, values):
             while v < e:
                 t = steps[v, q]
                 outputs[row, rank, column[t]] = 1
-                v, q = target[t], ranks[v, q]
+                v, q = np.int64(target[t]), ranks[v, q]

@@ -100,9 +100,9 @@ class PathConstraints:
 
     def allow(self, Z: np.ndarray, visited: np.ndarray) -> np.ndarray:
         """Which paths with arcs Z (n, d) through nodes (n, N) meet all but the ends; (n,)."""
-        good: np.ndarray = ((self.low <= Z) & (self.high >= Z)).all(axis=1)
-        good &= ((self.visited <= visited) & (self.open >= visited)).all(axis=1)
-        good &= Z.sum(axis=1) <= self.longest
+        arcs = np.all((self.low <= Z) & (self.high >= Z), axis=1)
+        nodes = np.all((self.visited <= visited) & (self.open >= visited), axis=1)
+        good: np.ndarray = arcs & nodes & (Z.sum(axis=1) <= self.longest)
         return good
 
     def usable(self, table: ArcTable) -> np.ndarray:
@@ -110,7 +110,7 @@ class PathConstraints:
         if self.open.all():
             return self.high
         u, v = table.edges.T
-        return self.high & self.open[:, u] & self.open[:, v]
+        return np.asarray(self.high & self.open[:, u] & self.open[:, v])
 
     def usable_onward(self, table: ArcTable) -> np.ndarray:
         """The same on a graph without cycles, where what must be used closes other arcs.
@@ -132,7 +132,7 @@ class PathConstraints:
         upto = np.zeros((n, n_nodes + 1), np.int32)  # required nodes at positions before p
         upto[:, 1:] = np.cumsum((self.visited | out | into)[:, table.order], axis=1)
         first, last = table.position[u], table.position[v]
-        return usable & (upto[:, last] == upto[:, first + 1])
+        return np.asarray(usable & (upto[:, last] == upto[:, first + 1]))
 
     def spans(self, table: ArcTable) -> np.ndarray:
         """Whether all that must be visited is between the ends, in the order; bool (1 or n,)."""

@@ -134,7 +134,9 @@ class OnwardPaths:
             coming[s] += self._shares[steps] @ coming[graph.target[steps]]
         d, kept = graph.n_columns, np.flatnonzero(graph.column < graph.n_columns)
         shape = (len(kept), d)
-        of = sparse.csr_array((np.ones(len(kept)), (np.arange(len(kept)), graph.column[kept])), shape)
+        of = sparse.csr_array(
+            (np.ones(len(kept)), (np.arange(len(kept)), graph.column[kept])), shape
+        )
         before = of * self._steps[kept, None], of * self._shares[kept, None]
         after = before[0].T @ coming[graph.target[kept]]  # (d, n_states)
         both: np.ndarray = np.asarray((before[1].T @ after[:, self.origin[kept]].T).T)
@@ -145,7 +147,8 @@ class OnwardPaths:
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """``n`` uniform paths; int8 (n, d)."""
         same = PathDistribution(self.graph, np.zeros((1, self.graph.n_columns)))
-        return same.sample(n, rng)[0]
+        drawn: np.ndarray = same.sample(n, rng)[0]
+        return drawn
 
     def listed(self, limit: int) -> np.ndarray:
         """All paths; int8 (count, d)."""

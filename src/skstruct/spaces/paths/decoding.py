@@ -100,7 +100,8 @@ def _onward(
     many = () if k is None else (k,)
     outputs, values = np.zeros((n, *many, d), np.int8), np.empty((n, *many))
     decoder = min_paths if k is None else k_min_paths
-    decoder(costs, graph.first, graph.target, graph.column, start, end, outputs, values)
+    target, column = graph.target.view(np.uint32), graph.column.view(np.uint32)
+    decoder(costs, graph.first, target, column, start, end, outputs, values)
     return outputs, values
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Paths in the user's own format: nodes along the way, arcs, or 0/1 rows with a column per arc."""
 
+import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class PathFormat:
         for i, row in enumerate(nodes.tolist()):
             names = [table.nodes[v] for v in row if v >= 0]
             if self.kind == "arcs":
-                names = [self._arc(pair, table) for pair in zip(names, names[1:])]
+                names = [self._arc(pair, table) for pair in itertools.pairwise(names)]
             rows[i] = self.container(names)
         if self.series is not None:
             import pandas
@@ -49,11 +50,15 @@ class PathFormat:
 def read_paths(Y: Any, table: ArcTable) -> tuple[np.ndarray, PathFormat]:
     """Arcs of every row, int8 (n, d), and the format of ``Y``; whether these are paths is open."""
     if is_pandas(Y, "DataFrame") or sparse.issparse(Y) or _is_numeric(Y):
-        Z, _, format = read_label_sets(Y, table.labels, used_by=NAME)
-        return Z, PathFormat("table", table=format)
+        return _from_table(Y, table)
+    if is_pandas(Y, "Series"):
+        Z, format = read_paths(list(Y), table)
+        if format.kind == "table":
+            raise ValueError(f"{NAME}: a Series holds lists of nodes, or of arcs.")
+        return Z, replace(format, series=(Y.name,))
     if isinstance(Y, (str, bytes)) or not isinstance(Y, Iterable):
         raise ValueError(f"{NAME} expects a list of paths, one per sample; got {Y!r}.")
-    rows, series = list(Y), (Y.name,) if is_pandas(Y, "Series") else None
+    rows: list[Any] = list(Y)
     refuse_empty(rows, NAME)
     for i, row in enumerate(rows):
         if isinstance(row, (str, bytes, set, frozenset)) or not hasattr(row, "__len__"):
@@ -61,8 +66,7 @@ def read_paths(Y: Any, table: ArcTable) -> tuple[np.ndarray, PathFormat]:
                 f"{NAME} expects a list of nodes, or of arcs, in each row; Y[{i}] is {row!r}."
             )
     if _are_indicators(rows, table):
-        Z, _, format = read_label_sets(np.array(rows), table.labels, used_by=NAME)
-        return Z, PathFormat("table", table=format)
+        return _from_table(np.array(rows), table)
     container = tuple if isinstance(rows[0], tuple) else list
     entry = next((row[0] for row in rows if len(row)), None)
     of_nodes = is_label(plain_name(entry), table.number) or not isinstance(entry, (tuple, list))
@@ -75,7 +79,12 @@ def read_paths(Y: Any, table: ArcTable) -> tuple[np.ndarray, PathFormat]:
             if Z[i, j]:
                 raise ValueError(f"{NAME}: Y[{i}] takes {table.labels[j]!r} twice.")
             Z[i, j] = 1
-    return Z, PathFormat(kind, container, series)
+    return Z, PathFormat(kind, container)
+
+
+def _from_table(Y: Any, table: ArcTable) -> tuple[np.ndarray, PathFormat]:
+    Z, _, format = read_label_sets(Y, table.labels, used_by=NAME)
+    return Z, PathFormat("table", table=format)
 
 
 def _is_numeric(Y: Any) -> bool:
@@ -104,7 +113,7 @@ def _steps(row: Any, table: ArcTable, i: int) -> list[Any]:
     if len(set(names)) < len(names):
         twice = next(name for k, name in enumerate(names) if name in names[:k])
         raise ValueError(f"{NAME}: Y[{i}] visits {twice!r} twice; a path visits a node once.")
-    return list(zip(names, names[1:]))
+    return list(itertools.pairwise(names))
 
 
 def trace_paths(

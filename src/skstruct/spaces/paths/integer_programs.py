@@ -62,13 +62,15 @@ def min_simple_path(
     cost = np.where(np.isfinite(problem.cost), problem.cost, 0.0)
     scale = max(np.abs(cost).max(initial=0.0), np.finfo(float).tiny)
     best, value = known, np.inf if known is None else float(cost @ known)
-    bound = -np.inf
+    if not len(program.columns):
+        return best, value, value
+    bound = _least_out(program, cost)
     while (left := deadline - time.monotonic()) > 0:
-        answer = program.solve(cost[program.columns] * (STRETCH / scale), left)
+        answer = program.solve(STRETCH * (cost[program.columns] / scale), left)
         if answer.status == INFEASIBLE:
             return (best, value, value) if best is not None else (None, np.inf, np.inf)
         if answer.mip_dual_bound is not None:
-            bound = max(bound, float(answer.mip_dual_bound) * (scale / STRETCH))
+            bound = max(bound, float(answer.mip_dual_bound) / STRETCH * scale)
         if answer.x is None:
             break
         output, cycles = program.parts(np.rint(answer.x).astype(bool))
@@ -77,8 +79,15 @@ def min_simple_path(
                 best, value = output, float(cost @ output)
             break
         program.cut(cycles)
-    closed = value - bound <= SOLVER_GAP * max(scale, abs(value))
+    closed = best is not None and value - bound <= SOLVER_GAP * max(scale, abs(value))
     return best, value, value if closed else min(bound, value)
+
+
+def _least_out(program: "_Program", cost: np.ndarray) -> float:
+    """A bound before anything is solved: every node is left by its best arc, or not at all."""
+    least = np.zeros(len(program.problem.table.nodes))
+    np.minimum.at(least, program.tails, cost[program.columns])
+    return float(least.sum())
 
 
 class _Program:
@@ -97,9 +106,9 @@ class _Program:
         least = problem.visited.astype(float)
         least[problem.target] = 0.0  # it is entered, and never left
         used = np.flatnonzero(problem.low)
-        either = sparse.csr_array(
-            (ones, (self.columns, at)), shape=(len(problem.cost), m)
-        )[used]  # a column without direction is used in one of two ways
+        either = sparse.csr_array((ones, (self.columns, at)), shape=(len(problem.cost), m))[
+            used
+        ]  # a column without direction is used in one of two ways
         all_steps = sparse.csr_array(np.ones((1, m)))
         self.blocks: list[Any] = [
             (self.leaving - entering, supply, supply),

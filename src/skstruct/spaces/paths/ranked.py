@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The k best paths: k entries of every state where there are no cycles, Yen's algorithm elsewhere."""
+"""The k best paths: k entries of every state without cycles, Yen's algorithm with them."""
 
+import itertools
 from dataclasses import replace
 from typing import Any
 
@@ -78,7 +79,7 @@ def _pieces(
     """Paths that share the first i arcs, and take another one then, for every i."""
     m = len(nodes) - 1
     names = [table.nodes[v] for v in nodes]
-    arcs = np.array([table.column_of[pair] for pair in zip(names, names[1:])], np.int64)
+    arcs = np.array([table.column_of[pair] for pair in itertools.pairwise(names)], np.int64)
     begun, closed, passed = (np.tile(mask, (m, 1)) for mask in (begun, closed, passed))
     piece, before = np.nonzero(np.tri(m, m, -1, dtype=bool))
     begun[piece, arcs[before]] = True

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Simple paths from a source to a target of a graph."""
 
+import itertools
 from collections.abc import Sized
 from dataclasses import replace
 from functools import cached_property
@@ -11,16 +12,13 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from skstruct._arrays.checks import is_count
-from skstruct.exceptions import InfeasibleError, UndecidableError
+from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
-from skstruct.solvers.distributions import Distribution, StackedDistributions
-from skstruct.spaces.base import BaseSpace, CountedSpace, check_k
-from skstruct.spaces.common.counting import LIMIT
+from skstruct.spaces.base import check_k
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.constraints import label_mask
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
-from skstruct.spaces.edge_sets.distribution import PathDistribution, PathGraph
 from skstruct.spaces.paths.arcs import NAME, ArcTable, grid_arcs, read_graph
 from skstruct.spaces.paths.constraints import (
     OPEN_END,
@@ -28,19 +26,14 @@ from skstruct.spaces.paths.constraints import (
     read_ends,
     read_length,
 )
-from skstruct.spaces.paths.counting import (
-    ListedPaths,
-    OnwardPaths,
-    list_simple_paths,
-    state_graph,
-)
-from skstruct.spaces.paths.decoding import MOST_NODES, decode, ends_open, visited_nodes
+from skstruct.spaces.paths.decoding import MOST_NODES, decode, visited_nodes
+from skstruct.spaces.paths.distribution import CountedPaths
 from skstruct.spaces.paths.formats import PathFormat, read_paths, trace_paths
 from skstruct.spaces.paths.ranked import k_min_cost_paths
 
 
 @savable
-class ShortestPaths(CountedSpace):
+class ShortestPaths(CountedPaths):
     r"""Simple paths from a source to a target, :math:`\psi(z)_a = 1` for the arcs a on the path.
 
     .. math:: \min_z \sum_{a \in z} c_a
@@ -138,21 +131,6 @@ class ShortestPaths(CountedSpace):
         return read_graph(self.graph)
 
     @property
-    def nodes_(self) -> tuple[Any, ...]:
-        """Names of the nodes."""
-        return self._table.nodes
-
-    @property
-    def labels_(self) -> tuple[Any, ...]:
-        """Names of the coordinates: arcs as pairs of nodes."""
-        return self._table.labels
-
-    @property
-    def is_acyclic(self) -> bool:
-        """Whether the graph is directed and has no cycle: then all is exact for any costs."""
-        return self._table.order is not None
-
-    @property
     def constraints_(self) -> PathConstraints:
         """What predicted paths must obey, their ends included."""
         return self._limits
@@ -218,9 +196,6 @@ class ShortestPaths(CountedSpace):
                 f"{'row' if len(outside) == 1 else 'rows'})."
             )
 
-    def _named(self, node: int) -> str:
-        return "a node" if node == OPEN_END else repr(self.nodes_[node])
-
     def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         """Canonical outputs in the format that was seen in ``fit``; nodes along the path else."""
         Z = np.asarray(Z)
@@ -241,9 +216,8 @@ class ShortestPaths(CountedSpace):
         inside = np.asarray(((Z == 0) | (Z == 1)).all(axis=1))
         whole = np.where(inside[:, None], Z, 0).astype(np.int8)
         inside &= trace_paths(self._table, whole, source, target)[1]
-        return inside & self._limits.allow(
-            whole, visited_nodes(self._table, whole, source, target)
-        )
+        visited = visited_nodes(self._table, whole, source, target)
+        return np.asarray(inside & self._limits.allow(whole, visited))
 
     def canonical_range(self) -> tuple[int, int, int]:
         return 0, 2, len(self.labels_)
@@ -256,7 +230,7 @@ class ShortestPaths(CountedSpace):
         z = np.asarray(z)[None]
         nodes = trace_paths(self._table, z, *self._ends(1))[0][0].tolist()
         names = [self.nodes_[v] for v in nodes if v >= 0]
-        arcs = [self._table.column_of[pair] for pair in zip(names, names[1:])]
+        arcs = [self._table.column_of[pair] for pair in itertools.pairwise(names)]
         return Parts([Part(int(j), self.labels_[j]) for j in arcs])
 
     # ------------------------------------------------------------- constraints
@@ -316,13 +290,6 @@ class ShortestPaths(CountedSpace):
             "bound only", reference="exact where no cycle of negative cost is in the way"
         )
 
-    def _known_ends(self) -> PathConstraints:
-        limits = self._limits
-        for end, number in (("source", limits.source), ("target", limits.target)):
-            if (number == OPEN_END).any():
-                raise ValueError(f"{NAME}: the {end} is open; give restrict({end}=...).")
-        return limits
-
     def argmin(self, costs: np.ndarray) -> Decoded:
         """For every row the path of least cost; costs of shape (n, d), of any sign."""
         costs = self._checked_costs(costs, len(self.labels_))
@@ -337,15 +304,6 @@ class ShortestPaths(CountedSpace):
                 )
             self._raise_infeasible(i)
         return Decoded(outputs, values, bounds)
-
-    def _raise_infeasible(self, i: int) -> None:
-        limits = self._limits
-        source, target = (
-            self._named(end[min(i, len(end) - 1)]) for end in (limits.source, limits.target)
-        )
-        raise InfeasibleError(
-            f"{NAME}: no path from {source} to {target} meets the constraints in row {i}.", i
-        )
 
     def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         """The ``k`` paths of least cost of every row: outputs (n, k, d), values (n, k)."""
@@ -364,7 +322,9 @@ class ShortestPaths(CountedSpace):
         A limit of the length may take the corners away; closed arcs add up to zero.
         """
         if not self.is_acyclic:
-            raise ValueError(f"{NAME}: with cycles, flows are more than paths; there is no program.")
+            raise ValueError(
+                f"{NAME}: with cycles, flows are more than paths; there is no program."
+            )
         self._one_row()
         limits, (u, v) = self._known_ends(), self._table.edges.T
         d, n_nodes = len(u), len(self.nodes_)
@@ -378,83 +338,3 @@ class ShortestPaths(CountedSpace):
         kept = np.array([bool(closed.any()), limits.is_short])
         b_ub = np.array([0.0, float(limits.longest[0])])
         return BinaryProgram(A_ub[kept], b_ub[kept], A_eq, b_eq)
-
-    # ------------------------------------------------------------- all paths
-    def _states(self) -> PathGraph | None:
-        """Ways through a graph without cycles; None where constraints leave none."""
-        self._one_row()
-        limits = self._known_ends()
-        if not (ends_open(limits, 1)[0] and limits.spans(self._table)[0]):
-            return None
-        usable = limits.usable_onward(self._table)[0]
-        ends = int(limits.source[0]), int(limits.target[0])
-        return state_graph(self._table, usable, *ends, int(limits.longest[0]))
-
-    def _listed(self, limit: int) -> np.ndarray:
-        """Simple paths of a graph with cycles; those that constraints allow."""
-        self._one_row()
-        limits = self._known_ends()
-        if not ends_open(limits, 1)[0]:
-            return np.zeros((0, len(self.labels_)), np.int8)
-        usable = limits.usable(self._table)[0]
-        ends = int(limits.source[0]), int(limits.target[0])
-        listed = list_simple_paths(self._table, usable, *ends, limit)
-        kept: np.ndarray = listed[self.contains(listed)]
-        return kept
-
-    @cached_property
-    def _paths(self) -> Any:
-        if not self.is_acyclic:
-            return ListedPaths(self._listed(LIMIT))
-        states = self._states()
-        empty = np.zeros((0, len(self.labels_)), np.int8)
-        return ListedPaths(empty) if states is None else OnwardPaths(states)
-
-    def _some(self) -> Any:
-        if not self._paths.count:
-            self._raise_infeasible(0)
-        return self._paths
-
-    def size(self) -> int:
-        """Exact number of paths; with cycles these are listed, up to a million of them."""
-        return int(self._paths.count)
-
-    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All paths in canonical form; shape (size, d)."""
-        if not self.is_acyclic:
-            return self._listed(limit)
-        listed: np.ndarray = self._paths.listed(limit)
-        return listed
-
-    def mean_embedding(self) -> np.ndarray:
-        """Probability of every arc to be on a uniform path; shape (d,)."""
-        mean: np.ndarray = self._some().probabilities()
-        return mean
-
-    def second_moment(self) -> np.ndarray:
-        """Probability of every two arcs to be on a uniform path; shape (d, d)."""
-        moment: np.ndarray = self._some().pair_probabilities()
-        return moment
-
-    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
-        """``n`` paths drawn uniformly and independently; int8 (n, d)."""
-        drawn: np.ndarray = self._some().sample(n, np.random.default_rng(rng))
-        return drawn
-
-    def distribution(self, scores: Any) -> Distribution | None:
-        r"""The distributions :math:`p(z) \propto \exp \langle u, z \rangle` of paths; u (n, d).
-
-        By sums over the states of a graph without cycles; else by a list of all paths, or None
-        where there are too many.
-        """
-        scores = self._checked_scores(scores, len(self.labels_))
-        if not self.is_acyclic:
-            return BaseSpace.distribution(self, scores)
-        if self._limits.n_rows is not None:
-            each = [self.rows([i]) for i in range(len(scores))]
-            found = [space.distribution(scores[i : i + 1]) for i, space in enumerate(each)]
-            return StackedDistributions(found) if found else None
-        states = self._states()
-        if states is None:
-            self._raise_infeasible(0)
-        return None if states is None else PathDistribution(states, scores)
