@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Paths counted, listed, drawn and weighted: what a space of paths says of all of them."""
 
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from skstruct.solvers.distributions import Distribution, StackedDistributions
 from skstruct.spaces.base import BaseSpace, CountedSpace
 from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.edge_sets.distribution import PathDistribution, PathGraph
-from skstruct.spaces.paths.arcs import NAME, ArcTable
+from skstruct.spaces.paths.arcs import NAME, ArcTable, read_graph
 from skstruct.spaces.paths.constraints import OPEN_END, PathConstraints
 from skstruct.spaces.paths.counting import (
     ListedPaths,
@@ -23,11 +24,45 @@ from skstruct.spaces.paths.decoding import ends_open
 
 
 class CountedPaths(CountedSpace):
-    """Paths of a graph; a child brings ``_table``, ``_limits`` and ``contains``."""
+    """Paths of ``graph`` from ``source`` to ``target``, within constraints.
 
-    _table: ArcTable
-    _limits: PathConstraints
+    A child brings these parameters, and ``contains``.
+    """
+
+    graph: Any
+    source: Any
+    target: Any
     contains: Any
+    _from_parameters: ClassVar[tuple[str, ...]] = ("_table",)
+    _from_constraints: ClassVar[tuple[str, ...]] = ("_limits", "_paths")
+
+    # ------------------------------------------------------------- the graph
+    @cached_property
+    def _table(self) -> ArcTable:
+        return read_graph(self.graph)
+
+    @property
+    def constraints_(self) -> PathConstraints:
+        """What predicted paths must obey, their ends included."""
+        return self._limits
+
+    @cached_property
+    def _limits(self) -> PathConstraints:
+        n_nodes, d = len(self.nodes_), len(self.labels_)
+        none = PathConstraints.none(n_nodes, d)
+        given = none if self.constraints is None else self.constraints
+        if given.low.shape[1] != d or given.open.shape[1] != n_nodes:
+            raise ValueError(
+                f"{NAME} was restricted for {given.low.shape[1]} arcs between "
+                f"{given.open.shape[1]} nodes; there are {d} between {n_nodes}."
+            )
+        own = replace(none, source=self._own("source"), target=self._own("target"))
+        return own.narrow(given)
+
+    def _own(self, end: str) -> np.ndarray:
+        """Number of the node that a parameter names."""
+        name = getattr(self, end)
+        return np.array([OPEN_END if name is None else self._table.node(name, end)])
 
     @property
     def nodes_(self) -> tuple[Any, ...]:

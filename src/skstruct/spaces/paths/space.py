@@ -3,8 +3,6 @@
 
 import itertools
 from collections.abc import Sized
-from dataclasses import replace
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,7 +17,7 @@ from skstruct.spaces.base import check_k
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.constraints import label_mask
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
-from skstruct.spaces.paths.arcs import NAME, ArcTable, grid_arcs, read_graph
+from skstruct.spaces.paths.arcs import NAME, grid_arcs
 from skstruct.spaces.paths.constraints import (
     OPEN_END,
     PathConstraints,
@@ -91,8 +89,6 @@ class ShortestPaths(CountedPaths):
     part_words = ("arc", "arcs")
     _constraints_kind = PathConstraints
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ("graph",)
-    _from_parameters: ClassVar[tuple[str, ...]] = ("_table",)
-    _from_constraints: ClassVar[tuple[str, ...]] = ("_limits", "_paths")
 
     def __init__(
         self,
@@ -124,34 +120,6 @@ class ShortestPaths(CountedPaths):
             if not is_count(size):
                 raise ValueError(f"{NAME}.grid: {name} is a whole number from 1; got {size!r}.")
         return cls(grid_arcs(rows, columns), (0, 0), (rows - 1, columns - 1))
-
-    # ------------------------------------------------------------- the graph
-    @cached_property
-    def _table(self) -> ArcTable:
-        return read_graph(self.graph)
-
-    @property
-    def constraints_(self) -> PathConstraints:
-        """What predicted paths must obey, their ends included."""
-        return self._limits
-
-    @cached_property
-    def _limits(self) -> PathConstraints:
-        n_nodes, d = len(self.nodes_), len(self.labels_)
-        none = PathConstraints.none(n_nodes, d)
-        given = none if self.constraints is None else self.constraints
-        if given.low.shape[1] != d or given.open.shape[1] != n_nodes:
-            raise ValueError(
-                f"{NAME} was restricted for {given.low.shape[1]} arcs between "
-                f"{given.open.shape[1]} nodes; there are {d} between {n_nodes}."
-            )
-        own = replace(none, source=self._own("source"), target=self._own("target"))
-        return own.narrow(given)
-
-    def _own(self, end: str) -> np.ndarray:
-        """Number of the node that a parameter names."""
-        name = getattr(self, end)
-        return np.array([OPEN_END if name is None else self._table.node(name, end)])
 
     def _constraints_sizes(self) -> tuple[Any, ...]:
         return len(self.labels_), len(self.nodes_)
