@@ -66,6 +66,11 @@ class PathConstraints:
         """Whether some row limits the length."""
         return bool((self.longest < self.open.shape[1] - 1).any())
 
+    @property
+    def only_closes(self) -> bool:
+        """Whether arcs and nodes are closed at most, and nothing is asked of a path."""
+        return not (self.is_short or self.low.any() or self.visited.any())
+
     def _arrays(self) -> dict[str, np.ndarray]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 

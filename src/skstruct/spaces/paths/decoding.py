@@ -114,7 +114,9 @@ def _cyclic(table: ArcTable, costs: np.ndarray, limits: PathConstraints) -> Deco
     source, target = _on_each(limits.source, n), _on_each(limits.target, n)
     outputs, values, hard = _without_limits(table, closed, source, target)
     lost = ~ends_open(limits, n)
-    met = limits.allow(outputs, visited_nodes(table, outputs, source, target))
+    met = np.ones(n, bool)
+    if not limits.only_closes:
+        met = limits.allow(outputs, visited_nodes(table, outputs, source, target))
     lost |= ~met & (source == target)  # a path without arcs is the only one
     hard |= np.isfinite(values) & ~met
     outputs[lost | hard], values[lost | hard] = 0, np.inf
