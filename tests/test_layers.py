@@ -137,7 +137,8 @@ def test_circles_are_caught(tmp_path):
 GROUND = {"base", "constraints", "contracts", "common", "given_whole", "partial", "truth"}
 GROUND |= {"cost_vectors", "edge_sets", "indicator_sets", "sequence_sets"}
 STRUCTURES = {"binary_polytope", "candidates", "classes", "cliques", "cycles", "graph_nodes"}
-STRUCTURES |= {"graphs", "hierarchies", "label_sets", "matchings", "ordinal", "pairwise", "poset"}
+STRUCTURES |= {"graphs", "hierarchies", "label_sets", "matchings", "ordinal", "pairwise"}
+STRUCTURES |= {"paths", "poset"}
 STRUCTURES |= {"quantities", "rankings", "sequences", "spanning_trees", "strings", "tournaments"}
 CHOOSES = {"infer_space"}  # a space for given outputs: it knows the common ones
 PART = "sets of 0/1 indicators; the base class stands beside label sets, their relaxation"

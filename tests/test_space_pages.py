@@ -27,6 +27,8 @@ SMALL = {  # a space and some of its outputs
     "PairwiseLabels": (spaces.PairwiseLabels(), [["a"], ["b", "c"]]),
     "PairwiseStates": (spaces.PairwiseStates([(0, 1)]), [["dry", "wet"], ["wet", "dry"]]),
     "Cycles": (spaces.Cycles(), [["a", "b", "c"], ["d", "b", "a"]]),
+    "ShortestPaths": (spaces.ShortestPaths([(0, 1), (0, 2), (1, 3), (2, 3)], 0, 3),
+                      [[0, 1, 3], [0, 2, 3]]),
     "SpanningTrees": (spaces.SpanningTrees(), [[("a", "b"), ("b", "c")]]),
     "Matchings": (spaces.Matchings(), [[("a", "b")], [("b", "c")]]),
     "Graphs": (spaces.Graphs(), [[("a", "b")], [("b", "c")]]),
@@ -142,6 +144,7 @@ LARGE = {  # where decoders do not promise the best of all outputs
     "Cycles": spaces.Cycles(40),
     "Cliques": spaces.Cliques(30),
     "PairwiseLabels": spaces.PairwiseLabels("full", range(30)),
+    "ShortestPaths": spaces.ShortestPaths([(v, (v + 1) % 30) for v in range(30)], 0, 7),
     "Graphs": spaces.Graphs(30, directed=True, property="acyclic"),
     "Rankings": spaces.Rankings(range(30), "pairs"),
 }

@@ -132,6 +132,12 @@ SPACES: dict[str, Any] = {
     "Cycles": (S.Cycles(range(4)), _either([0, 1, 2, 3], [0, 2, 1, 3])),
     "Cycles, limited": (S.Cycles(range(4)).restrict(include_edges=[(0, 1)]),
                         _either([0, 1, 2, 3], [0, 1, 3, 2])),
+    "ShortestPaths": (S.ShortestPaths([arc[:2] for arc in PATHS], "s", "t"),
+                      _either(["s", "a", "t"], ["s", "b", "t"])),
+    "ShortestPaths, limited": (
+        S.ShortestPaths(_graph(*(arc[:2] for arc in PATHS), ("a", "b")), "s", "t")
+        .restrict(exclude=[("a", "b")], max_length=2),
+        _either([("s", "a"), ("a", "t")], [("s", "b"), ("b", "t")])),
     "Matchings": (S.Matchings(_graph((0, 1), (2, 3), (0, 2), (1, 3))),
                   _either([(0, 1), (2, 3)], [(0, 2), (1, 3)])),
     "Tournaments": (S.Tournaments(range(3)),

@@ -22,6 +22,7 @@ from skstruct.spaces import (
     Poset,
     Rankings,
     Sequences,
+    ShortestPaths,
     SpanningTrees,
     Tournaments,
 )
@@ -29,6 +30,7 @@ from skstruct.spaces import (
 NAMES = list("qwertyuio")
 SPACES = {
     Cycles(4): 6,
+    ShortestPaths.grid(3, 3): 12,
     SpanningTrees(4): 6,
     Matchings(4): 6,
     Cliques(4): 6,

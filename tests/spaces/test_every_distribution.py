@@ -21,6 +21,7 @@ from skstruct.spaces import (
     Poset,
     Rankings,
     Sequences,
+    ShortestPaths,
     SpanningTrees,
     Strings,
     Tournaments,
@@ -32,6 +33,7 @@ from work import n_calls
 SPACES = {
     Cycles(4): 6,
     Cycles(4, embedding="indicators"): 12,
+    ShortestPaths.grid(3, 3): 12,
     SpanningTrees(4): 6,
     Matchings(4): 6,
     Cliques(4): 6,

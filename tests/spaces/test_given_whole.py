@@ -33,6 +33,7 @@ from skstruct.spaces import (
     Poset,
     Rankings,
     Sequences,
+    ShortestPaths,
     Simplex,
     SpanningTrees,
     Sphere,
@@ -64,6 +65,10 @@ SPACES = {
     "PairwiseStates": (PairwiseStates("full", ["p", "q"], ["x", "y"]), np.array([["p", "q"]])),
     "Cliques": (Cliques(3), np.array([[1, 0, 1]])),
     "Matchings": (Matchings(4), np.array([[1, 0, 0, 0, 0, 1]])),
+    "ShortestPaths": (
+        ShortestPaths([("s", "t"), ("s", "a"), ("a", "t")], "s", "t"),
+        [["s", "a", "t"]],
+    ),
     "SpanningTrees": (SpanningTrees(3), np.array([[1, 1, 0]])),
     "Cycles": (Cycles(4, directed=False), np.array([[1, 0, 1, 1, 0, 1]])),
     "Graphs": (Graphs(3), np.array([[1, 0, 1]])),

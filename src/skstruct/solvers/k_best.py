@@ -50,8 +50,26 @@ def k_best(
         Infinite where a row has fewer outputs; ranks that no row has are left off.
     """
     part = np.zeros((n_rows, d), bool), np.ones((n_rows, d), bool)
-    outputs = np.zeros((n_rows, k, d), np.int8)
-    return _ranked(best_within, _split, lambda z: z[::-1].astype(np.int8).tobytes(), part, outputs)
+    return k_best_pieces(best_within, _split, part, np.zeros((n_rows, k, d), np.int8))
+
+
+def k_best_pieces(
+    best_within: Callable[..., Any],
+    split: Callable[..., Any],
+    part: tuple[np.ndarray, ...],
+    outputs: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same for pieces of any kind; of equal costs the order is that of :func:`k_best`.
+
+    Parameters
+    ----------
+    best_within : callable (rows, *part) -> (outputs, values)
+        Best output of each row within its part; an infinite value says that there is none.
+    split : callable (z, *part) -> arrays of the pieces of one part without z
+    part : tuple of arrays, one entry for each row
+    outputs : array of zeros of shape (n_rows, k, d), which is filled
+    """
+    return _ranked(best_within, split, lambda z: z[::-1].astype(np.int8).tobytes(), part, outputs)
 
 
 def _ranked(

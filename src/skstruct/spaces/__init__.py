@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from skstruct.spaces.ordinal import Ordinal
     from skstruct.spaces.pairwise.labels import PairwiseLabels
     from skstruct.spaces.pairwise.states import PairwiseStates
+    from skstruct.spaces.paths.space import ShortestPaths
     from skstruct.spaces.poset import Poset
     from skstruct.spaces.quantities.boxes import Box, Interval
     from skstruct.spaces.quantities.flows import Flows
@@ -69,6 +70,7 @@ __getattr__ = lazy_names(
         "Poset": "poset",
         "Rankings": "rankings.space",
         "Sequences": "sequences",
+        "ShortestPaths": "paths.space",
         "Simplex": "quantities.simplices",
         "SpanningTrees": "spanning_trees.space",
         "Sphere": "quantities.spheres",
@@ -112,6 +114,7 @@ __all__ = [
     "Restrictable",
     "Samplable",
     "Sequences",
+    "ShortestPaths",
     "Simplex",
     "SpanningTrees",
     "Sphere",

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Simple paths from a source to a target, as sets of arcs."""
