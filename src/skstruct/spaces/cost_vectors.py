@@ -93,10 +93,8 @@ class CostVectors(BaseSpace):
         bad = np.argwhere(~np.isfinite(costs))
         if len(bad):
             row, column = bad[0]
-            name = self._names(costs.shape[1])[column]
-            raise ValueError(
-                f"y[{row}], the cost of {name!r}, is {costs[row, column]}; costs are finite numbers."
-            )
+            name, cost = self._names(costs.shape[1])[column], costs[row, column]
+            raise ValueError(f"y[{row}], the cost of {name!r}, is {cost}; costs are finite numbers.")
         return np.column_stack([costs, self.optima(costs)])
 
     def optima(self, costs: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ from skstruct.model_selection import compare, decision_scorer, evaluate, loss_sc
 from skstruct.smoothing import KernelRidge
 from skstruct.spaces import BinaryPolytope, Box, Classes, LabelSets, Matchings
 
-GRID = 1e-7  # costs are rounded to a grid of 2^-26 of their size, on which ties are ties
+GRID = 1e-7  # costs are rounded to multiples of 2**-30 of their terms, on which ties are ties
 rng = np.random.default_rng(0)
 N, D = 90, 6
 X = rng.normal(size=(N, 3))
