@@ -110,7 +110,7 @@ def _ascend(C, state, price, best, steps, parent, second):
     n = len(C)
     degree = np.zeros(n, np.int64)
     highest, kept, stale, rate = -np.inf, price.copy(), 0, 2.0
-    for step in range(steps):
+    for _ in range(steps):
         value = _one_tree(C, state, price, parent, second, degree)
         if value == np.inf:
             return np.inf, degree

@@ -72,8 +72,8 @@ def load_energy_knapsack() -> KnapsackData:
     X, values = np.concatenate([X_train, X_test])[:, 1:], np.concatenate([y_train, y_test])
     if len(X) != len(values) or len(X) % _HALF_HOURS or weights.shape != (_HALF_HOURS,):
         raise DataFormatError(
-            f"expected {_HALF_HOURS} rows a day and as many weights, got {len(X)} rows of features, "
-            f"{len(values)} values and weights of shape {weights.shape}",
+            f"expected {_HALF_HOURS} rows a day and as many weights, got {len(X)} rows of "
+            f"features, {len(values)} values and weights of shape {weights.shape}",
             path=path,
         )
     days = X.reshape(-1, _HALF_HOURS, X.shape[1]), values.reshape(-1, _HALF_HOURS)
