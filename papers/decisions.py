@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predict, then optimise: what is lost when costs are predicted and decisions are paid at the truth.
+"""Predict, then optimise: what is lost when decisions are taken for predicted costs.
 
 Features x are known, costs c of a path, of items or of a round trip are not; a decision is taken
 that is best for predicted costs, and judged by c.
@@ -11,11 +11,11 @@ rows for training, 1,000 for test, noise 0 or .5, seeds 0 to 9. Electricity: 789
 hours, a knapsack of capacity 60, 120 or 180 each day; 550 days for training and 139 for test in an
 order drawn by the seed, and features of every half hour, so that one model predicts all of them.
 
-Figures are relative regrets: sum of what was lost / sum of the |optimum|, over rows of test, in per
-cent; means over seeds with standard errors. All decisions are exact. *Best possible* decides for the
-mean of c given x, which the generators know, and loses what noise alone costs. CPU seconds are those
-of learning, predicting and deciding, in one thread, as means over seeds and degrees. Methods:
-papers/decisions_peers.py; those that are not installed are left out.
+Figures are relative regrets: sum of what was lost / sum of the |optimum|, over rows of test, in
+per cent; means over seeds with standard errors. All decisions are exact. *Best possible* decides
+for the mean of c given x, which the generators know, and loses what noise alone costs. CPU seconds
+are those of learning, predicting and deciding, in one thread, as means over seeds and degrees.
+Methods: papers/decisions_peers.py; those that are not installed are left out.
 
 Usage: python papers/decisions.py [--problems NAME ...] [--degrees D ...] [--n N ...]
            [--noise W ...] [--seeds K] [--methods NAME ...] [--jobs J] [--output FOLDER] [--tables]

@@ -120,5 +120,5 @@ def energy_knapsack(capacity, seed):
     known = X[: N_ENERGY[0]].reshape(-1, X.shape[2])
     deviation = known.std(axis=0)
     X = (X - known.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
-    whole, ends = Decisions(problem, X, C, None), np.cumsum((0, *N_ENERGY, len(X)))
-    return tuple(whole.rows(slice(a, min(b, len(X)))) for a, b in zip(ends, ends[1:]))
+    whole, (first, second) = Decisions(problem, X, C, None), np.cumsum(N_ENERGY)
+    return tuple(whole.rows(slice(*ends)) for ends in ((0, first), (first, second), (second, None)))

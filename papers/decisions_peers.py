@@ -5,13 +5,13 @@ for the rows of test and the CPU seconds of learning, predicting and deciding.
 *Two stages*: costs are predicted by least squares or a forest (scikit-learn's, as it is), and the
 prediction is optimised.
 
-*PyEPO* (Tang and Khalil, 2024; tried with 2.2.7): a linear predictor trained through the problem, as
-in its notebook and the recipes of its manual: Adam with steps of .01, batches of 32 rows, 20 epochs,
-but as many steps for fewer than 1,000 rows (200 epochs of 100). Costs are divided by their mean size
-on the training rows, which changes no decision, and without which steps of .01 are too short for
-costs of hundreds. Its problems are this experiment's exact solvers, which are 40 to 300 times faster
-than its own models with OR-tools; solver="ortools" takes those instead, where there are any (paths,
-knapsacks). Its methods have the settings that its manual shows.
+*PyEPO* (Tang and Khalil, 2024; tried with 2.2.7): a linear predictor that is trained through the
+problem, as in its notebook and the recipes of its manual: Adam with steps of .01, batches of 32
+rows, 20 epochs, but as many steps for fewer than 1,000 rows (200 epochs of 100). Costs are divided
+by their mean size on the training rows, which changes no decision, and without which steps of .01
+are too short for costs of hundreds. Its problems are this experiment's exact solvers, which are 40
+to 300 times faster than its own models with OR-tools; solver="ortools" takes those instead, where
+there are any (paths, knapsacks). Its methods have the settings that its manual shows.
 """
 
 import logging
@@ -113,7 +113,7 @@ def _own_model():
     return OwnSolver
 
 
-def trained(method, X, C, X_test, problem, seed, *, network=False, solver="own"):
+def trained(method, X, C, X_test, problem, seed, *, network=False, solver="own", scaled=True):
     """Decisions for new rows of a predictor that was trained through the problem."""
     import torch
     from pyepo.data.dataset import optDataset
@@ -121,7 +121,7 @@ def trained(method, X, C, X_test, problem, seed, *, network=False, solver="own")
 
     torch.set_num_threads(1)
     torch.manual_seed(seed)
-    C = np.asarray(C, dtype=np.float32) / np.abs(C).mean()
+    C = np.asarray(C, dtype=np.float32) / (np.abs(C).mean() if scaled else 1)
     model = pyepo_model(problem, solver)
     logging.getLogger("pyepo").setLevel(logging.WARNING)
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()):  # bars of progress

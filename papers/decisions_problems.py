@@ -108,7 +108,9 @@ class Knapsack(Problem):
     def _best(self, values):
         if len(self._weights) == 1:
             return _knapsacks(values, self._weights[0], self._room[0])
-        return _multiple_knapsacks(values, self._weights, self._room)
+        joint = (self._weights / self._room[:, None]).sum(axis=0)
+        order = np.argsort(-values / joint, axis=1, kind="stable")
+        return _multiple_knapsacks(values, self._weights, self._room, joint, order)
 
 
 @nb.njit(cache=True)
@@ -136,41 +138,29 @@ def _knapsacks(values, weights, room):
 
 
 @nb.njit(cache=True)
-def _multiple_knapsacks(values, weights, room):
+def _multiple_knapsacks(values, weights, room, joint, orders):
     """Depth first, an item in before out.
 
     The bound is that of one knapsack with the weights sum_k w_kj / capacity_k, items divisible.
+    orders (n, n_items): items by falling value / joint weight.
     """
     n, n_items = values.shape
     found = np.zeros((n, n_items), np.int8)
-    joint = (weights / room.reshape(-1, 1)).sum(axis=0)
+    taken = np.zeros(n_items, np.int8)
+    left = room.copy()
     for row in range(n):
-        v = values[row]
-        order = np.argsort(-v / joint)
-        m = int((v > 0).sum())
-        taken = np.zeros(m, np.int8)
-        left = room.copy()
+        v, order = values[row], orders[row]
+        left[:] = room
         k, value, best = 0, 0.0, 0.0
         while True:
-            bound, space = value, (left / room).sum()
-            for item in order[k:m]:
-                share = min(1.0, space / joint[item])
-                bound += share * v[item]
-                space -= share * joint[item]
-                if share < 1.0:
-                    break
-            if k < m and bound > best:
-                item = order[k]
-                if (weights[:, item] <= left).all():
-                    taken[k] = 1
-                    left -= weights[:, item]
-                    value += v[item]
-                else:
-                    taken[k] = 0
+            if _bound(v, order, k, joint, left, room) + value > best:
+                taken[k] = _move(order[k], weights, left, 1)
+                if taken[k]:
+                    value += v[order[k]]
                 k += 1
                 if value > best:
                     best = value
-                    found[row] = 0
+                    found[row, :] = 0
                     for i in range(k):
                         found[row, order[i]] = taken[i]
                 continue
@@ -180,10 +170,37 @@ def _multiple_knapsacks(values, weights, room):
             if k < 0:
                 break
             taken[k] = 0
-            left += weights[:, order[k]]
+            _move(order[k], weights, left, -1)
             value -= v[order[k]]
             k += 1
     return found
+
+
+@nb.njit(cache=True)
+def _bound(v, order, k, joint, left, room):
+    """Most that items from the k-th on can be worth; 0 where none is left."""
+    space, total = 0.0, 0.0
+    for i in range(len(room)):
+        space += left[i] / room[i]
+    for i in range(k, len(order)):
+        item = order[i]
+        if v[item] <= 0 or space <= 0:
+            break
+        share = min(1.0, space / joint[item])
+        total += share * v[item]
+        space -= share * joint[item]
+    return total
+
+
+@nb.njit(cache=True)
+def _move(item, weights, left, sign):
+    """Put an item in (1), if it fits, or take it out (-1); whether that was done."""
+    for i in range(len(left)):
+        if sign * weights[i, item] > left[i]:
+            return 0
+    for i in range(len(left)):
+        left[i] -= sign * weights[i, item]
+    return 1
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results of papers/decisions.py: lines of JSON that a later run goes on from, and tables of them."""
+"""Results of papers/decisions.py: lines of JSON that a run goes on from, and their tables."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ import numpy as np
 
 FAR = 1e9  # in units of the largest cost: an edge that may not be used; its negative: that must
 FREE, OUT, IN = 0, 1, 2
+TINY = float(np.finfo(float).tiny)
 CLOSE = 1e-9  # of the costs' scale: what a bound may lack to the best tour
 ROOT_STEPS, STEPS = 120, 25
 
@@ -25,7 +26,9 @@ def shortest_tours(costs, n_nodes):
     found = np.zeros(costs.shape, np.int8)
     C = np.zeros((n_nodes, n_nodes))
     for row in range(len(costs)):
-        scale = max(np.abs(costs[row]).max(), np.finfo(np.float64).tiny)
+        scale = TINY
+        for cost in costs[row]:
+            scale = max(scale, abs(cost))
         e = 0
         for i in range(n_nodes):
             for j in range(i + 1, n_nodes):
@@ -57,18 +60,18 @@ def _best_tour(C):
         if bound >= best - CLOSE:
             top -= 1
             continue
-        if (degree == 2).all():
+        if _excess(degree) == 0:
             tour = _walk(parent, second[0])
             best = _length(C, tour)
             top -= 1
             continue
         i, j = _branching_edge(C, states[top], degree, parent, second[0], prices[top])
         # Without the edge is searched first (it lies above); with it afterwards.
-        states[top + 1] = states[top]
-        prices[top + 1] = prices[top]
+        states[top + 1, :, :] = states[top]
+        prices[top + 1, :] = prices[top]
         fits = _ask_for(states[top], i, j)
         if not fits:
-            states[top] = states[top + 1]
+            states[top, :, :] = states[top + 1]
             top -= 1
         top += 1
         forbidden = states[top]
@@ -105,6 +108,15 @@ def _completed(state, i):
 
 
 @nb.njit(cache=True)
+def _excess(degree):
+    """Sum of (degree - 2)^2, which is 0 for a tour."""
+    total = 0
+    for d in degree:
+        total += (d - 2) ** 2
+    return total
+
+
+@nb.njit(cache=True)
 def _ascend(C, state, price, best, steps, parent, second):
     """A lower bound by subgradient steps, and the degrees of the last 1-tree."""
     n = len(C)
@@ -114,7 +126,8 @@ def _ascend(C, state, price, best, steps, parent, second):
         value = _one_tree(C, state, price, parent, second, degree)
         if value == np.inf:
             return np.inf, degree
-        value -= 2 * price.sum()
+        for i in range(n):
+            value -= 2 * price[i]
         if value > highest + CLOSE:
             highest, stale = value, 0
             kept[:] = price
@@ -122,11 +135,13 @@ def _ascend(C, state, price, best, steps, parent, second):
             stale += 1
             if stale == 4:
                 rate, stale = rate / 2, 0
-        square = ((degree - 2) ** 2).sum()
+        square = _excess(degree)
         if highest >= best - CLOSE or square == 0:
             break
-        price += rate * max(best - value, CLOSE) / square * (degree - 2)
-    if not (degree == 2).all():
+        length = rate * max(best - value, CLOSE) / square
+        for i in range(n):
+            price[i] += length * (degree[i] - 2)
+    if _excess(degree):
         price[:] = kept
         _one_tree(C, state, price, parent, second, degree)
         return highest, degree
@@ -199,8 +214,10 @@ def _seen(C, state, price, i, j):
 @nb.njit(cache=True)
 def _branching_edge(C, state, degree, parent, second, price):
     """The dearest free edge of the 1-tree at a node of the highest degree."""
-    i = int(np.argmax(degree))
-    j, dearest = -1, -np.inf
+    i, j, dearest = 0, -1, -np.inf
+    for k in range(len(C)):
+        if degree[k] > degree[i]:
+            i = k
     for k in range(len(C)):
         in_tree = k != i and (parent[i] == k or parent[k] == i)
         in_tree = in_tree or (i == 0 and k == second) or (k == 0 and i == second)
@@ -252,7 +269,10 @@ def _first_tour(C):
     n = len(C)
     tour = np.arange(n)
     for k in range(1, n):
-        nearest = k + int(np.argmin(C[tour[k - 1]][tour[k:]]))
+        nearest = k
+        for other in range(k + 1, n):
+            if C[tour[k - 1], tour[other]] < C[tour[k - 1], tour[nearest]]:
+                nearest = other
         tour[k], tour[nearest] = tour[nearest], tour[k]
     better = True
     while better:
@@ -261,6 +281,8 @@ def _first_tour(C):
             for b in range(a + 2, n if a else n - 1):
                 i, j, k, m = tour[a], tour[a + 1], tour[b], tour[(b + 1) % n]
                 if C[i, k] + C[j, m] < C[i, j] + C[k, m] - CLOSE:
-                    tour[a + 1 : b + 1] = tour[a + 1 : b + 1][::-1].copy()
+                    for step in range((b - a) // 2):
+                        left, right = a + 1 + step, b - step
+                        tour[left], tour[right] = tour[right], tour[left]
                     better = True
     return tour
