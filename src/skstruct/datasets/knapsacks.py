@@ -76,5 +76,6 @@ def load_energy_knapsack() -> KnapsackData:
             f"features, {len(values)} values and weights of shape {weights.shape}",
             path=path,
         )
-    days = X.reshape(-1, _HALF_HOURS, X.shape[1]), values.reshape(-1, _HALF_HOURS)
-    return KnapsackData(*(part.astype(np.float64) for part in days), weights.astype(np.int64))
+    X = X.reshape(-1, _HALF_HOURS, X.shape[1]).astype(np.float64)
+    values = values.reshape(-1, _HALF_HOURS).astype(np.float64)
+    return KnapsackData(X, values, weights.astype(np.int64))
