@@ -11,6 +11,7 @@ from typing import Any
 from skstruct.datasets.files import data_home
 from skstruct.datasets.hierarchical import CLUS_FILES, load_hierarchical
 from skstruct.datasets.images import load_digit_shapes, load_ocr_words, load_usps
+from skstruct.datasets.knapsacks import load_energy_knapsack
 from skstruct.datasets.multilabel import fetch_multilabel, load_multilabel
 from skstruct.datasets.rankings import NAMES, load_label_ranking
 from skstruct.datasets.sequences import load_conll2000, load_enzymes
@@ -55,6 +56,9 @@ KNOWN = [
     KnownData("ocr_words", "sequence", load_ocr_words, ("ocr_letters", "letter.data")),
     KnownData("usps", "images", load_usps, ("usps", "zip.train")),
     KnownData("flickr_tours", "tours", load_flickr_tours, ("flickr_tours", "poi-Edin.csv")),
+    KnownData(
+        "energy_knapsack", "decisions", load_energy_knapsack, ("energy_knapsack", "Data.npz")
+    ),
 ]
 
 
@@ -101,6 +105,7 @@ def load(name: str, **options: Any) -> Any:
     ``usps``                          ``train``, ``train_digits``, ``test``, ``test_digits``
     ``flickr_tours``                  ``places``, ``themes``, ``coordinates``, ``tours``,
                                       ``starts``, ``durations``, ``users``, ``distances()``
+    ``energy_knapsack``               ``X``, ``values``, ``weights``
     ================================= ===========================================================
 
     Parameters
