@@ -94,7 +94,7 @@ class CostVectors(BaseSpace):
         if len(bad):
             row, column = bad[0]
             name, cost = self._names(costs.shape[1])[column], costs[row, column]
-            raise ValueError(f"y[{row}], the cost of {name!r}, is {cost}; costs are finite numbers.")
+            raise ValueError(f"y[{row}], the cost of {name!r}, is {cost}: costs are finite.")
         return np.column_stack([costs, self.optima(costs)])
 
     def optima(self, costs: np.ndarray) -> np.ndarray:
