@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from skstruct.losses.sequence_hamming import SequenceHamming
     from skstruct.losses.smooth import L2L1, Cauchy, Fair, GemanMcClure, Logistic
     from skstruct.losses.squared import Squared
+    from skstruct.losses.tail_risk import ConditionalValueAtRisk
     from skstruct.losses.zero_one import Listed, ZeroOne
 
 __getattr__ = lazy_names(__name__, HOMES)
@@ -34,6 +35,7 @@ __all__ = [
     "BilinearLoss",
     "Cauchy",
     "ChiSquare",
+    "ConditionalValueAtRisk",
     "Cost",
     "CostMatrix",
     "Diffusion",

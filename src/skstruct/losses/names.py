@@ -40,6 +40,7 @@ HOMES = {  # the module of every loss, imported when it is asked for
     "SeparableLoss": "base",
     "Cost": "decisions",
     "Regret": "decisions",
+    "ConditionalValueAtRisk": "tail_risk",
 }
 
 SHORT_NAMES = {
@@ -71,6 +72,7 @@ SHORT_NAMES = {
     "diffusion": "Diffusion",
     "cost": "Cost",
     "regret": "Regret",
+    "cvar": "ConditionalValueAtRisk",
 }
 
 

@@ -17,6 +17,7 @@ from skstruct.model_selection.set_measures import (
     hierarchical_precision,
     hierarchical_recall,
 )
+from skstruct.model_selection.tail_measures import tail_cost
 from skstruct.model_selection.top_measures import (
     label_propensities,
     precision_at,
@@ -45,4 +46,5 @@ __all__ = [
     "micro_average_precision",
     "precision_at",
     "propensity_scored_precision_at",
+    "tail_cost",
 ]
