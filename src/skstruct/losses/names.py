@@ -41,6 +41,9 @@ HOMES = {  # the module of every loss, imported when it is asked for
     "Cost": "decisions",
     "Regret": "decisions",
     "ConditionalValueAtRisk": "tail_risk",
+    "Newsvendor": "newsvendor",
+    "PiecewiseLinear": "newsvendor",
+    "Scenarios": "scenarios",
 }
 
 SHORT_NAMES = {
@@ -73,6 +76,8 @@ SHORT_NAMES = {
     "cost": "Cost",
     "regret": "Regret",
     "cvar": "ConditionalValueAtRisk",
+    "newsvendor": "Newsvendor",
+    "piecewise_linear": "PiecewiseLinear",
 }
 
 

@@ -105,8 +105,12 @@ class Newsvendor(PiecewiseLoss):
 
     def curves(self, weights: Any, outputs: Any) -> Any:
         found = super().curves(weights, outputs)
-        found.of_column = lambda function, j: partial(function, column=j)
+        found.of_column = _of_column
         return found
+
+
+def _of_column(function: Any, j: int) -> Any:
+    return partial(function, column=j)
 
 
 @savable

@@ -40,12 +40,15 @@ def tail_cost(
     Examples
     --------
     >>> from skstruct import ConditionalRiskMinimizer
+    >>> from skstruct.smoothing import Neighbors
     >>> from skstruct.spaces import LabelSets
-    >>> X, C = [[0.0]] * 10, [[1.0, 2.0]] * 9 + [[8.0, 2.0]]
+    >>> X, C = [[0.0]] * 10, [[1.0, 3.0]] * 9 + [[8.0, 3.0]]
     >>> one = LabelSets(min_size=1, max_size=1)
-    >>> model = ConditionalRiskMinimizer(one, loss="cost", smoother="neighbors").fit(X, C)
-    >>> model.predict([[0.0]]), tail_cost(model, X, C, 0.9), tail_cost(model, X, C, 0.8)
-    (array([[1, 0]]), 8.0, 4.5)
+    >>> model = ConditionalRiskMinimizer(one, loss="cost", smoother=Neighbors(10))
+    >>> model.fit(X, C).predict([[0.0]]), [
+    ...     round(tail_cost(model, X, C, level), 6) for level in (0.0, 0.8, 0.9)
+    ... ]
+    (array([[1, 0]]), [1.7, 4.5, 8.0])
     """
     if not 0 <= level < 1:
         raise ValueError(f"tail_cost: level is a number from 0 to below 1; got {level!r}.")
