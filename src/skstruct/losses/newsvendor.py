@@ -96,7 +96,8 @@ class Newsvendor(PiecewiseLoss):
 
     def slope(self, t: Any, y: Any, column: int | None = None) -> np.ndarray:
         under, over = self._prices(column)
-        return np.where(t < y, -under, over)
+        slopes: np.ndarray = np.where(t < y, -under, over)
+        return slopes
 
     def knots(self, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         under, over = self._prices(None)
@@ -200,7 +201,8 @@ class PiecewiseLinear(PiecewiseLoss):
         nearest = np.maximum(piece - 1, 0)
         heights = self._at_breaks(slopes, breaks)
         losses: np.ndarray = heights[nearest] + slopes[piece] * (error - breaks[nearest])
-        return np.maximum(losses, 0.0)
+        losses = np.maximum(losses, 0.0)
+        return losses
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
         slopes, breaks = self._parts()

@@ -90,7 +90,7 @@ class Scenarios(BaseLoss):
     def __init__(
         self, cost: CostFunction, solve: Solver | None = None, candidates: Any = None
     ) -> None:
-        self.cost = cost  # type: ignore[method-assign,assignment]
+        self.cost = cost
         self.solve = solve
         self.candidates = candidates
 
@@ -180,10 +180,10 @@ class Scenarios(BaseLoss):
 
     def _compared(self, shares: np.ndarray, observed: np.ndarray, space: Any) -> Decoded:
         """The best of the list, the first of equals."""
-        known, table = getattr(self, "_kept", (None, None))
-        if known is not observed:  # costs of all candidates, the same for every block of rows
-            table = self.pairwise(self.listed_, observed)
-            self._kept = observed, table
+        kept = getattr(self, "_kept", None)
+        if kept is None or kept[0] is not observed:  # the same for every block of rows
+            kept = self._kept = observed, self.pairwise(self.listed_, observed)
+        table = kept[1]
         risks = np.where(allowed_by(space, self.listed_), shares @ table.T, np.inf)
         values = risks.min(axis=1, initial=np.inf)
         lost = np.flatnonzero(np.isinf(values))
