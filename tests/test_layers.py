@@ -135,7 +135,7 @@ def test_circles_are_caught(tmp_path):
 
 # ------------------------------------------------------------------- structures
 GROUND = {"base", "constraints", "contracts", "common", "given_whole", "partial", "truth"}
-GROUND |= {"cost_vectors", "edge_sets", "indicator_sets", "sequence_sets"}
+GROUND |= {"cost_vectors", "observed_rows", "edge_sets", "indicator_sets", "sequence_sets"}
 STRUCTURES = {"binary_polytope", "candidates", "classes", "cliques", "cycles", "graph_nodes"}
 STRUCTURES |= {"graphs", "hierarchies", "label_sets", "matchings", "ordinal", "pairwise"}
 STRUCTURES |= {"paths", "poset"}

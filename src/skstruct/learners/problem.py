@@ -481,7 +481,7 @@ class StandInProblem(RiskProblem):
         self.space, self.loss = pair(loss, problem.space.whole, problem.outputs)
         self.joint, self.by_weights = problem.joint, problem.by_weights
         self.rows_stand_alone, self.n_kept = problem.rows_stand_alone, problem.n_kept
-        psi = self._projected(problem.space.targets(problem.outputs))
+        psi = self._projected(problem.observations.targets(problem.outputs))
         self.width = psi.shape[1]
         self._psi = _thin(psi) if self.by_weights else None
         self._measure(psi)
@@ -530,7 +530,7 @@ class WeightProblem(RiskProblem):
         return self.loss.minimize(means, self.outputs, self.space.rows(rows))
 
     def risks_of(self, means: Any, outputs: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
-        risks: np.ndarray = np.einsum("ij,ij->i", self.loss.pairwise(outputs, self.outputs), means)
+        risks: np.ndarray = self.loss.estimated_risks(means, outputs, self.outputs)
         return risks
 
     def decide(self, means: Any, rows: Any = slice(None)) -> Any:

@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from skstruct.losses.hierarchical import HierarchicalLoss
     from skstruct.losses.histograms import ChiSquare, RootAbsolute, SquaredHellinger
     from skstruct.losses.kernel_induced import KernelLoss
+    from skstruct.losses.newsvendor import Newsvendor, PiecewiseLinear
     from skstruct.losses.piecewise import Absolute, EpsilonInsensitive, Hinge, Huber, Pinball
     from skstruct.losses.rankings import Footrule, Kendall, PositionLoss, RankLoss, Spearman
+    from skstruct.losses.scenarios import Scenarios
     from skstruct.losses.sequence_hamming import SequenceHamming
     from skstruct.losses.smooth import L2L1, Cauchy, Fair, GemanMcClure, Logistic
     from skstruct.losses.squared import Squared
+    from skstruct.losses.tail_risk import ConditionalValueAtRisk
     from skstruct.losses.zero_one import Listed, ZeroOne
 
 __getattr__ = lazy_names(__name__, HOMES)
@@ -34,6 +37,7 @@ __all__ = [
     "BilinearLoss",
     "Cauchy",
     "ChiSquare",
+    "ConditionalValueAtRisk",
     "Cost",
     "CostMatrix",
     "Diffusion",
@@ -50,11 +54,14 @@ __all__ = [
     "KernelLoss",
     "Listed",
     "Logistic",
+    "Newsvendor",
+    "PiecewiseLinear",
     "Pinball",
     "PositionLoss",
     "RankLoss",
     "Regret",
     "RootAbsolute",
+    "Scenarios",
     "SeparableLoss",
     "SequenceHamming",
     "Spearman",

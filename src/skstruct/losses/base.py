@@ -230,6 +230,15 @@ class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         """
         raise NotImplementedError(f"{type(self).__name__} decides by its costs.")
 
+    def estimated_risks(
+        self, weights: np.ndarray, Y_pred: ArrayLike, observed: np.ndarray
+    ) -> np.ndarray:
+        """Risks of outputs, each under its own weights (n, m) of what was observed in training;
+        shape (n,).
+        """
+        risks: np.ndarray = np.einsum("ij,ij->i", self.pairwise(Y_pred, observed), weights)
+        return risks
+
     def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
         """Every loss is a multiple of the first number, and zero or at least the second.
 

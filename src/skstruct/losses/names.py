@@ -40,6 +40,10 @@ HOMES = {  # the module of every loss, imported when it is asked for
     "SeparableLoss": "base",
     "Cost": "decisions",
     "Regret": "decisions",
+    "ConditionalValueAtRisk": "tail_risk",
+    "Newsvendor": "newsvendor",
+    "PiecewiseLinear": "newsvendor",
+    "Scenarios": "scenarios",
 }
 
 SHORT_NAMES = {
@@ -71,6 +75,9 @@ SHORT_NAMES = {
     "diffusion": "Diffusion",
     "cost": "Cost",
     "regret": "Regret",
+    "cvar": "ConditionalValueAtRisk",
+    "newsvendor": "Newsvendor",
+    "piecewise_linear": "PiecewiseLinear",
 }
 
 

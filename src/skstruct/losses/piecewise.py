@@ -10,7 +10,7 @@ from skstruct.losses.base import ScaledLoss, SeparableLoss, Weights, is_real
 from skstruct.saving import savable
 
 
-class _PiecewiseLoss(SeparableLoss):
+class PiecewiseLoss(SeparableLoss):
     """A loss that brings its knots: where slope and second derivative of rho(., y) jump."""
 
     @abstractmethod
@@ -26,7 +26,7 @@ class _PiecewiseLoss(SeparableLoss):
 
 
 @savable
-class Absolute(_PiecewiseLoss):
+class Absolute(PiecewiseLoss):
     r"""Absolute error, :math:`\sum_j c_j |z_j - y_j|`.
 
     Predicts conditional medians. The slope is within [-1, 1]; between outputs the loss is
@@ -65,7 +65,7 @@ class Absolute(_PiecewiseLoss):
 
 
 @savable
-class Pinball(_PiecewiseLoss):
+class Pinball(PiecewiseLoss):
     r"""Quantile loss, :math:`\sum_j c_j [(\tau - 1/2) r_j + |r_j| / 2]` with r = y - z.
 
     Predicts conditional quantiles of level :math:`\tau`: predicting too little costs
@@ -112,7 +112,7 @@ class Pinball(_PiecewiseLoss):
 
 
 @savable
-class EpsilonInsensitive(_PiecewiseLoss):
+class EpsilonInsensitive(PiecewiseLoss):
     r"""Absolute error beyond a tube, :math:`\sum_j c_j \max(0, |z_j - y_j| - \epsilon)`.
 
     Errors up to :math:`\epsilon` are free. The slope is within [-1, 1]; the loss is straight
@@ -159,7 +159,7 @@ class EpsilonInsensitive(_PiecewiseLoss):
 
 
 @savable
-class Huber(ScaledLoss, _PiecewiseLoss):
+class Huber(ScaledLoss, PiecewiseLoss):
     r"""Squared error for small, absolute error for large residuals.
 
     .. math:: \rho(r) = r^2 / 2 \text{ if } |r| \le c, \text{ otherwise } c (|r| - c / 2)
@@ -203,7 +203,7 @@ class Huber(ScaledLoss, _PiecewiseLoss):
 
 
 @savable
-class Hinge(_PiecewiseLoss):
+class Hinge(PiecewiseLoss):
     r"""Hinge loss of a score, :math:`\sum_j c_j \max(0, 1 - z_j y_j)`.
 
     z is a score, y a label -1 or +1, or any other number (at 0 the loss is always one).

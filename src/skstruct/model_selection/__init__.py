@@ -18,6 +18,7 @@ from skstruct.model_selection.set_measures import (
     hierarchical_precision,
     hierarchical_recall,
 )
+from skstruct.model_selection.tail_measures import tail_cost
 from skstruct.model_selection.top_measures import (
     label_propensities,
     precision_at,
@@ -49,4 +50,5 @@ __all__ = [
     "propensity_scored_precision_at",
     "regrets",
     "relative_regret",
+    "tail_cost",
 ]

@@ -29,6 +29,19 @@ class BinaryProgram:
     def constraints(self) -> LinearConstraints:
         return LinearConstraints(self.A_eq, self.b_eq, self.A_ub, self.b_ub)
 
+    # What a mixed program has beside: see ``solvers.mixed_programs.LinearSet``.
+    @property
+    def low(self) -> np.ndarray:
+        return np.zeros(self.A_ub.shape[1])
+
+    @property
+    def high(self) -> np.ndarray:
+        return np.ones(self.A_ub.shape[1])
+
+    @property
+    def integral(self) -> np.ndarray:
+        return np.ones(self.A_ub.shape[1], bool)
+
     def violation(self, points: np.ndarray) -> np.ndarray:
         """Largest amount by which each row breaks a constraint; shape (n,)."""
         return self.constraints.violation(points)

@@ -20,6 +20,7 @@ from skstruct.saving import savable
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_min_cost, min_cost
 from skstruct.solvers.marginals import nearest_on_simplex
+from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common import listing
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance
@@ -98,6 +99,20 @@ class BaseSpace(DescribedOutputs, PartMarginals, KnownParts, BaseEstimator):  # 
         observed; shape (k,), none for most.
         """
         return np.zeros(0)
+
+    def program(self) -> LinearSet | None:
+        """The outputs as the points of linear constraints, where psi(z) = z is the output itself.
+
+        Constraints of :meth:`restrict` are included; of a space that differs from row to row, take
+        ``rows([i])`` first. None where no program is known. What is not linear in psi, such as the
+        conditional value at risk, is minimized by it.
+
+        Returns
+        -------
+        program : :class:`~skstruct.solvers.mixed_programs.LinearSet` or None
+            Such as a :class:`~skstruct.solvers.binary_programs.BinaryProgram`.
+        """
+        return None
 
     def target_blocks(self) -> np.ndarray | None:
         """Which targets may be smoothed alike, a number for each; None where nothing tells."""

@@ -13,6 +13,7 @@ from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.linear_constraints import columns_of, read_constraints
+from skstruct.solvers.mixed_programs import LinearSet, MixedProgram
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.formats import check_distinct
@@ -94,6 +95,14 @@ class BinaryPolytope(IndicatorSpace):
             A, b, _, _ = limit_constraints(self.dag_, constraints)
             A_ub, b_ub = sparse.vstack([A_ub, A], format="csr"), np.concatenate([b_ub, b])
         return BinaryProgram(A_ub, b_ub, A_eq, b_eq)
+
+    def program(self) -> LinearSet:
+        """The space as linear constraints on 0/1 points, those of :meth:`restrict` included."""
+        known = self._one_row()
+        found = self._program(known)
+        low, high = known.low[0].astype(np.float64), known.high[0].astype(np.float64)
+        parts = found.A_ub, found.b_ub, found.A_eq, found.b_eq
+        return MixedProgram(*parts, low, high, np.ones(len(low), bool))
 
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None

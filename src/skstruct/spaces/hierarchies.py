@@ -17,11 +17,16 @@ from skstruct.solvers.dags import (
 )
 from skstruct.solvers.k_best import min_cost
 from skstruct.solvers.marginals import nearest_falling
+from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.common.marginals import given_marginals
 from skstruct.spaces.constraints import Constraints
-from skstruct.spaces.indicator_sets.decoding import decode_rows, limit_constraints
+from skstruct.spaces.indicator_sets.decoding import (
+    decode_rows,
+    limit_constraints,
+    set_program,
+)
 from skstruct.spaces.label_sets import IndicatorSpace
 
 
@@ -309,6 +314,10 @@ class Hierarchy(IndicatorSpace):
             values = (costs * outputs).sum(axis=1)
             bounds = values - gap
         return outputs, np.where(feasible, values, np.inf), bounds
+
+    def program(self) -> LinearSet | None:
+        """A row for each arc, z_child <= z_parent, with those of constraints."""
+        return set_program(self.dag_, self._one_row()) if self.embedding == "indicators" else None
 
     def _closed(
         self, costs: np.ndarray, constraints: Any

@@ -16,6 +16,7 @@ from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_best
 from skstruct.solvers.marginals import nearest_sized
+from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, Scalar
@@ -37,6 +38,7 @@ from skstruct.spaces.indicator_sets.decoding import (
     keep_group_winners,
     limit_constraints,
     min_cost_subsets,
+    set_program,
     threshold,
 )
 from skstruct.spaces.partial import PartialOutputs
@@ -459,6 +461,10 @@ class LabelSets(IndicatorSpace):
         )
         values = np.where(feasible, (costs * outputs).sum(axis=1), np.inf)
         return outputs, values, values
+
+    def program(self) -> LinearSet | None:
+        """All sets of so many labels; known ones are limits."""
+        return set_program(self.dag_, self._one_row()) if self.embedding == "indicators" else None
 
     def chances_are_enough(self) -> bool:
         return not self.constraints_.groups

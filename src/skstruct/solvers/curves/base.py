@@ -133,6 +133,8 @@ class WeightedCurves:
         d = self.outputs.shape[1]
         self.scale = np.ones(d) if scale is None else np.asarray(scale, dtype=np.float64)
         self.rho_is_convex = convex
+        # rho and slope of one coordinate, where coordinates differ: of_column(rho, j)
+        self.of_column: Callable[..., Any] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -163,6 +165,7 @@ class WeightedCurves:
     ) -> np.ndarray:
         """sum_i w_i function(t, y_ij) at one point per entry of ``owner`` (all rows when None)."""
         y = self.outputs[:, j]
+        function = function if self.of_column is None else self.of_column(function, j)
         total = np.empty(len(t))
         for part in blocks_of(len(t), len(y)):
             w = self.weights[part if owner is None else owner[part]]

@@ -10,6 +10,7 @@ from skstruct._arrays.progress import track
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag
+from skstruct.solvers.mixed_programs import MixedProgram
 
 
 def threshold(costs: np.ndarray) -> np.ndarray:
@@ -146,6 +147,24 @@ def limit_constraints(dag: Dag, constraints: Any) -> tuple[Any, np.ndarray, Any,
         right.append(np.ones(len(constraints.groups)))
     none = sparse.csr_array((0, d))
     return sparse.vstack(blocks, format="csr"), np.concatenate(right), none, np.zeros(0)
+
+
+def set_program(dag: Dag, constraints: Any) -> MixedProgram:
+    """The closed sets within constraints of one row, known labels as limits."""
+    A_ub, b_ub, A_eq, b_eq = limit_constraints(dag, constraints)
+    if constraints.one_path:
+        # One leaf, and z_v <= the sum of the leaves below v: nothing beside its path.
+        below = sparse.csr_array(dag.ancestors.T, dtype=np.float64)[:, dag.leaves]
+        inner = np.setdiff1d(np.arange(dag.n_nodes), dag.leaves)
+        spread = sparse.csr_array(
+            (np.ones(len(dag.leaves)), (np.arange(len(dag.leaves)), dag.leaves)),
+            shape=(len(dag.leaves), dag.n_nodes),
+        )
+        rows = sparse.eye_array(dag.n_nodes, format="csr")[inner] - below[inner] @ spread
+        A_ub, b_ub = sparse.vstack([A_ub, rows], format="csr"), np.append(b_ub, inner * 0.0)
+        A_eq, b_eq = sparse.csr_array(spread.sum(axis=0)[None]), np.ones(1)
+    low, high = constraints.low[0].astype(np.float64), constraints.high[0].astype(np.float64)
+    return MixedProgram(A_ub, b_ub, A_eq, b_eq, low, high, np.ones(dag.n_nodes, bool))
 
 
 def decode_rows(

@@ -12,6 +12,7 @@ from scipy import sparse
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.imports import is_pandas
 from skstruct.saving import require, savable
+from skstruct.solvers.mixed_programs import MixedProgram
 from skstruct.spaces.base import one_or_more
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import check_distinct, match_columns
@@ -386,3 +387,19 @@ class QuantitySpace(GivenWhole):
     def search(self, curves: Any) -> Decoded:
         """As :meth:`minimize`, where nobody asks for proofs: outputs and bounds may be worse."""
         return self.minimize(curves)
+
+
+def linear_set(
+    space: Any, constraints: Any, low: np.ndarray, high: np.ndarray
+) -> MixedProgram | None:
+    """Numbers within limits (d,) and linear constraints of one row, None for none, as a program;
+    None under an embedding other than the coordinates.
+    """
+    if space.embedding != "coordinates":
+        return None
+    d = len(low)
+    parts = sparse.csr_array((0, d)), np.zeros(0), sparse.csr_array((0, d)), np.zeros(0)
+    if constraints is not None:
+        row = constraints.row(0)
+        parts = row.A_ub, row.b_ub, row.A_eq, row.b_eq
+    return MixedProgram(*parts, low, high, np.zeros(d, bool))

@@ -11,10 +11,11 @@ import numpy as np
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.saving import check_row_constraints, require, savable
+from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.spaces.common.formats import match_columns
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
-from skstruct.spaces.quantities.base import QuantityFormat, QuantitySpace
+from skstruct.spaces.quantities.base import QuantityFormat, QuantitySpace, linear_set
 from skstruct.tolerances import OUTPUT_RANGE
 
 
@@ -269,6 +270,12 @@ class Box(QuantitySpace):
         return drawn
 
     # ------------------------------------------------------------- decoding
+    def program(self) -> LinearSet | None:
+        """The limits alone; None under an embedding other than the coordinates."""
+        self._ready()
+        limits = self._one_row()
+        return linear_set(self, None, limits.low[0], limits.high[0])
+
     def _linear(self, costs: np.ndarray) -> Decoded:
         return self._quadratic(np.zeros_like(costs), costs)
 

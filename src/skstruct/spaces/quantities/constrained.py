@@ -13,10 +13,11 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.saving import require, savable
 from skstruct.solvers.curves.base import QuadraticCurves
 from skstruct.solvers.linear_constraints import LinearConstraints
+from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.solvers.quadratic_programs import minimize_quadratic
 from skstruct.solvers.separable.envelopes import minimize_over_polytope
 from skstruct.spaces.contracts import Decoded
-from skstruct.spaces.quantities.base import QuantitySpace
+from skstruct.spaces.quantities.base import QuantitySpace, linear_set
 from skstruct.spaces.quantities.boxes import Range
 from skstruct.tolerances import OUTPUT_FEASIBLE
 
@@ -124,6 +125,12 @@ class ConstrainedSpace(QuantitySpace):
         return uniform_points(self, n, rng)
 
     # ------------------------------------------------------------- decoding
+    def program(self) -> LinearSet | None:
+        """The constraints as they are; None under an embedding other than the coordinates."""
+        self._ready()
+        system = self._one_row()
+        return linear_set(self, system.constraints, system.range.low[0], system.range.high[0])
+
     def _linear(self, costs: np.ndarray) -> Decoded:
         self._check_rows(len(costs))
         return Decoded(*self._flat(self.constraints_, np.zeros_like(costs), costs))

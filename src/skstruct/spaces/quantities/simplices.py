@@ -9,6 +9,7 @@ import numpy as np
 
 from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
+from skstruct.solvers.mixed_programs import LinearSet, simplex_program
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.constrained import boxes_for
@@ -122,6 +123,11 @@ class Simplex(QuantitySpace):
         costs = check_costs(costs, len(self.labels_), used_by="Simplex")
         outputs, values = roots_on_simplex(costs, self.total)
         return Decoded(outputs, values, values)
+
+    def program(self) -> LinearSet | None:
+        self._ready()
+        d = len(self.labels_)
+        return simplex_program(d, float(self.total)) if self.embedding == "coordinates" else None
 
     def _linear(self, costs: np.ndarray) -> Decoded:
         from skstruct.spaces.quantities.resource_allocation import best_vertices

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is observed where a cost is any function of it: rows of numbers, no outputs."""
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from skstruct._arrays.imports import is_pandas
+from skstruct.saving import savable
+from skstruct.spaces.base import BaseSpace
+
+
+@savable
+class ObservedRows(BaseSpace):
+    """A plain table of numbers, such as demands or prices: (n, k), or (n,) for one column.
+
+    Decisions are from another space; nothing is decided here. Frames are read in the order of their
+    columns.
+
+    Examples
+    --------
+    >>> ObservedRows().validate([3.0, 4.0])
+    array([[3.],
+           [4.]])
+    """
+
+    embedding = "observations"
+    discrete = False
+    estimator_type = "regressor"
+    part_words = ("number", "numbers")
+    labels_ = ()
+
+    def fit_validate(self, Y: Any) -> np.ndarray:
+        return self.validate(Y)
+
+    def validate(self, Y: Any) -> np.ndarray:
+        """Finite numbers; float array of shape (n, k)."""
+        if is_pandas(Y, "DataFrame", "Series"):
+            Y = Y.to_numpy()
+        table = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)
+        try:
+            rows = np.array(table, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"y holds rows of numbers; got {table.dtype}.") from None
+        rows = rows[:, None] if rows.ndim == 1 else rows
+        if rows.ndim != 2:
+            raise ValueError(f"y holds a row of numbers for each sample; got shape {rows.shape}.")
+        bad = np.argwhere(~np.isfinite(rows))
+        if len(bad):
+            row, column = bad[0]
+            raise ValueError(
+                f"y[{row}], column {column}, is {rows[row, column]}; observations are finite "
+                "numbers."
+            )
+        return rows
+
+    def leaves_gaps(self, Y: Any) -> bool:
+        return False  # a cost is a function of all numbers
+
+    def read_partial(self, Y: Any, known: Any = None) -> Any:
+        raise ValueError("Observations have to be known as a whole: leave other rows out.")
+
+    def embed(self, Z: np.ndarray) -> np.ndarray:
+        return np.asarray(Z, dtype=np.float64)
+
+    def contains(self, Z: np.ndarray) -> np.ndarray:
+        inside: np.ndarray = np.isfinite(self.embed(Z)).all(axis=1)
+        return inside
+
+    def restore(self, Z: np.ndarray, index: Any = None) -> Any:
+        if index is None:
+            return np.asarray(Z)
+        import pandas
+
+        return pandas.DataFrame(np.asarray(Z), index=index)
+
+    def rows(self, index: Any) -> Self:
+        return self
+
+    def outputs_of(self, observed: np.ndarray) -> np.ndarray:
+        raise NotImplementedError("What is right for an observation, only a solver knows.")
+
+    def argmin(self, costs: np.ndarray) -> Any:
+        raise NotImplementedError("ObservedRows are observed; decisions are those of a space.")
