@@ -76,8 +76,8 @@ def programs(draw):
 
 def least(program, cost, low, high, b_ub):
     """Smallest cost over a list of all 0/1 points."""
-    inside = (POINTS >= low).all(axis=1) & (POINTS <= high).all(axis=1)
-    inside &= (POINTS @ program.A_ub.toarray().T <= b_ub + 1e-9).all(axis=1)
+    inside = (low <= POINTS).all(axis=1) & (high >= POINTS).all(axis=1)
+    inside &= (b_ub + 1e-9 >= POINTS @ program.A_ub.toarray().T).all(axis=1)
     inside &= (np.abs(POINTS @ program.A_eq.toarray().T - program.b_eq) < 1e-9).all(axis=1)
     return np.min(POINTS[inside] @ cost, initial=np.inf), POINTS[inside]
 

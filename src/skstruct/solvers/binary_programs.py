@@ -69,8 +69,8 @@ class BinaryProgram:
         costs : array of shape (n, d)
         low, high : bool arrays that broadcast to (1 or n, d)
             Coordinates that must and that may be 1.
-        b_ub : array of shape (n, m), default=None
-            Right-hand sides that differ from row to row.
+        b_ub : array of shape (1 or n, m), default=None
+            Other right-hand sides, which may differ from row to row.
 
         Returns
         -------
@@ -78,26 +78,35 @@ class BinaryProgram:
         values, bounds : arrays of shape (n,)
             Infinite where a row has no point.
         """
-        n, d = costs.shape
+        d = costs.shape[1]
         low, high = (np.broadcast_to(np.atleast_2d(mask), (_rows(mask), d)) for mask in (low, high))
-        points, values, bounds = np.zeros((n, d), np.int8), np.full(n, np.inf), np.full(n, np.inf)
-        left = np.arange(n)
-        if n and self._system is not None:
-            points, status = self._search(costs, low, high, b_ub, FIRST_WORK)
-            solved, left = np.flatnonzero(status == SOLVED), np.flatnonzero(status == UNFINISHED)
-            values[solved] = bounds[solved] = (costs[solved] * points[solved]).sum(axis=1)
-            points[status != SOLVED] = 0
+        points, values, left = self.search_rows(costs, low, high, b_ub)
+        bounds = values.copy()
         for i in track(left, "integer programs"):
             must, may = (mask[min(i, len(mask) - 1)] for mask in (low, high))
             if (must & ~may).any():
                 continue
-            program = self if b_ub is None else replace(self, b_ub=b_ub[i])
+            right = self.b_ub if b_ub is None else b_ub[min(i, len(b_ub) - 1)]
+            program = self if b_ub is None else replace(self, b_ub=right)
             try:
                 points[i], bounds[i] = program.solve(costs[i], must, may)
             except InfeasibleError:
                 continue
             values[i] = costs[i] @ points[i]
         return points, values, bounds
+
+    def search_rows(
+        self, costs: np.ndarray, low: np.ndarray, high: np.ndarray, b_ub: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same by the search alone: points, values, and the rows that it has left, (k,)."""
+        n, d = costs.shape
+        points, values, left = np.zeros((n, d), np.int8), np.full(n, np.inf), np.arange(n)
+        if n and self._system is not None:
+            points, status = self._search(costs, low, high, b_ub, FIRST_WORK)
+            solved, left = np.flatnonzero(status == SOLVED), np.flatnonzero(status == UNFINISHED)
+            values[solved] = (costs[solved] * points[solved]).sum(axis=1)
+            points[status != SOLVED] = 0
+        return points, values, left
 
     @cached_property
     def _system(self) -> np.ndarray | None:

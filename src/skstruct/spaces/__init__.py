@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from skstruct.spaces.cycles.space import Cycles
     from skstruct.spaces.graph_nodes import GraphNodes
     from skstruct.spaces.graphs.space import Graphs
+    from skstruct.spaces.knapsacks.space import Knapsacks
     from skstruct.spaces.matchings.space import Matchings
     from skstruct.spaces.ordinal import Ordinal
     from skstruct.spaces.pairwise.labels import PairwiseLabels
@@ -61,6 +62,7 @@ __getattr__ = lazy_names(
         "GraphNodes": "graph_nodes",
         "Graphs": "graphs.space",
         "Interval": "quantities.boxes",
+        "Knapsacks": "knapsacks.space",
         "Matchings": "matchings.space",
         "Ordinal": "ordinal",
         "PairwiseLabels": "pairwise.labels",
@@ -97,6 +99,7 @@ __all__ = [
     "Hierarchy",
     "Interval",
     "KBest",
+    "Knapsacks",
     "LabelSets",
     "Matchings",
     "OneOf",

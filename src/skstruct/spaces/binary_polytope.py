@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
