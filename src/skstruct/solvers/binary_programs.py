@@ -128,7 +128,7 @@ class BinaryProgram:
         above = np.atleast_2d(self.b_ub if b_ub is None else b_ub)
         equal = np.tile(np.concatenate([self.b_eq, -self.b_eq]), (len(above), 1))
         # What no point can exceed is no constraint, whatever stands there.
-        b = np.minimum(np.hstack([above, equal]) + FEASIBLE, np.maximum(A, 0.0).sum(axis=1))
+        b = np.minimum(np.hstack([above, equal]), np.maximum(A, 0.0).sum(axis=1)) + FEASIBLE
         points, status = np.zeros(costs.shape, np.int8), np.empty(len(costs), np.int64)
         masks = (np.array(np.atleast_2d(mask), dtype=bool, order="C") for mask in (low, high))
         costs = np.array(costs, dtype=np.float64, order="C")
