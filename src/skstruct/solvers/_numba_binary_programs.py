@@ -111,8 +111,13 @@ def dual_simplex(cost, A, b, y):
     feasible, and so is each later basis. Whenever it stops, y bounds all points.
     """
     m, d = A.shape
-    table, reduced = np.zeros((m, d + m)), np.zeros(d + m)
-    place, basis, level = np.zeros(d + m, np.int8), np.empty(m, np.int64), b.copy()
+    table, reduced, level = np.empty((m, d + m)), np.empty(d + m), np.empty(m)
+    place, basis = np.empty(d + m, np.int8), np.empty(m, np.int64)
+    for i in range(m):
+        level[i], basis[i] = b[i], d + i
+        reduced[d + i], place[d + i] = 0.0, -1
+        for k in range(m):
+            table[i, d + k] = 1.0 if i == k else 0.0
     for j in range(d):
         reduced[j] = cost[j]
         place[j] = 1 if cost[j] < 0 else 0
@@ -120,8 +125,6 @@ def dual_simplex(cost, A, b, y):
             table[i, j] = A[i, j]
             if place[j] == 1:
                 level[i] -= A[i, j]
-    for i in range(m):
-        table[i, d + i], basis[i], place[d + i] = 1.0, d + i, -1
     empty = False
     for _ in range(20 * (d + m)):
         leaving, up, worst = -1, True, FEASIBLE
@@ -183,9 +186,11 @@ def search(cost, A, b, reduced, root, limit, best):
     so far, the bound, and the bits of those of the last coordinates that are 0 and 1.
     """
     d, m = A.shape
-    left, spent, bound = np.empty((d + 1, m)), np.zeros(d + 1), np.full(d + 1, root)
-    least, gain = np.zeros((d + 1, m)), np.zeros(d + 1)  # what later coordinates can add at best
-    size = 0.0
+    left, least = np.empty((d + 1, m)), np.empty((d + 1, m))
+    spent, bound, gain = np.empty(d + 1), np.empty(d + 1), np.empty(d + 1)
+    spent[0], bound[0], gain[d], size = 0.0, root, 0.0, 0.0
+    for i in range(m):  # least and gain: what later coordinates can add at best
+        least[d, i] = 0.0
     for t in range(d - 1, -1, -1):
         gain[t] = gain[t + 1] + min(cost[t], 0.0)
         size += abs(cost[t])
@@ -202,7 +207,8 @@ def search(cost, A, b, reduced, root, limit, best):
         if t == d:
             if spent[d] < value:
                 value, status = spent[d], SOLVED
-                best[:] = x
+                for k in range(d):
+                    best[k] = x[k]
             t -= 1
             continue
         if tried[t] == 2:
@@ -237,14 +243,36 @@ def search(cost, A, b, reduced, root, limit, best):
 
 
 @nb.njit(cache=True, nogil=True)
+def sort_by_size(reduced, columns):
+    """Both in order of falling |reduced|, then column; Shell's sort, which compiles in no time."""
+    n = len(columns)
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for k in range(gap, n):
+            value, column, at = reduced[k], columns[k], k
+            size = abs(value)
+            while at >= gap:
+                before = abs(reduced[at - gap])
+                if before > size or (before == size and columns[at - gap] < column):
+                    break
+                reduced[at], columns[at] = reduced[at - gap], columns[at - gap]
+                at -= gap
+            reduced[at], columns[at] = value, column
+        gap //= 3
+
+
+@nb.njit(cache=True, nogil=True)
 def solve_row(cost, A, b, low, high, limit, x):
     """Fill ``x`` with the best 0/1 point of A x <= b between low and high; its status."""
     m, d = A.shape
     n_open = fix_sides(cost, A, low, high, x)
     if n_open < 0:
         return INFEASIBLE
-    columns, k = np.empty(n_open, np.int64), 0
-    rest = b.copy()
+    columns, rest, k = np.empty(n_open, np.int64), np.empty(m), 0
+    for i in range(m):
+        rest[i] = b[i]
     for j in range(d):
         if x[j] < 0:
             columns[k] = j
@@ -252,28 +280,31 @@ def solve_row(cost, A, b, low, high, limit, x):
         elif x[j] == 1:
             for i in range(m):
                 rest[i] -= A[i, j]
-    part, price = np.empty((m, n_open)), np.empty(n_open)
+    part, price, reduced = np.empty((m, n_open)), np.empty(n_open), np.empty(n_open)
     for k in range(n_open):
-        price[k] = cost[columns[k]]
+        price[k] = reduced[k] = cost[columns[k]]
         for i in range(m):
             part[i, k] = A[i, columns[k]]
-    y = np.zeros(m)
+    y, root = np.empty(m), 0.0
     if dual_simplex(price, part, rest, y):
         return INFEASIBLE
-    reduced, root = price.copy(), 0.0
     for i in range(m):
         root += y[i] * rest[i]
         for k in range(n_open):
             reduced[k] -= y[i] * part[i, k]
     for k in range(n_open):
         root += min(reduced[k], 0.0)
-    order = np.argsort(-np.abs(reduced), kind="mergesort")
-    best = np.zeros(n_open, np.int8)
-    rows = np.ascontiguousarray(part.T)[order]
-    status, _ = search(price[order], rows, rest, reduced[order], root, limit, best)
+    sort_by_size(reduced, columns)
+    rows = np.empty((n_open, m))
+    for k in range(n_open):
+        price[k] = cost[columns[k]]
+        for i in range(m):
+            rows[k, i] = A[i, columns[k]]
+    best = np.empty(n_open, np.int8)
+    status, _ = search(price, rows, rest, reduced, root, limit, best)
     if status == SOLVED:
         for k in range(n_open):
-            x[columns[order[k]]] = best[k]
+            x[columns[k]] = best[k]
     return status
 
 

@@ -32,6 +32,8 @@ from skstruct.tolerances import FEASIBLE
 
 QUICK_TABLE = 2**16  # entries up to which a table is always filled: the search is no quicker
 LARGEST_TABLE = 2**25  # entries of one row that are filled at all
+SUMMED_TABLE = 2**20  # entries that are summed though there are few items: a list is no quicker
+FEW_ITEMS = 16  # whose sets are rather listed than summed over a larger table
 
 
 @savable
@@ -185,6 +187,12 @@ class Knapsacks(IndicatorSpace):
         )
         return table if table.work <= LARGEST_TABLE else None
 
+    def _summed(self, constraints: KnapsackConstraints) -> WholeWeights | None:
+        """The table by which sets are counted and drawn; None where they are listed."""
+        table = self._table(constraints)
+        long = table is not None and table.work > SUMMED_TABLE
+        return None if long and len(self.labels_) <= FEW_ITEMS else table
+
     @cached_property
     def _normal(self) -> BinaryProgram:
         """The capacities as a program in which each constraint is of size one."""
@@ -292,10 +300,10 @@ class Knapsacks(IndicatorSpace):
 
     # ------------------------------------------------------------- all outputs
     def _uniform(self) -> Any:
-        return self._table(self._one_row())
+        return self._summed(self._one_row())
 
     def _count_within(self, low: np.ndarray, high: np.ndarray) -> int:
-        table = self._table(self._one_row().within(low, high))
+        table = self._summed(self._one_row().within(low, high))
         if table is not None:
             return table.count()
         listed = self.enumerate()
@@ -304,7 +312,7 @@ class Knapsacks(IndicatorSpace):
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All outputs in canonical form; shape (size, d)."""
         known = self._one_row()
-        table = self._table(known)
+        table = self._summed(known)
         if table is not None:
             check_few(table.count(), limit, self, "sets")
         room = known.capacity[0] + self._slack
@@ -320,7 +328,7 @@ class Knapsacks(IndicatorSpace):
         of all sets otherwise, or None where there are too many.
         """
         scores = self._checked_scores(scores, len(self.labels_))
-        table = self._table(self.constraints_)
+        table = self._summed(self.constraints_)
         if table is None:
             return BaseSpace.distribution(self, scores)
         found = KnapsackDistribution(table, scores)
