@@ -27,6 +27,7 @@ from skstruct.spaces.hierarchies import Hierarchy
 from skstruct.spaces.label_sets import LabelSets
 
 if TYPE_CHECKING:
+    from skstruct.spaces.assignments.space import Assignments
     from skstruct.spaces.binary_polytope import BinaryPolytope
     from skstruct.spaces.cliques.space import Cliques
     from skstruct.spaces.cycles.space import Cycles
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 __getattr__ = lazy_names(
     __name__,
     {
+        "Assignments": "assignments.space",
         "BinaryPolytope": "binary_polytope",
         "Box": "quantities.boxes",
         "Censored": "quantities.partial",
@@ -81,6 +83,7 @@ __getattr__ = lazy_names(
 
 __all__ = [
     "EXACT",
+    "Assignments",
     "BaseSpace",
     "BinaryPolytope",
     "Box",
