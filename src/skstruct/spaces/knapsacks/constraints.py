@@ -35,9 +35,9 @@ class KnapsackConstraints(Constraints):
         return None if n == 1 else n
 
     def rows(self, index: Any) -> KnapsackConstraints:
-        arrays = {"low": self.low, "high": self.high, "capacity": self.capacity}
-        chosen = {name: a if len(a) == 1 else a[index] for name, a in arrays.items()}
-        return replace(self, **chosen)
+        arrays = (self.low, self.high, self.capacity)
+        low, high, capacity = (a if len(a) == 1 else a[index] for a in arrays)
+        return replace(self, low=low, high=high, capacity=capacity)
 
     def narrow(self, *, capacity: np.ndarray | None = None, **limits: Any) -> KnapsackConstraints:
         narrowed = super().narrow(**limits)
