@@ -82,7 +82,7 @@ class BinaryProgram:
         low, high = (np.broadcast_to(np.atleast_2d(mask), (_rows(mask), d)) for mask in (low, high))
         points, values, left = self.search_rows(costs, low, high, b_ub)
         bounds = values.copy()
-        for i in track(left, "integer programs"):
+        for i in track(left.tolist(), "integer programs"):
             must, may = (mask[min(i, len(mask) - 1)] for mask in (low, high))
             if (must & ~may).any():
                 continue

@@ -314,7 +314,8 @@ class Assignments(IndicatorSpace):
                     "limit."
                 )
         listed = self._flat(chosen)
-        return listed[known.allow(listed)]
+        rows: np.ndarray = listed[known.allow(listed)]
+        return rows
 
     def distribution(self, scores: Any) -> Distribution | None:
         """Distributions by the list of all outputs, where that is short; scores of shape (n, d)."""

@@ -162,7 +162,8 @@ class Knapsacks(IndicatorSpace):
         inside = super().contains(Z)
         loads = np.asarray(Z, dtype=np.float64) @ self.weights_.T
         fits: np.ndarray = (loads <= self.constraints_.capacity + self._slack).all(axis=1)
-        return inside & fits
+        both: np.ndarray = inside & fits
+        return both
 
     # ------------------------------------------------------------- decoding
     @cached_property
