@@ -69,7 +69,8 @@ class WholeWeights:
 
     def mean(self) -> np.ndarray:
         """Probability of each item when all sets are equally likely; shape (d,)."""
-        return KnapsackDistribution(self, np.zeros((1, len(self.weights)))).marginals()[0]
+        mean: np.ndarray = self._all_alike().marginals()[0]
+        return mean
 
     def second_moment(self) -> np.ndarray:
         """Probability of each two items together; (d, d). Row j of a batch has item j in."""
@@ -78,11 +79,16 @@ class WholeWeights:
         with_each = WholeWeights(self.weights, self.room, low, self.high)
         given = KnapsackDistribution(with_each, np.zeros((d, d))).marginals()
         moment: np.ndarray = mean[:, None] * given
-        return (moment + moment.T) / 2
+        symmetric: np.ndarray = (moment + moment.T) / 2
+        return symmetric
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """``n`` sets drawn uniformly and independently; int8 of shape (n, d)."""
-        return KnapsackDistribution(self, np.zeros((1, len(self.weights)))).sample(n, rng)[0]
+        drawn: np.ndarray = self._all_alike().sample(n, rng)[0]
+        return drawn
+
+    def _all_alike(self) -> "KnapsackDistribution":
+        return KnapsackDistribution(self, np.zeros((1, len(self.weights))))
 
 
 class KnapsackDistribution(Distribution):
@@ -130,9 +136,10 @@ def list_fillings(
     small, and those that stay too small are dropped on the way.
     """
     low, high = constraints.low[0], constraints.high[0]
-    rows = low[None].astype(np.int8)
+    rows: np.ndarray = low[None].astype(np.int8)
     if (weights @ low > room).any() or (low & ~high).any():
-        return rows[:0]
+        nothing: np.ndarray = rows[:0]
+        return nothing
     used, size, open_items = weights @ rows.T, rows.sum(axis=1), np.flatnonzero(high & ~low)
     for t, j in enumerate(open_items):
         fits = (used + weights[:, [j]] <= room[:, None]).all(axis=0) & (size < constraints.largest)
@@ -148,4 +155,5 @@ def list_fillings(
         rows, used, size = rows[enough], used[:, enough], size[enough]
         if len(rows) > limit:
             return None
-    return rows[constraints.allow(rows)]
+    listed: np.ndarray = rows[constraints.allow(rows)]
+    return listed
