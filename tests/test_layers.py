@@ -136,13 +136,15 @@ def test_circles_are_caught(tmp_path):
 # ------------------------------------------------------------------- structures
 GROUND = {"base", "constraints", "contracts", "common", "given_whole", "partial", "truth"}
 GROUND |= {"cost_vectors", "observed_rows", "edge_sets", "indicator_sets", "sequence_sets"}
-STRUCTURES = {"binary_polytope", "candidates", "classes", "cliques", "cycles", "graph_nodes"}
-STRUCTURES |= {"graphs", "hierarchies", "label_sets", "matchings", "ordinal", "pairwise"}
-STRUCTURES |= {"paths", "poset"}
+STRUCTURES = {"assignments", "binary_polytope", "candidates", "classes", "cliques", "cycles"}
+STRUCTURES |= {"graph_nodes", "graphs", "hierarchies", "knapsacks", "label_sets", "matchings"}
+STRUCTURES |= {"ordinal", "pairwise", "paths", "poset"}
 STRUCTURES |= {"quantities", "rankings", "sequences", "spanning_trees", "strings", "tournaments"}
 CHOOSES = {"infer_space"}  # a space for given outputs: it knows the common ones
 PART = "sets of 0/1 indicators; the base class stands beside label sets, their relaxation"
 BETWEEN_STRUCTURES = {
+    ("assignments", "label_sets", "IndicatorSpace"): PART,
+    ("knapsacks", "label_sets", "IndicatorSpace"): PART,
     ("binary_polytope", "label_sets", "IndicatorSpace"): PART,
     ("edge_sets", "label_sets", "IndicatorSpace"): PART,
     ("hierarchies", "label_sets", "IndicatorSpace"): PART,

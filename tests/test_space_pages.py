@@ -46,6 +46,8 @@ SMALL = {  # a space and some of its outputs
     "Sphere": (spaces.Sphere(), [[1.0, 0.0]]),
     "GraphNodes": (spaces.GraphNodes(RING), [0, 2]),
     "BinaryPolytope": (spaces.BinaryPolytope(A_eq=[[1, 1, 0]], b_eq=[1]), [[1, 0, 1]]),
+    "Knapsacks": (spaces.Knapsacks({"a": 1, "b": 2, "c": 2}, 3), [["a", "b"], ["c"]]),
+    "Assignments": (spaces.Assignments(["a", "b"], ["x", "y"]), [["x", "y"], ["y", "x"]]),
     "Candidates": (spaces.Candidates(["x", "y"]), ["x", "y"]),
 }  # fmt: skip
 

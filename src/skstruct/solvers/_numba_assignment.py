@@ -39,7 +39,7 @@ def reduce_rows(cost, column_of, row_of, dual, free, n_free):
 
     Whoever held the column is free again. Returns how many rows are left free.
     """
-    d = len(cost)
+    d = cost.shape[1]
     left = 0
     for k in range(n_free):
         i = free[k]
@@ -73,7 +73,7 @@ def reduce_rows(cost, column_of, row_of, dual, free, n_free):
 @nb.njit(cache=True, nogil=True)
 def augment(start, cost, column_of, row_of, dual, distance, came_from, todo):
     """Match a free row along a shortest path of reduced costs (Dijkstra)."""
-    d = len(cost)
+    d = cost.shape[1]
     least, at = np.inf, 0
     for j in range(d):
         todo[j] = j
@@ -124,6 +124,29 @@ def assign_rows(costs, columns):
             if column_of[i] < 0:
                 free[n_free] = i
                 n_free += 1
+        for _ in range(2):
+            n_free = reduce_rows(cost, column_of, row_of, dual, free, n_free)
+        for k in range(n_free):
+            augment(free[k], cost, column_of, row_of, dual, distance, came_from, todo)
+
+
+@nb.njit(cache=True, nogil=True)
+def assign_fewer_rows(costs, columns):
+    """The same for fewer rows than columns, costs (n, r, d), columns (n, r).
+
+    Duals of columns begin at zero and only fall where a column is matched, which it then stays:
+    those that no row has cost nothing, as they must.
+    """
+    _, r, d = costs.shape
+    row_of, came_from, todo = np.empty(d, np.int64), np.empty(d, np.int64), np.empty(d, np.int64)
+    dual, distance, free = np.empty(d), np.empty(d), np.empty(r, np.int64)
+    for n in range(len(costs)):
+        cost, column_of = costs[n], columns[n]
+        for j in range(d):
+            dual[j], row_of[j] = 0.0, -1
+        for i in range(r):
+            column_of[i], free[i] = -1, i
+        n_free = r
         for _ in range(2):
             n_free = reduce_rows(cost, column_of, row_of, dual, free, n_free)
         for k in range(n_free):

@@ -11,14 +11,14 @@ def min_cost_assignments(
 
     Parameters
     ----------
-    costs : array of shape (n, d, d)
+    costs : array of shape (n, r, d), r <= d
         Finite, of any sign.
-    allowed : bool array that broadcasts to (n, d, d), default=None
+    allowed : bool array that broadcasts to (n, r, d), default=None
         Entries that may be used; None for all.
 
     Returns
     -------
-    columns : int array of shape (n, d)
+    columns : int array of shape (n, r)
     values : array of shape (n,)
         Infinite where every assignment uses an entry that is not allowed.
 
@@ -27,15 +27,17 @@ def min_cost_assignments(
     >>> columns, values = min_cost_assignments(np.array([[[1.0, 2.0], [0.0, 5.0]]]))
     >>> columns.tolist(), values.tolist()
     ([[1, 0]], [2.0])
+    >>> min_cost_assignments(np.array([[[1.0, 0.0, -2.0]]]))[0].tolist()
+    [[2]]
     """
-    from skstruct.solvers._numba_assignment import assign_rows
+    from skstruct.solvers._numba_assignment import assign_fewer_rows, assign_rows
 
     costs = np.ascontiguousarray(costs, dtype=np.float64)
-    n, d, _ = costs.shape
-    columns = np.empty((n, d), np.int64)
+    n, r, d = costs.shape
+    columns = np.empty((n, r), np.int64)
     penalized = costs if allowed is None else _penalized(costs, allowed)
-    assign_rows(penalized, columns)
-    at = np.arange(n)[:, None], np.arange(d), columns
+    (assign_rows if r == d else assign_fewer_rows)(penalized, columns)
+    at = np.arange(n)[:, None], np.arange(r), columns
     values = costs[at].sum(axis=1)
     if allowed is not None:
         values[~np.broadcast_to(allowed, costs.shape)[at].all(axis=1)] = np.inf

@@ -1,19 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Linear costs over 0/1 points of a polytope: an LP first, branch and bound if it must be.
+"""Linear costs over 0/1 points of a polytope: a compiled search, else HiGHS.
 
-The solver's word is never taken: answers are rounded, checked against the constraints and
+Programs of some hundred columns and rows are searched by a compiled kernel, all costs in one
+call, each for so many nodes; what is left goes to HiGHS, an LP first and branch and bound if it
+must be. The solver's word is never taken: answers are rounded, checked against the constraints and
 evaluated anew, and the LP's lower bound is rebuilt from its dual variables by weak duality.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from skstruct._arrays.progress import track
 from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
 from skstruct.solvers.linear_constraints import LinearConstraints
 from skstruct.solvers.linear_programs import INFEASIBLE, solve_linear_program, weak_dual_bounds
-from skstruct.tolerances import INTEGRAL, SOLVER_GAP
+from skstruct.tolerances import FEASIBLE, INTEGRAL, SOLVER_GAP
+
+SOLVED, UNFINISHED = 0, 2  # statuses of the search
+MOST_ENTRIES = 2**15  # of the dense matrix of a program that is searched
+FIRST_WORK = 2**20  # entries read in the search of one row, before its linear program is solved
+MORE_WORK = 2**28  # the same where the vertex of that is not integral, before HiGHS branches
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,82 @@ class BinaryProgram:
         value = float(cost @ point)
         return point.astype(np.int8), min(_close(bound * scale, value, scale), value)
 
+    def solve_rows(
+        self, costs: np.ndarray, low: Any = False, high: Any = True, b_ub: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The best point of every row of costs, its value and a lower bound.
+
+        Parameters
+        ----------
+        costs : array of shape (n, d)
+        low, high : bool arrays that broadcast to (1 or n, d)
+            Coordinates that must and that may be 1.
+        b_ub : array of shape (1 or n, m), default=None
+            Other right-hand sides, which may differ from row to row.
+
+        Returns
+        -------
+        points : int8 array of shape (n, d)
+        values, bounds : arrays of shape (n,)
+            Infinite where a row has no point.
+        """
+        d = costs.shape[1]
+        low, high = (np.broadcast_to(np.atleast_2d(mask), (_rows(mask), d)) for mask in (low, high))
+        points, values, left = self.search_rows(costs, low, high, b_ub)
+        bounds = values.copy()
+        for i in track(left.tolist(), "integer programs"):
+            must, may = (mask[min(i, len(mask) - 1)] for mask in (low, high))
+            if (must & ~may).any():
+                continue
+            right = self.b_ub if b_ub is None else b_ub[min(i, len(b_ub) - 1)]
+            program = self if b_ub is None else replace(self, b_ub=right)
+            try:
+                points[i], bounds[i] = program.solve(costs[i], must, may)
+            except InfeasibleError:
+                continue
+            values[i] = costs[i] @ points[i]
+        return points, values, bounds
+
+    def search_rows(
+        self, costs: np.ndarray, low: np.ndarray, high: np.ndarray, b_ub: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same by the search alone: points, values, and the rows that it has left, (k,)."""
+        n, d = costs.shape
+        points, values, left = np.zeros((n, d), np.int8), np.full(n, np.inf), np.arange(n)
+        if n and self._system is not None:
+            points, status = self._search(costs, low, high, b_ub, FIRST_WORK)
+            solved, left = np.flatnonzero(status == SOLVED), np.flatnonzero(status == UNFINISHED)
+            values[solved] = (costs[solved] * points[solved]).sum(axis=1)
+            points[status != SOLVED] = 0
+        return points, values, left
+
+    @cached_property
+    def _system(self) -> np.ndarray | None:
+        """All constraints as rows of A x <= b, dense; None where that is too large to search."""
+        m, d = self.A_ub.shape[0] + 2 * self.A_eq.shape[0], self.A_ub.shape[1]
+        if (m + 1) * (m + d) > MOST_ENTRIES:
+            return None
+        equal = self.A_eq.toarray()
+        return np.ascontiguousarray(np.vstack([self.A_ub.toarray(), equal, -equal]))
+
+    def _search(
+        self, costs: np.ndarray, low: Any, high: Any, b_ub: np.ndarray | None, work: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Points (n, d) and whether each is the best; see ``_numba_binary_programs``."""
+        from skstruct.solvers._numba_binary_programs import solve_rows
+
+        A = self._system
+        assert A is not None
+        above = np.atleast_2d(self.b_ub if b_ub is None else b_ub)
+        equal = np.tile(np.concatenate([self.b_eq, -self.b_eq]), (len(above), 1))
+        # What no point can exceed is no constraint, whatever stands there.
+        b = np.minimum(np.hstack([above, equal]), np.maximum(A, 0.0).sum(axis=1)) + FEASIBLE
+        points, status = np.zeros(costs.shape, np.int8), np.empty(len(costs), np.int64)
+        masks = (np.array(np.atleast_2d(mask), dtype=bool, order="C") for mask in (low, high))
+        costs = np.array(costs, dtype=np.float64, order="C")
+        solve_rows(costs, A, b, *masks, work // (len(A) + 8), points, status)
+        return points, status
+
     def relax_costs(self, cost: np.ndarray) -> tuple[np.ndarray, float]:
         """The best point of the relaxation and a proven lower bound on any 0/1 point."""
         scale = max(np.abs(cost).max(initial=0.0), np.finfo(float).tiny)
@@ -81,6 +167,17 @@ class BinaryProgram:
         return answer.point, float(bound)
 
     def _branch(
+        self, cost: np.ndarray, low: np.ndarray, high: np.ndarray, lp_bound: float
+    ) -> tuple[np.ndarray, float]:
+        if self._system is not None:
+            points, status = self._search(
+                cost[None], low[None] > 0, high[None] > 0, None, MORE_WORK
+            )
+            if status[0] == SOLVED:
+                return points[0].astype(np.float64), float(cost @ points[0])
+        return self._branch_by_highs(cost, low, high, lp_bound)
+
+    def _branch_by_highs(
         self, cost: np.ndarray, low: np.ndarray, high: np.ndarray, lp_bound: float
     ) -> tuple[np.ndarray, float]:
         from scipy.optimize import Bounds, LinearConstraint, milp
@@ -110,6 +207,10 @@ class BinaryProgram:
             raise UnverifiedAnswerError(
                 f"The solver's answer breaks a constraint by {max(violation, outside):.3g}."
             )
+
+
+def _rows(mask: Any) -> int:
+    return len(mask) if np.ndim(mask) == 2 else 1
 
 
 def _close(bound: float, value: float, scale: float) -> float:

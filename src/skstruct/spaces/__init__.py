@@ -27,11 +27,13 @@ from skstruct.spaces.hierarchies import Hierarchy
 from skstruct.spaces.label_sets import LabelSets
 
 if TYPE_CHECKING:
+    from skstruct.spaces.assignments.space import Assignments
     from skstruct.spaces.binary_polytope import BinaryPolytope
     from skstruct.spaces.cliques.space import Cliques
     from skstruct.spaces.cycles.space import Cycles
     from skstruct.spaces.graph_nodes import GraphNodes
     from skstruct.spaces.graphs.space import Graphs
+    from skstruct.spaces.knapsacks.space import Knapsacks
     from skstruct.spaces.matchings.space import Matchings
     from skstruct.spaces.ordinal import Ordinal
     from skstruct.spaces.pairwise.labels import PairwiseLabels
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 __getattr__ = lazy_names(
     __name__,
     {
+        "Assignments": "assignments.space",
         "BinaryPolytope": "binary_polytope",
         "Box": "quantities.boxes",
         "Censored": "quantities.partial",
@@ -62,6 +65,7 @@ __getattr__ = lazy_names(
         "GraphNodes": "graph_nodes",
         "Graphs": "graphs.space",
         "Interval": "quantities.boxes",
+        "Knapsacks": "knapsacks.space",
         "Matchings": "matchings.space",
         "Ordinal": "ordinal",
         "PairwiseLabels": "pairwise.labels",
@@ -81,6 +85,7 @@ __getattr__ = lazy_names(
 
 __all__ = [
     "EXACT",
+    "Assignments",
     "BaseSpace",
     "BinaryPolytope",
     "Box",
@@ -99,6 +104,7 @@ __all__ = [
     "Hierarchy",
     "Interval",
     "KBest",
+    "Knapsacks",
     "LabelSets",
     "Matchings",
     "OneOf",

@@ -2,10 +2,10 @@
 """The 0/1 points of a polytope."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
@@ -13,12 +13,11 @@ from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.linear_constraints import columns_of, read_constraints
-from skstruct.solvers.mixed_programs import LinearSet, MixedProgram
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import Constraints
-from skstruct.spaces.indicator_sets.decoding import decode_rows, limit_constraints
+from skstruct.spaces.indicator_sets.decoding import with_limits, with_masks
 from skstruct.spaces.label_sets import IndicatorSpace
 from skstruct.tolerances import FEASIBLE
 
@@ -27,10 +26,12 @@ from skstruct.tolerances import FEASIBLE
 class BinaryPolytope(IndicatorSpace):
     r"""0/1 vectors with :math:`A_{ub} z \le b_{ub}` and :math:`A_{eq} z = b_{eq}`.
 
-    :math:`\psi(z) = z`. One linear program per row, exact when its vertex is integral
-    (always so for totally unimodular constraints), branch and bound otherwise. Answers
-    are checked against the constraints and bounds rebuilt from dual variables: slower than
-    the spaces made for one structure, and right for all of them.
+    :math:`\psi(z) = z`. Programs of some hundred coordinates and constraints are searched, with
+    bounds by the multipliers of the linear relaxation. Where the search has not ended after so
+    many nodes: one linear program, exact when its vertex is integral (always so for totally
+    unimodular constraints), branch and bound otherwise; answers are checked against the
+    constraints and bounds rebuilt from dual variables. Slower than the spaces made for one
+    structure, and right for all of them.
 
     Parameters
     ----------
@@ -48,6 +49,8 @@ class BinaryPolytope(IndicatorSpace):
     array([[0, 1, 1]], dtype=int8)
     """
 
+    _from_parameters = ("_names", "_parsed")
+    _from_constraints = ("_limited_program",)
     _constraints_rest_on = ("A_ub", "A_eq", "labels")
 
     def __init__(
@@ -73,36 +76,39 @@ class BinaryPolytope(IndicatorSpace):
             return d
         if self.labels is None:
             raise ValueError("BinaryPolytope: give A_ub, A_eq or labels.")
-        return len(self.labels_)
+        return len(check_distinct(self.labels, "BinaryPolytope"))
 
-    @property
-    def labels_(self) -> tuple[Any, ...]:
+    @cached_property
+    def _names(self) -> tuple[Any, ...]:
         if self.labels is not None:
             return check_distinct(self.labels, "BinaryPolytope")
         return tuple(range(self._dimension()))
 
     @property
+    def labels_(self) -> tuple[Any, ...]:
+        return self._names
+
+    @cached_property
     def dag_(self) -> Dag:
         return Dag(len(self.labels_), [], [])
 
-    def _program(self, constraints: Any = None) -> BinaryProgram:
+    @cached_property
+    def _parsed(self) -> BinaryProgram:
         b_eq, b_ub = (None if b is None else np.ravel(b) for b in (self.b_eq, self.b_ub))
         read = read_constraints(
             self.A_eq, b_eq, self.A_ub, b_ub, n_columns=len(self.labels_), used_by="BinaryPolytope"
         )
-        A_ub, b_ub, A_eq, b_eq = read.A_ub, read.b_ub, read.A_eq, read.b_eq
-        if constraints is not None:
-            A, b, _, _ = limit_constraints(self.dag_, constraints)
-            A_ub, b_ub = sparse.vstack([A_ub, A], format="csr"), np.concatenate([b_ub, b])
-        return BinaryProgram(A_ub, b_ub, A_eq, b_eq)
+        return BinaryProgram(read.A_ub, read.b_ub, read.A_eq, read.b_eq)
 
-    def program(self) -> LinearSet:
+    @cached_property
+    def _limited_program(self) -> BinaryProgram:
+        """The constraints of parameters, sizes and groups; what is known stays bounds."""
+        return with_limits(self._parsed, self.dag_, self.constraints_)
+
+    def program(self) -> BinaryProgram:
         """The space as linear constraints on 0/1 points, those of :meth:`restrict` included."""
         known = self._one_row()
-        found = self._program(known)
-        low, high = known.low[0].astype(np.float64), known.high[0].astype(np.float64)
-        parts = found.A_ub, found.b_ub, found.A_eq, found.b_eq
-        return MixedProgram(*parts, low, high, np.ones(len(low), bool))
+        return with_masks(self._limited_program, known.low[0], known.high[0])
 
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
@@ -116,7 +122,7 @@ class BinaryPolytope(IndicatorSpace):
 
     def validate(self, Y: Any) -> np.ndarray:
         Z = super().validate(Y)
-        violation = self._program().violation(Z)
+        violation = self._parsed.violation(Z)
         if violation.max(initial=0.0) > FEASIBLE:
             row = int(violation.argmax())
             raise ValueError(
@@ -125,12 +131,12 @@ class BinaryPolytope(IndicatorSpace):
         return Z
 
     def contains(self, Z: np.ndarray) -> np.ndarray:
-        return super().contains(Z) & (self._program().violation(Z) <= FEASIBLE)
+        return super().contains(Z) & (self._parsed.violation(Z) <= FEASIBLE)
 
     def _decode(
         self, costs: np.ndarray, constraints: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return decode_rows(self._program(constraints), costs, constraints.low, constraints.high)
+        return self._limited_program.solve_rows(costs, constraints.low, constraints.high)
 
     def restrict(
         self,

@@ -22,11 +22,7 @@ from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.common.marginals import given_marginals
 from skstruct.spaces.constraints import Constraints
-from skstruct.spaces.indicator_sets.decoding import (
-    decode_rows,
-    limit_constraints,
-    set_program,
-)
+from skstruct.spaces.indicator_sets.decoding import limit_constraints, set_program
 from skstruct.spaces.label_sets import IndicatorSpace
 
 
@@ -304,7 +300,7 @@ class Hierarchy(IndicatorSpace):
             return outputs, values, values
         if constraints.is_sized or (constraints.groups and not siblings):
             program = BinaryProgram(*limit_constraints(self.dag_, constraints))
-            return decode_rows(program, costs, low, high)
+            return program.solve_rows(costs, low, high)
         # A label that is in for certain, with all above it, is free of charge; one that
         # is out for certain, with all below it, brings nothing but its cost.
         edited = np.where(low, 0.0, np.where(high, costs, 1.0)) if constraints.is_masked else costs

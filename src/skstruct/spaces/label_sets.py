@@ -34,7 +34,6 @@ from skstruct.spaces.constraints import (
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.indicator_sets.counting import UniformSets
 from skstruct.spaces.indicator_sets.decoding import (
-    decode_rows,
     keep_group_winners,
     limit_constraints,
     min_cost_subsets,
@@ -452,7 +451,7 @@ class LabelSets(IndicatorSpace):
         if constraints.groups:
             if not self._sibling_groups(constraints):
                 program = BinaryProgram(*limit_constraints(self.dag_, constraints))
-                return decode_rows(program, costs, low, high)
+                return program.solve_rows(costs, low, high)
             outvoted = keep_group_winners(costs, low, high, constraints.groups)
             # A forbidden label that must be in shows as infeasible below.
             low, high = np.broadcast_to(low, costs.shape), outvoted

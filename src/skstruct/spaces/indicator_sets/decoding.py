@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skstruct._arrays.progress import track
-from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.mixed_programs import MixedProgram
@@ -167,20 +165,24 @@ def set_program(dag: Dag, constraints: Any) -> MixedProgram:
     return MixedProgram(A_ub, b_ub, A_eq, b_eq, low, high, np.ones(dag.n_nodes, bool))
 
 
-def decode_rows(
-    program: BinaryProgram, costs: np.ndarray, low: np.ndarray, high: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Solve one binary program per row; infinite values mark rows without any output."""
-    outputs = np.zeros(costs.shape, np.int8)
-    values, bounds = np.full(len(costs), np.inf), np.full(len(costs), np.inf)
-    low, high = np.broadcast_to(low, costs.shape), np.broadcast_to(high, costs.shape)
-    for i in track(range(len(costs)), "integer programs"):
-        cost = costs[i]
-        if (low[i] & ~high[i]).any():
-            continue
-        try:
-            outputs[i], bounds[i] = program.solve(cost, low[i], high[i])
-        except InfeasibleError:
-            continue
-        values[i] = cost @ outputs[i]
-    return outputs, values, bounds
+def with_limits(program: BinaryProgram, dag: Dag, constraints: Any) -> BinaryProgram:
+    """The program of the points that also obey sizes and exclusive groups; masks stay bounds."""
+    A, b, _, _ = limit_constraints(dag, constraints)
+    if not A.shape[0]:
+        return program
+    A_ub = sparse.vstack([program.A_ub, A], format="csr")
+    b_ub = np.concatenate([program.b_ub, b])
+    return BinaryProgram(A_ub, b_ub, program.A_eq, program.b_eq)
+
+
+def with_masks(program: BinaryProgram, low: np.ndarray, high: np.ndarray) -> BinaryProgram:
+    """The program of the points that also keep to what is known, bool (d,), as equations."""
+    known = np.flatnonzero(low | ~high)
+    if not len(known):
+        return program
+    fixed = sparse.eye_array(len(low), format="csr")[known]
+    impossible = low[known] & ~high[known]  # an equation that no 0/1 point meets
+    right = np.where(impossible, 2.0, low[known].astype(float))
+    A_eq = sparse.vstack([program.A_eq, fixed], format="csr")
+    b_eq = np.concatenate([program.b_eq, right])
+    return BinaryProgram(program.A_ub, program.b_ub, A_eq, b_eq)

@@ -17,7 +17,7 @@ from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import EmbeddingView, decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
-from skstruct.spaces.indicator_sets.decoding import decode_rows, limit_constraints
+from skstruct.spaces.indicator_sets.decoding import limit_constraints
 from skstruct.tolerances import ROUNDING_GAP
 
 MOST_BRANCHES = 500  # of a row, before an integer program
@@ -147,7 +147,7 @@ class ParentProducts(EmbeddingView):
         )
         low = np.hstack([low, np.zeros((len(low), m), bool)])
         high = np.hstack([high, np.ones((len(high), m), bool)])
-        points, values, bounds = decode_rows(program, costs, low, high)
+        points, values, bounds = program.solve_rows(costs, low, high)
         return points[:, : len(self.labels_)], values, bounds
 
     def _program(self, constraints: Any) -> BinaryProgram:

@@ -283,16 +283,16 @@ class ShortestPaths(CountedPaths):
             self._raise_infeasible(int(lost[0]))
         return Decoded(outputs, values, values)
 
-    def program(self) -> BinaryProgram:
+    def program(self) -> BinaryProgram | None:
         """Paths of a graph without cycles as the 0/1 points of a polytope with integral corners.
+
+        None of a graph with cycles, whose flows are more than paths.
 
         What leaves a node less what enters it is 1 at the source, -1 at the target and 0 elsewhere.
         A limit of the length may take the corners away; closed arcs add up to zero.
         """
         if not self.is_acyclic:
-            raise ValueError(
-                f"{NAME}: with cycles, flows are more than paths; there is no program."
-            )
+            return None
         self._one_row()
         limits, (u, v) = self._known_ends(), self._table.edges.T
         d, n_nodes = len(u), len(self.nodes_)
