@@ -138,7 +138,8 @@ GROUND = {"base", "constraints", "contracts", "common", "given_whole", "partial"
 GROUND |= {"cost_vectors", "edge_sets", "indicator_sets", "sequence_sets"}
 STRUCTURES = {"binary_polytope", "candidates", "classes", "cliques", "cycles", "graph_nodes"}
 STRUCTURES |= {"graphs", "hierarchies", "label_sets", "matchings", "ordinal", "pairwise", "poset"}
-STRUCTURES |= {"quantities", "rankings", "sequences", "spanning_trees", "strings", "tournaments"}
+STRUCTURES |= {"quantities", "rankings", "sequences", "solver_space", "spanning_trees", "strings"}
+STRUCTURES |= {"tournaments"}
 CHOOSES = {"infer_space"}  # a space for given outputs: it knows the common ones
 PART = "sets of 0/1 indicators; the base class stands beside label sets, their relaxation"
 BETWEEN_STRUCTURES = {
@@ -154,6 +155,7 @@ BETWEEN_STRUCTURES = {
     ("candidates", "classes", "Classes"): "one output of a list",
     ("graph_nodes", "classes", "Classes"): "classes that are near or far",
     ("ordinal", "poset", "Poset"): "grades are a chain",
+    ("solver_space", "quantities", "QuantitySpace"): "solutions are rows of numbers",
     ("strings", "sequences", "Sequences"): "strings embedded by position are sequences",
 }
 

@@ -4,7 +4,7 @@
 import numpy as np
 
 from skstruct._arrays import compiling as nb
-from skstruct.tolerances import BOUND_ROUNDING, DIAGONAL_SHIFT, RESIDUAL_ROUNDING, STEPS_GAP
+from skstruct.tolerances import BOUND_ROUNDING, CANCELED, RESIDUAL_ROUNDING, STEPS_GAP
 
 PAIRS = 10  # steps between two weights, for each weight, before faces are minimized over
 FACES = 40  # faces for each weight, and as many more
@@ -72,41 +72,47 @@ def exchange_pairs(S, low, high, z, g, n_steps, tolerance):
 
 
 @nb.njit(cache=True, nogil=True)
-def face_step(S, g, face, m, shift, factor, way, ones):
+def face_step(S, g, face, m, shift, factor, way):
     """Newton's step p with sum p = 0 on a face, the first m of which are free; into ``way``.
 
-    Cholesky's factor of S + shift I on the face; where S is singular the step is long, and ends at
-    a limit.
+    The last free weight gives what others take: S_ab - S_ar - S_rb + S_rr is factored, plus a shift
+    of its diagonal. Where it is singular the step is long, and ends at a limit.
     """
-    for a in range(m):
+    r, n = face[m - 1], m - 1
+    for a in range(n):
+        j = face[a]
         for b in range(a + 1):
-            s = S[face[a], face[b]]
+            k = face[b]
+            s = (S[j, k] - S[j, r]) - (S[r, k] - S[r, r])
             if a == b:
                 s += shift
             for k in range(b):
                 s -= factor[a, k] * factor[b, k]
             factor[a, b] = np.sqrt(max(s, shift)) if a == b else s / factor[b, b]
-        way[a], ones[a] = g[face[a]], 1.0
+        way[a] = g[r] - g[j]
         for k in range(a):
             way[a] -= factor[a, k] * way[k]
-            ones[a] -= factor[a, k] * ones[k]
-        way[a] /= factor[a, a]
-        ones[a] /= factor[a, a]
-    up, down = 0.0, 0.0
-    for a in range(m):
-        up += ones[a] * way[a]
-        down += ones[a] * ones[a]
-    for a in range(m - 1, -1, -1):
-        way[a] = up / down * ones[a] - way[a]
-    for a in range(m - 1, -1, -1):
-        for k in range(a + 1, m):
-            way[a] -= factor[k, a] * way[k]
         way[a] /= factor[a, a]
     total = 0.0
-    for a in range(m):
+    for a in range(n - 1, -1, -1):
+        for k in range(a + 1, n):
+            way[a] -= factor[k, a] * way[k]
+        way[a] /= factor[a, a]
         total += way[a]
+    way[n] = -total
+
+
+@nb.njit(cache=True, nogil=True)
+def scale_step(S, g, face, m, way):
+    """Make a step as long as it lowers the cost most, but for limits."""
+    fall, bend = 0.0, 0.0
     for a in range(m):
-        way[a] -= total / m
+        fall -= g[face[a]] * way[a]
+        for b in range(m):
+            bend += way[a] * S[face[a], face[b]] * way[b]
+    if 0.0 < fall and 0.0 < bend:
+        for a in range(m):
+            way[a] *= fall / bend
 
 
 @nb.njit(cache=True, nogil=True)
@@ -158,7 +164,7 @@ def settle(c, S, low, high, z, g, work):
     Steps between pairs find most of the limits that bind; a primal active set method does the
     rest. A limit is left only at the minimum over a face, so that every step costs less.
     """
-    factor, way, ones, face = work
+    factor, way, face = work
     d = len(c)
     size, largest = 0.0, 0.0
     for k in range(d):
@@ -181,13 +187,16 @@ def settle(c, S, low, high, z, g, work):
             add_up(z, low, high)
             gradient(c, S, z, g)
             i, j, gain = worst_pair(g, z, low, high)
+            before, m = m, freed(g, face, m, i, j)
+            if m > before:  # a new face
+                stalls, least = 0, np.inf
             stalls = stalls + 1 if gain >= least else 0
             least = min(least, gain)
             if gain <= tolerance or stalls > STALLS:
                 return
-            m = freed(g, face, m, i, j)
         gradient(c, S, z, g)
-        face_step(S, g, face, m, DIAGONAL_SHIFT * largest, factor, way, ones)
+        face_step(S, g, face, m, CANCELED * largest, factor, way)
+        scale_step(S, g, face, m, way)
         m, settled = take_step(z, low, high, face, m, way)
         settled = settled or m < 2
     add_up(z, low, high)
@@ -230,7 +239,7 @@ def value_and_bound(c, S, low, high, z, g, best):
 def minimize_rows(costs, weights, S, low, high, points, bounds):
     """Fill points (n, d) and bounds (n,) of <c, z> + w z' S z / 2, where w >= 0 of every row."""
     d = len(S)
-    work = np.empty((d, d)), np.empty(d), np.empty(d), np.empty(d + 2, np.int64)
+    work = np.empty((d, d)), np.empty(d + 2), np.empty(d + 2, np.int64)
     scaled, g, best = np.empty((d, d)), np.empty(d), np.empty(d)
     for i in range(len(costs)):
         a, b = low[i if len(low) > 1 else 0], high[i if len(high) > 1 else 0]
@@ -281,7 +290,7 @@ def limit_rows(costs, weights, S, low, high, most, points, bounds, feasible):
     way are within the limit, and bounds are those of Lagrange's function at any s.
     """
     d = len(S)
-    work = np.empty((d, d)), np.empty(d), np.empty(d), np.empty(d + 2, np.int64)
+    work = np.empty((d, d)), np.empty(d + 2), np.empty(d + 2, np.int64)
     parts = np.empty((6, d))
     for i in range(len(costs)):
         a, b = low[i if len(low) > 1 else 0], high[i if len(high) > 1 else 0]
