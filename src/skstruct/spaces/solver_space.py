@@ -165,7 +165,7 @@ class SolverSpace(QuantitySpace):
         return bool(self.binary)
 
     @property
-    def guarantee(self) -> Guarantee:  # type: ignore[override]
+    def guarantee(self) -> Guarantee:
         return CLAIMED if self.exact else UNKNOWN
 
     def _not_saved(self) -> tuple[str, ...]:
@@ -232,7 +232,8 @@ class SolverSpace(QuantitySpace):
         return inside
 
     def _is_feasible(self, z: np.ndarray, options: dict[str, Any]) -> bool:
-        return bool(self.feasible(z, **options_taken(self.feasible, options)))  # type: ignore[misc]
+        tells = self.feasible
+        return tells is None or bool(tells(z, **options_taken(tells, options)))
 
     def _check_inside(self, Z: np.ndarray) -> None:
         if self._all_options().n_rows is not None:

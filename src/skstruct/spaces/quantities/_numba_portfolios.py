@@ -19,12 +19,18 @@ def fill_cheapest(c, low, high, z):
     for j in range(len(c)):
         z[j] = low[j]
         left -= low[j]
-    for j in np.argsort(c, kind="mergesort"):
-        if left <= 0.0:
-            break
-        more = min(left, high[j] - low[j])
-        z[j] = high[j] if more == high[j] - low[j] else low[j] + more
-        left -= more
+    while left > 0.0:  # few turns, unless limits are tight
+        best = -1
+        for j in range(len(c)):
+            if z[j] < high[j] and (best < 0 or c[j] < c[best]):
+                best = j
+        if best < 0:
+            return
+        if left >= high[best] - low[best]:
+            z[best] = high[best]
+        else:
+            z[best] += left
+        left -= high[best] - low[best]
 
 
 @nb.njit(cache=True, nogil=True)
@@ -110,7 +116,7 @@ def scale_step(S, g, face, m, way):
         fall -= g[face[a]] * way[a]
         for b in range(m):
             bend += way[a] * S[face[a], face[b]] * way[b]
-    if 0.0 < fall and 0.0 < bend:
+    if fall > 0.0 and bend > 0.0:
         for a in range(m):
             way[a] *= fall / bend
 
@@ -236,22 +242,6 @@ def value_and_bound(c, S, low, high, z, g, best):
 
 
 @nb.njit(cache=True, nogil=True)
-def minimize_rows(costs, weights, S, low, high, points, bounds):
-    """Fill points (n, d) and bounds (n,) of <c, z> + w z' S z / 2, where w >= 0 of every row."""
-    d = len(S)
-    work = np.empty((d, d)), np.empty(d + 2), np.empty(d + 2, np.int64)
-    scaled, g, best = np.empty((d, d)), np.empty(d), np.empty(d)
-    for i in range(len(costs)):
-        a, b = low[i if len(low) > 1 else 0], high[i if len(high) > 1 else 0]
-        for j in range(d):
-            for k in range(d):
-                scaled[j, k] = weights[i] * S[j, k]
-        fill_cheapest(costs[i], a, b, points[i])
-        settle(costs[i], scaled, a, b, points[i], g, work)
-        bounds[i] = value_and_bound(costs[i], scaled, a, b, points[i], g, best)[1]
-
-
-@nb.njit(cache=True, nogil=True)
 def variance(S, z):
     """z' S z."""
     total = 0.0
@@ -281,35 +271,49 @@ def share_of_way(S, near, far, most, way):
 
 
 @nb.njit(cache=True, nogil=True)
-def limit_rows(costs, weights, S, low, high, most, points, bounds, feasible):
-    """The same with z' S z <= ``most``; ``feasible`` (n,) tells where there is such a point.
+def minimize_rows(costs, weights, S, low, high, most, points, bounds, feasible):
+    """Fill points (n, d) and bounds (n,) of <c, z> + w z' S z / 2, where w >= 0 of every row.
+
+    With z' S z <= ``most``, which may be infinite; ``feasible`` (n,) tells where there is such z.
+    """
+    d = len(S)
+    work = np.empty((d, d)), np.empty(d + 2), np.empty(d + 2, np.int64)
+    scaled, parts = np.empty((d, d)), np.empty((6, d))
+    for i in range(len(costs)):
+        a, b = low[i if len(low) > 1 else 0], high[i if len(high) > 1 else 0]
+        if most < np.inf:
+            bounds[i], feasible[i] = limit_row(
+                costs[i], weights[i], S, a, b, most, points[i], work, parts
+            )
+            continue
+        for j in range(d):
+            for k in range(d):
+                scaled[j, k] = weights[i] * S[j, k]
+        fill_cheapest(costs[i], a, b, points[i])
+        settle(costs[i], scaled, a, b, points[i], parts[0], work)
+        bounds[i] = value_and_bound(costs[i], scaled, a, b, points[i], parts[0], parts[1])[1]
+        feasible[i] = True
+
+
+@nb.njit(cache=True, nogil=True)
+def limit_row(c, w, S, low, high, most, z, work, parts):
+    """One row: the bound, and whether any point is within the limit.
 
     With multiplier mu = 1 / s - w >= 0 of the limit, z(s) minimizes s <c, z> + z' S z / 2, and is
     piecewise linear in s. Between a point within the limit and one beyond it, the next s is where
     the straight way between both meets it: exact once both are on the same piece. Points on that
     way are within the limit, and bounds are those of Lagrange's function at any s.
     """
-    d = len(S)
-    work = np.empty((d, d)), np.empty(d + 2), np.empty(d + 2, np.int64)
-    parts = np.empty((6, d))
-    for i in range(len(costs)):
-        a, b = low[i if len(low) > 1 else 0], high[i if len(high) > 1 else 0]
-        bounds[i], feasible[i] = limit_row(
-            costs[i], weights[i], S, a, b, most, points[i], work, parts
-        )
-
-
-@nb.njit(cache=True, nogil=True)
-def limit_row(c, w, S, low, high, most, z, work, parts):
-    """One row: the bound, and whether any point is within the limit."""
     near, far, g, best, scaled, way = (
         parts[0], parts[1], parts[2], parts[3], parts[4], parts[5],
     )  # fmt: skip
     d = len(c)
-    scaled[:] = 0.0
+    for k in range(d):
+        scaled[k] = 0.0
     fill_cheapest(c, low, high, near)
     settle(scaled, S, low, high, near, g, work)
-    z[:] = near
+    for k in range(d):
+        z[k] = near[k]
     if variance(S, near) > most + STEPS_GAP * most:
         return -np.inf, False
     size = 0.0
@@ -328,10 +332,13 @@ def limit_row(c, w, S, low, high, most, z, work, parts):
         lower = value_and_bound(scaled, S, low, high, way, g, best)[1] / s
         multiplier = 1.0 / s - w if s < upper else 0.0
         bound = max(bound, lower - 0.5 * multiplier * most)
-        if variance(S, way) <= most:
-            near[:], inside = way, s
-        else:
-            far[:], outside = way, s
+        within = variance(S, way) <= most
+        for k in range(d):
+            if within:
+                near[k] = way[k]
+            else:
+                far[k] = way[k]
+        inside, outside = (s, outside) if within else (inside, s)
         t = share_of_way(S, near, far, most, way) if outside < np.inf else 0.0
         value = 0.0
         for k in range(d):

@@ -87,6 +87,7 @@ class Portfolios(LimitedQuantities):
     usual_losses: ClassVar[tuple[str, ...]] = ()
     marginal_losses: ClassVar[dict[str, str]] = {}
     separable = False
+    covariance: Any = None  # of returns; that of psi over all outputs is for spaces that count
     _learned: ClassVar[tuple[str, ...]] = (*QuantitySpace._learned, "covariance_", "low_", "high_")
 
     def __init__(
@@ -110,7 +111,7 @@ class Portfolios(LimitedQuantities):
         return float(self.low_[j]), float(self.high_[j])
 
     @property
-    def guarantee(self) -> Guarantee:  # type: ignore[override]
+    def guarantee(self) -> Guarantee:
         return EXACT if self.max_risk is None and not self._is_limited() else CONVEX
 
     def own_costs(self) -> np.ndarray:
@@ -270,8 +271,8 @@ class Portfolios(LimitedQuantities):
 
     def embed(self, Z: np.ndarray) -> np.ndarray:
         Z = np.asarray(Z, dtype=np.float64)
-        half = 0.5 * np.einsum("ij,ij->i", Z @ self.covariance_, Z)
-        return np.column_stack([Z, half])
+        variance = np.einsum("ij,ij->i", Z @ self.covariance_, Z)
+        return np.column_stack([Z, 0.5 * np.maximum(variance, 0.0)])
 
     def argmin(self, costs: Any) -> Decoded:
         self._ready()
@@ -291,16 +292,14 @@ class Portfolios(LimitedQuantities):
     def _convex(
         self, c: np.ndarray, w: np.ndarray, limits: Range, index: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        from skstruct.spaces.quantities._numba_portfolios import limit_rows, minimize_rows
+        from skstruct.spaces.quantities._numba_portfolios import minimize_rows
 
         points, bounds = np.empty(c.shape), np.empty(len(c))
         w, S = np.ascontiguousarray(w), self.covariance_
         low, high = (np.ascontiguousarray(side) for side in (limits.low, limits.high))
-        if self.max_risk is None:
-            minimize_rows(c, w, S, low, high, points, bounds)
-            return points, bounds
+        most = np.inf if self.max_risk is None else float(self.max_risk) ** 2
         possible = np.empty(len(c), np.bool_)
-        limit_rows(c, w, S, low, high, float(self.max_risk) ** 2, points, bounds, possible)
+        minimize_rows(c, w, S, low, high, most, points, bounds, possible)
         if not possible.all():
             k = int(np.flatnonzero(~possible)[0])
             least = np.sqrt(2 * self.embed(points[k][None])[0, -1])
