@@ -138,8 +138,8 @@ GROUND = {"base", "constraints", "contracts", "common", "given_whole", "partial"
 GROUND |= {"cost_vectors", "observed_rows", "edge_sets", "indicator_sets", "sequence_sets"}
 STRUCTURES = {"assignments", "binary_polytope", "candidates", "classes", "cliques", "cycles"}
 STRUCTURES |= {"graph_nodes", "graphs", "hierarchies", "knapsacks", "label_sets", "matchings"}
-STRUCTURES |= {"ordinal", "pairwise", "paths", "poset"}
-STRUCTURES |= {"quantities", "rankings", "sequences", "spanning_trees", "strings", "tournaments"}
+STRUCTURES |= {"ordinal", "pairwise", "paths", "poset", "quantities", "rankings", "sequences"}
+STRUCTURES |= {"solver_space", "spanning_trees", "strings", "tournaments"}
 CHOOSES = {"infer_space"}  # a space for given outputs: it knows the common ones
 PART = "sets of 0/1 indicators; the base class stands beside label sets, their relaxation"
 BETWEEN_STRUCTURES = {
@@ -157,6 +157,7 @@ BETWEEN_STRUCTURES = {
     ("candidates", "classes", "Classes"): "one output of a list",
     ("graph_nodes", "classes", "Classes"): "classes that are near or far",
     ("ordinal", "poset", "Poset"): "grades are a chain",
+    ("solver_space", "quantities", "QuantitySpace"): "solutions are rows of numbers",
     ("strings", "sequences", "Sequences"): "strings embedded by position are sequences",
 }
 

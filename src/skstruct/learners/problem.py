@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -455,8 +455,9 @@ class RiskProblem:
         whole = self.space.whole
         if not isinstance(whole, Restrictable):
             raise ValueError(f"{type(whole).__name__} cannot be restricted.")
-        known = list(signature(whole.restrict).parameters)
-        if not isinstance(restrict, Mapping) or not set(restrict) <= set(known):
+        known = signature(whole.restrict).parameters
+        takes_any = any(part.kind is Parameter.VAR_KEYWORD for part in known.values())
+        if not isinstance(restrict, Mapping) or not (takes_any or set(restrict) <= set(known)):
             raise ValueError(
                 f"restrict is a dictionary with some of {', '.join(known)}; got {restrict!r}."
             )

@@ -44,10 +44,12 @@ if TYPE_CHECKING:
     from skstruct.spaces.quantities.flows import Flows
     from skstruct.spaces.quantities.partial import Censored
     from skstruct.spaces.quantities.polytopes import Polytope
+    from skstruct.spaces.quantities.portfolios import Portfolios
     from skstruct.spaces.quantities.simplices import Simplex
     from skstruct.spaces.quantities.spheres import Sphere
     from skstruct.spaces.rankings.space import Rankings
     from skstruct.spaces.sequences import Sequences
+    from skstruct.spaces.solver_space import SolverSpace
     from skstruct.spaces.spanning_trees.space import SpanningTrees
     from skstruct.spaces.strings.space import Strings
     from skstruct.spaces.tournaments.space import Tournaments
@@ -71,11 +73,13 @@ __getattr__ = lazy_names(
         "PairwiseLabels": "pairwise.labels",
         "PairwiseStates": "pairwise.states",
         "Polytope": "quantities.polytopes",
+        "Portfolios": "quantities.portfolios",
         "Poset": "poset",
         "Rankings": "rankings.space",
         "Sequences": "sequences",
         "ShortestPaths": "paths.space",
         "Simplex": "quantities.simplices",
+        "SolverSpace": "solver_space",
         "SpanningTrees": "spanning_trees.space",
         "Sphere": "quantities.spheres",
         "Strings": "strings.space",
@@ -115,6 +119,7 @@ __all__ = [
     "Part",
     "Parts",
     "Polytope",
+    "Portfolios",
     "Poset",
     "Rankings",
     "Restrictable",
@@ -122,6 +127,7 @@ __all__ = [
     "Sequences",
     "ShortestPaths",
     "Simplex",
+    "SolverSpace",
     "SpanningTrees",
     "Sphere",
     "Strings",

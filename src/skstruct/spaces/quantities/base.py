@@ -177,6 +177,18 @@ class QuantitySpace(GivenWhole):
         self._learn(Z)
         return Z
 
+    def fit_costs(self, costs: Any) -> Self:
+        """Names of the columns, where labels are open; decisions come in frames where costs do."""
+        zeros = np.zeros((1, costs.shape[1]))
+        if is_pandas(costs, "DataFrame"):
+            zeros = type(costs)(zeros, columns=costs.columns)
+        self.__dict__.pop("_opened", None)
+        Z, self.labels_, self.format_ = self._read(zeros, self._names_alone())
+        check_distinct(self.labels_, type(self).__name__)
+        self.mean_, self.variance_ = Z[0], Z[0].copy()
+        self._learn(Z[:0])
+        return self
+
     def _read(
         self, Y: Any, labels: tuple[Any, ...] | None
     ) -> tuple[np.ndarray, tuple[Any, ...], Any]:

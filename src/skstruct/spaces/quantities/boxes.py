@@ -62,8 +62,61 @@ class Range:
         return self.low, self.high
 
 
+class LimitedQuantities(QuantitySpace):
+    """Quantities with limits of every coordinate: how these are read, by position or by name."""
+
+    def _column(self, j: int) -> str:
+        return f" in column {self.labels_[j]!r}" if len(self.labels_) > 1 else ""
+
+    def _limit(self, given: Any, learned: np.ndarray, name: str) -> np.ndarray:
+        """One limit per coordinate, (d,)."""
+        if given is None:
+            return learned
+        d = len(self.labels_)
+        limit = self._numbers(given, name)
+        if limit.ndim > 1 or (limit.ndim == 1 and len(limit) not in (1, d)):
+            raise ValueError(
+                f"{type(self).__name__}: {name} is a number or {d} of them; got "
+                f"shape {limit.shape}."
+            )
+        return np.array(np.broadcast_to(limit, (d,)))
+
+    def _numbers(self, given: Any, name: str) -> np.ndarray:
+        """Limits as an array; those with names by the names of the coordinates."""
+        used_by = type(self).__name__
+        if is_pandas(given, "DataFrame"):
+            given = match_columns(given, self.labels_, used_by)[1].to_numpy()
+        elif hasattr(given, "keys") and len(self.labels_) > 1:
+            missing = [label for label in self.labels_ if label not in given]
+            if missing:
+                raise ValueError(f"{used_by}: {name} has no entry for {missing[0]!r}.")
+            given = [given[label] for label in self.labels_]
+        try:
+            limit = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"{used_by}: {name} is made of numbers; got {given!r}.") from None
+        if np.isnan(limit).any():
+            at = "".join(f"[{i}]" for i in np.argwhere(np.isnan(limit))[0])
+            raise ValueError(f"{used_by}: {name}{at} is NaN.")
+        return limit
+
+    def _given(self, limit: Any, default: float, name: str) -> Any:
+        d = len(self.labels_)
+        limit = np.asarray(default) if limit is None else self._numbers(limit, name)
+        if limit.ndim == 0:
+            limit = np.full((1, d), limit)
+        elif limit.ndim == 1:
+            limit = limit[:, None] if d == 1 else limit[None]
+        if limit.ndim != 2 or limit.shape[1] != d:
+            raise ValueError(
+                f"{type(self).__name__}: {name} is a number, {d} of them, or a row of {d} for "
+                f"each sample; got shape {limit.shape}."
+            )
+        return limit
+
+
 @savable
-class Box(QuantitySpace):
+class Box(LimitedQuantities):
     r"""Vectors between limits, :math:`l_j \le z_j \le u_j`.
 
     Every coordinate is decided for itself, exactly for quadratic and piecewise losses and
@@ -131,41 +184,6 @@ class Box(QuantitySpace):
         self.constraints_ = Range(self.low_[None], self.high_[None])
         self._check_inside(Z)
 
-    def _column(self, j: int) -> str:
-        return f" in column {self.labels_[j]!r}" if len(self.labels_) > 1 else ""
-
-    def _limit(self, given: Any, learned: np.ndarray, name: str) -> np.ndarray:
-        """One limit per coordinate, (d,)."""
-        if given is None:
-            return learned
-        d = len(self.labels_)
-        limit = self._numbers(given, name)
-        if limit.ndim > 1 or (limit.ndim == 1 and len(limit) not in (1, d)):
-            raise ValueError(
-                f"{type(self).__name__}: {name} is a number or {d} of them; got "
-                f"shape {limit.shape}."
-            )
-        return np.array(np.broadcast_to(limit, (d,)))
-
-    def _numbers(self, given: Any, name: str) -> np.ndarray:
-        """Limits as an array; those with names by the names of the coordinates."""
-        used_by = type(self).__name__
-        if is_pandas(given, "DataFrame"):
-            given = match_columns(given, self.labels_, used_by)[1].to_numpy()
-        elif hasattr(given, "keys") and len(self.labels_) > 1:
-            missing = [label for label in self.labels_ if label not in given]
-            if missing:
-                raise ValueError(f"{used_by}: {name} has no entry for {missing[0]!r}.")
-            given = [given[label] for label in self.labels_]
-        try:
-            limit = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"{used_by}: {name} is made of numbers; got {given!r}.") from None
-        if np.isnan(limit).any():
-            at = "".join(f"[{i}]" for i in np.argwhere(np.isnan(limit))[0])
-            raise ValueError(f"{used_by}: {name}{at} is NaN.")
-        return limit
-
     def _check_inside(self, Z: np.ndarray) -> None:
         """Only limits that were given bind: what training has not seen may still be true."""
         for given, over, limit, word in (
@@ -225,20 +243,6 @@ class Box(QuantitySpace):
 
     def limits_of_rows(self) -> tuple[np.ndarray, np.ndarray] | None:
         return self.constraints_.low, self.constraints_.high
-
-    def _given(self, limit: Any, default: float, name: str) -> Any:
-        d = len(self.labels_)
-        limit = np.asarray(default) if limit is None else self._numbers(limit, name)
-        if limit.ndim == 0:
-            limit = np.full((1, d), limit)
-        elif limit.ndim == 1:
-            limit = limit[:, None] if d == 1 else limit[None]
-        if limit.ndim != 2 or limit.shape[1] != d:
-            raise ValueError(
-                f"{type(self).__name__}: {name} is a number, {d} of them, or a row of {d} for "
-                f"each sample; got shape {limit.shape}."
-            )
-        return limit
 
     def contains(self, Z: np.ndarray) -> np.ndarray:
         self._ready()
