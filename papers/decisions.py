@@ -15,7 +15,8 @@ Figures are relative regrets: sum of what was lost / sum of the |optimum|, over 
 per cent; means over seeds with standard errors. All decisions are exact. *Best possible* decides
 for the mean of c given x, which the generators know, and loses what noise alone costs. CPU seconds
 are those of learning, predicting and deciding, in one thread, as means over seeds and degrees.
-Methods: papers/decisions_peers.py; those that are not installed are left out.
+Methods: papers/decisions_peers.py and papers/decisions_ours.py; those that are not installed are
+left out.
 
 Usage: python papers/decisions.py [--problems NAME ...] [--degrees D ...] [--n N ...]
            [--noise W ...] [--seeds K] [--methods NAME ...] [--jobs J] [--output FOLDER] [--tables]
@@ -34,9 +35,11 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 
 from decisions_data import ENERGY, GENERATED, N_ENERGY, energy_knapsack, generated
+from decisions_ours import OURS
 from decisions_peers import INSTALL, PEERS
 from decisions_tables import BEST, KEY, Results, show
 
+METHODS = {peer.name: peer for peer in (*PEERS, *OURS)}
 DEGREES = (1, 2, 4, 6, 8)
 SIZES = (100, 1000, 5000)
 NOISES = (0.0, 0.5)
@@ -75,11 +78,11 @@ def arguments():
 
 def chosen(names):
     """Methods of these names, or all; without those that are not installed."""
-    unknown = set(names or ()) - {peer.name for peer in PEERS}
+    unknown = set(names or ()) - set(METHODS)
     if unknown:
-        known = ", ".join(repr(peer.name) for peer in PEERS)
+        known = ", ".join(map(repr, METHODS))
         raise SystemExit(f"--methods: there are {known}; got {', '.join(map(repr, unknown))}.")
-    peers = [peer for peer in PEERS if names is None or peer.name in names]
+    peers = [peer for peer in METHODS.values() if names is None or peer.name in names]
     missing = [peer.name for peer in peers if not peer.is_installed]
     if missing:
         print(f"Left out, as PyEPO is not installed ({INSTALL}): {', '.join(missing)}.\n")
@@ -101,12 +104,17 @@ def run(results, settings, seeds, methods, jobs):
     wanted = [
         dict(zip(KEY, (*setting, seed, method)))
         for setting, seed, method in itertools.product(settings, seeds, [*methods, BEST])
-        if not (method == BEST and setting[0] in ENERGY)
-        and (*setting, seed, method) not in results.lines
+        if _is_tried(method, setting[0]) and (*setting, seed, method) not in results.lines
     ]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         for done in as_completed([pool.submit(measured, line) for line in wanted]):
             results.add(done.result())
+
+
+def _is_tried(method, problem):
+    if method == BEST:  # which nobody knows of electricity
+        return problem not in ENERGY
+    return not METHODS[method].only or problem in METHODS[method].only
 
 
 def data_of(line):
@@ -124,8 +132,7 @@ def measured(line):
     if line["method"] == BEST:
         decisions, _ = test.problem.decide(test.mean)
         return {**line, "regret": test.problem.relative_regret(test.C, decisions)}
-    peer = next(peer for peer in PEERS if peer.name == line["method"])
-    decisions, cpu = peer(train.X, train.C, test.X, test.problem, line["seed"])
+    decisions, cpu = METHODS[line["method"]](train.X, train.C, test.X, test.problem, line["seed"])
     regret = test.problem.relative_regret(test.C, decisions)
     return {**line, "regret": regret, "seconds": round(cpu, 4)}
 

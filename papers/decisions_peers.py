@@ -41,6 +41,7 @@ class Peer:
     linear: bool
     decide: object  # of X, C, X_test, problem, seed; decisions
     needs: str = "sklearn"
+    only: tuple = ()  # names of the problems that it is tried on; all where there are none
 
     @property
     def is_installed(self):

@@ -30,7 +30,7 @@ from skstruct.spaces.knapsacks.weights import (
 from skstruct.spaces.label_sets import IndicatorSpace
 from skstruct.tolerances import FEASIBLE
 
-QUICK_TABLE = 2**16  # entries up to which a table is always filled: the search is no quicker
+QUICK_TABLE = 2**14  # entries up to which a table is always filled: the search is no quicker
 LARGEST_TABLE = 2**25  # entries of one row that are filled at all
 SUMMED_TABLE = 2**20  # entries that are summed though there are few items: a list is no quicker
 FEW_ITEMS = 16  # whose sets are rather listed than summed over a larger table
