@@ -115,7 +115,10 @@ OURS = [
         by_features(partial(decided, linear), partial(per_item, LinearRegression())),
     ),
     Peer("skstruct, SPO+", True, by_features(partial(decided, margins), layer)),
-    Peer("skstruct, likelihood", True, partial(decided, partial(family, solver="exact")), only=("grid",)),
+    Peer(
+        "skstruct, likelihood", True, partial(decided, partial(family, solver="exact")),
+        only=("grid",),
+    ),
     Peer(
         "skstruct, perturbed", True, partial(decided, partial(family, solver="perturbed")),
         only=("grid", "knapsack", "knapsack2", "tours"),
