@@ -19,6 +19,7 @@ from skstruct.spaces.cycles.relaxation import (
     integral_cycles,
     violated_cuts,
 )
+from skstruct.spaces.cycles.round_trips import proven_round_trips, visits_all
 from skstruct.spaces.cycles.search import (
     Problem,
     canonical,
@@ -302,6 +303,7 @@ class CycleProblem:
     arcs: np.ndarray  # as they are decoded, shape: (n, N, N)
     constraints: CycleConstraints
     table: EdgeTable
+    known: np.ndarray  # arcs that must be used, shape: (1 or n, N, N)
     bonus: np.ndarray  # how much cheaper every known edge is made, shape: (n,)
 
     @classmethod
@@ -310,7 +312,7 @@ class CycleProblem:
     ) -> CycleProblem:
         """The problem of costs of arcs (n, N, N) within constraints."""
         n, N, _ = given_costs.shape
-        arcs, bonus = given_costs, np.zeros(n)
+        arcs, bonus, must = given_costs, np.zeros(n), np.zeros((1, N, N), bool)
         if constraints.has_edges:
             constraints, must, may = constraints.arcs(table)
             if not table.directed and must.any():
@@ -318,7 +320,7 @@ class CycleProblem:
                 bonus = np.where(largest > 0, 3 * N * largest, 1.0)
                 arcs = arcs - bonus[:, None, None] * must
             arcs = np.where(may, arcs, np.inf)
-        return cls(given_costs, arcs, constraints, table, bonus)
+        return cls(given_costs, arcs, constraints, table, must, bonus)
 
     def solve(
         self,
@@ -346,19 +348,38 @@ class CycleProblem:
         )  # fmt: skip
 
     def best(self, prove: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Outputs, values (infinite where nothing was found) and bounds."""
-        tours, values, bounds = self.solve(prove=prove)
-        Z = tours_to_rows(tours, self.table)
-        if not self.constraints.low.any():
-            return Z, values, bounds
-        met = (self.constraints.low <= Z).all(axis=1)
-        values = np.where(met, tour_costs(self.given_costs, tours), np.inf)
-        if decides_exactly(self.constraints):
-            return Z, values, values
-        bounds = bounds + (1 - SOLVER_GAP) * self.bonus * self.constraints.low.sum(axis=1)
-        # A third of the bonus is N times the largest cost: cycles with all known edges cost less.
-        bounds = np.where((self.bonus > 0) & (bounds > self.bonus / 3), np.inf, bounds)
-        return Z, values, np.minimum(bounds, values)
+        """Outputs, values (infinite where nothing was found) and bounds.
+
+        Round trips through all nodes come from branch and bound, as far as that is finished.
+        """
+        n, N, _ = self.arcs.shape
+        tours, bounds = np.full((n, N), -1, np.int64), np.full(n, np.inf)
+        proven = self._fill_round_trips(tours)
+        left = np.flatnonzero(~proven)
+        if len(left):
+            tours[left], _, bounds[left] = self.solve(left, prove=prove)
+        Z, values = tours_to_rows(tours, self.table), tour_costs(self.given_costs, tours)
+        low = self.constraints.low
+        if low.any():
+            values = np.where((low <= Z).all(axis=1), values, np.inf)
+            bounds = bounds + (1 - SOLVER_GAP) * self.bonus * low.sum(axis=1)
+            # A third of the bonus is N times the largest cost: cycles with all known edges
+            # cost less.
+            bounds = np.where((self.bonus > 0) & (bounds > self.bonus / 3), np.inf, bounds)
+        proven |= decides_exactly(self.constraints)
+        return Z, values, np.where(proven, values, np.minimum(bounds, values))
+
+    def _fill_round_trips(self, tours: np.ndarray) -> np.ndarray:
+        """Write proven round trips through all nodes; which rows these are."""
+        proven = np.zeros(len(tours), bool)
+        rows = np.flatnonzero(visits_all(self.constraints, len(tours)))
+        if self.table.directed or not len(rows):
+            return proven
+        known = self.known if len(self.known) == 1 else self.known[rows]
+        costs = np.where(self.arcs[rows] < np.inf, self.given_costs[rows], np.inf)
+        found, done = proven_round_trips(costs, known, self.constraints.rows(rows).open)
+        tours[rows[done]], proven[rows[done]] = canonical(found[done], False), True
+        return proven
 
     def k_best(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k of least cost, as outputs (n, k', d) and whether they are any (n, k').
