@@ -15,11 +15,19 @@ import numpy as np
 
 from skstruct._arrays import compiling as nb
 from skstruct._arrays._numba_copying import assign
+from skstruct.spaces.cycles._numba_asked_edges import (
+    FREE,
+    IN,
+    OUT,
+    ask_at_first,
+    follow,
+    mark,
+    put,
+    undo,
+)
 from skstruct.spaces.cycles._numba_decoding import improve, tour_cost
 from skstruct.tolerances import TIE
 
-FREE, OUT, IN = 0, 1, 2
-FAR = 1e9  # in largest costs: by how much edges that are asked for come before all others
 ROOT_STEPS, STEPS = 120, 25  # of the prices, before the first branch and after one
 PATIENCE = 4  # steps without gain before they are halved
 SEGMENT = 3  # nodes that local search moves together
@@ -73,7 +81,7 @@ def _best_trip(C, must, grain, most_work, tour):
     state, W = np.zeros((n, n), np.int8), C.copy()
     trail, count = np.zeros((n * (n - 1) // 2 + 1, 2), np.int64), np.zeros(1, np.int64)
     best = _first_trip(C, must, tour)
-    if not _ask_at_first(C, must, state, W, trail, count):
+    if not ask_at_first(C, must, state, W, trail, count):
         tour[0] = -1
         return True
     tree = np.zeros((3, n), np.int64)  # parents, degrees, order of growth
@@ -97,134 +105,18 @@ def _best_trip(C, must, grain, most_work, tour):
                 top += 1
         # On to the next branch: without the edge first, then with it.
         while top:
-            _undo(marks[top - 1], C, state, W, trail, count)
+            undo(marks[top - 1], C, state, W, trail, count)
             asked[top - 1] += 1
             if asked[top - 1] > IN:
                 top -= 1
                 continue
             assign(prices[top], prices[top - 1])
-            if _put(ends[top - 1, 0], ends[top - 1, 1], asked[top - 1], state, W, trail, count):
+            if put(ends[top - 1, 0], ends[top - 1, 1], asked[top - 1], state, W, trail, count):
                 break
         if top == 0:
             if best > n:
                 tour[0] = -1
             return True
-
-
-# What is asked of edges, and what follows from it.
-
-
-@nb.njit(cache=True, nogil=True)
-def _ask_at_first(C, must, state, W, trail, count):
-    """Forbid edges that are not there, ask for known ones; False if no trip is left."""
-    n = len(C)
-    for i in range(n):
-        for j in range(i):
-            if C[i, j] == np.inf:
-                if must[i, j]:
-                    return False
-                _mark(i, j, OUT, state, W, trail, count)
-    for i in range(n):
-        for j in range(i):
-            if must[i, j] and not _put(i, j, IN, state, W, trail, count):
-                return False
-    return n == 0 or _follow(np.ones(n, np.bool_), state, W, trail, count)
-
-
-@nb.njit(cache=True, nogil=True)
-def _put(i, j, new, state, W, trail, count):
-    """Ask for an edge or forbid it, with all that follows; False if no trip is left."""
-    if state[i, j] != FREE:
-        return state[i, j] == new
-    stale = np.zeros(len(state), np.bool_)
-    stale[i] = stale[j] = True
-    if new == IN:
-        if not _join(i, j, stale, state, W, trail, count):
-            return False
-    else:
-        _mark(i, j, OUT, state, W, trail, count)
-    return _follow(stale, state, W, trail, count)
-
-
-@nb.njit(cache=True, nogil=True)
-def _follow(stale, state, W, trail, count):
-    """Nodes with two edges get no others; where only two are left, both are asked for."""
-    n = len(state)
-    again = True
-    while again:
-        again = False
-        for i in range(n):
-            if not stale[i]:
-                continue
-            stale[i] = False
-            asked, free = 0, 0
-            for j in range(n):
-                if j != i:
-                    asked += state[i, j] == IN
-                    free += state[i, j] == FREE
-            if asked > 2 or asked + free < 2:
-                return False
-            if free == 0 or (asked < 2 and asked + free > 2):
-                continue
-            again = True
-            for j in range(n):
-                if j == i or state[i, j] != FREE:
-                    continue
-                stale[j] = True
-                if asked == 2:
-                    _mark(i, j, OUT, state, W, trail, count)
-                elif not _join(i, j, stale, state, W, trail, count):
-                    return False
-    return True
-
-
-@nb.njit(cache=True, nogil=True)
-def _join(i, j, stale, state, W, trail, count):
-    """Ask for an edge; the one that would close its path too early goes. False if this does."""
-    n = len(state)
-    first, before = _end_of_path(i, state)
-    last, behind = _end_of_path(j, state)
-    _mark(i, j, IN, state, W, trail, count)
-    if first == j:  # the ends of one path
-        return before == n
-    if before + behind < n and state[first, last] == FREE:
-        _mark(first, last, OUT, state, W, trail, count)
-        stale[first] = stale[last] = True
-    return True
-
-
-@nb.njit(cache=True, nogil=True)
-def _end_of_path(i, state):
-    """Other end of the path of known edges that ends at a node, and its number of nodes."""
-    before, length = -1, 1
-    while length <= len(state):
-        after = -1
-        for j in range(len(state)):
-            if j != i and j != before and state[i, j] == IN:
-                after = j
-                break
-        if after < 0:
-            break
-        before, i = i, after
-        length += 1
-    return i, length
-
-
-@nb.njit(cache=True, nogil=True)
-def _mark(i, j, new, state, W, trail, count):
-    state[i, j] = state[j, i] = new
-    W[i, j] = W[j, i] = np.inf if new == OUT else W[i, j] - FAR
-    trail[count[0], 0], trail[count[0], 1] = i, j
-    count[0] += 1
-
-
-@nb.njit(cache=True, nogil=True)
-def _undo(mark, C, state, W, trail, count):
-    while count[0] > mark:
-        count[0] -= 1
-        i, j = trail[count[0], 0], trail[count[0], 1]
-        state[i, j] = state[j, i] = FREE
-        W[i, j] = W[j, i] = C[i, j]
 
 
 # Bounds.
@@ -330,10 +222,10 @@ def _leave_out_dear(room, W, price, tree, state, trail, count):
     second = W[0, order[n - 1]] + price[order[n - 1]]
     for step in range(n - 1):
         j = order[step]
-        if state[0, j] == FREE and W[0, j] + price[j] - second >= room:
-            if j != parent[0] and j != order[n - 1]:
-                _mark(0, j, OUT, state, W, trail, count)
-                stale[0] = stale[j] = changed = True
+        outside = j != parent[0] and j != order[n - 1] and state[0, j] == FREE
+        if outside and W[0, j] + price[j] - second >= room:
+            mark(0, j, OUT, state, W, trail, count)
+            stale[0] = stale[j] = changed = True
         if step == 0:
             continue
         before = parent[j]
@@ -343,9 +235,9 @@ def _leave_out_dear(room, W, price, tree, state, trail, count):
             dearest[i, j] = dearest[j, i] = max(dearest[i, before], last)
             more = W[i, j] + price[i] + price[j] - dearest[i, j]
             if i != before and state[i, j] == FREE and more >= room:
-                _mark(i, j, OUT, state, W, trail, count)
+                mark(i, j, OUT, state, W, trail, count)
                 stale[i] = stale[j] = changed = True
-    return not changed or _follow(stale, state, W, trail, count)
+    return not changed or follow(stale, state, W, trail, count)
 
 
 @nb.njit(cache=True, nogil=True)

@@ -35,7 +35,8 @@ def visits_all(constraints: CycleConstraints, n: int) -> np.ndarray:
 def work_allowed(n_nodes: np.ndarray) -> np.ndarray:
     """Work for rows of so many nodes: no more than a few times that of the table over subsets."""
     table = 4.0 * n_nodes * 2.0 ** np.minimum(n_nodes, 40)
-    return np.minimum(table, MOST_WORK).astype(np.int64)
+    allowed: np.ndarray = np.minimum(table, MOST_WORK).astype(np.int64)
+    return allowed
 
 
 def proven_round_trips(
