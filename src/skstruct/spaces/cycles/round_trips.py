@@ -72,8 +72,9 @@ def proven_round_trips(
 
     n, N, _ = costs.shape
     costs = np.ascontiguousarray(costs, dtype=np.float64)
-    open = np.ascontiguousarray(np.broadcast_to(open, (n, N)))
+    # Copies: arrays that may not be written to would be compiled for anew.
+    open, known = np.array(np.broadcast_to(open, (n, N))), np.array(known)
     tours = np.full((n, N), -1, np.int64)
     work = work_allowed(open.sum(axis=1))
-    proven = round_trip_rows(costs, np.ascontiguousarray(known), open, work, tours)
+    proven = round_trip_rows(costs, known, open, work, tours)
     return tours, proven
