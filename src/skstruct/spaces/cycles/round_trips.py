@@ -73,7 +73,8 @@ def proven_round_trips(
     n, N, _ = costs.shape
     costs = np.ascontiguousarray(costs, dtype=np.float64)
     # Copies: arrays that may not be written to would be compiled for anew.
-    open, known = np.array(np.broadcast_to(open, (n, N))), np.array(known)
+    open = np.array(np.broadcast_to(open, (n, N)), order="C")
+    known = np.array(known, order="C")
     tours = np.full((n, N), -1, np.int64)
     work = work_allowed(open.sum(axis=1))
     proven = round_trip_rows(costs, known, open, work, tours)
