@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from decisions_tours import shortest_tours
+
+from skstruct.spaces import Cycles
 
 from skstruct.spaces import Cycles, Knapsacks, ShortestPaths
 
@@ -89,4 +90,8 @@ class Tours(Problem):
         return self.n_nodes * (self.n_nodes - 1) // 2
 
     def _best(self, costs):
-        return shortest_tours(costs, self.n_nodes)
+        space = Cycles(self.n_nodes, directed=False).restrict(min_size=self.n_nodes)
+        decoded = space.argmin(costs)
+        if (decoded.bounds < decoded.values).any():
+            raise ArithmeticError("A tour was not proven to be the shortest.")
+        return decoded.outputs

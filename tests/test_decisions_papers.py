@@ -14,7 +14,6 @@ from hypothesis.extra import numpy as arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from script_folders import scripts_of
-from skstruct.spaces import Cycles
 
 PAPERS = Path(__file__).parents[1] / "papers"
 FEW = settings(max_examples=30)
@@ -96,14 +95,6 @@ TOURS = {n_nodes: all_tours(n_nodes) for n_nodes in (3, 4, 6)}
 def test_tours(script, data, n_nodes):
     problem = script("decisions_problems").Tours(n_nodes)
     check_best(problem, data.draw(costs(problem.n_costs)), TOURS[n_nodes])
-
-
-def test_longer_tours(script):
-    space = Cycles(20, directed=False, prove=True).restrict(include=range(20))
-    data = script("decisions_data").tours(4, 4, 0.5, seed=0)
-    Z, values = data.problem.decide(data.C)
-    assert_allclose(values, space.argmin(np.asarray(data.C, float)).values)
-    assert space.contains(Z).all()
 
 
 def test_relative_regret(script):

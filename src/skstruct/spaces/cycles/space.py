@@ -15,8 +15,8 @@ from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.constraints import check_feasible, label_mask
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
+from skstruct.spaces.cycles.constrained import CycleProblem, decides_exactly
 from skstruct.spaces.cycles.constraints import CycleConstraints, read_sizes
-from skstruct.spaces.cycles.decoding import CycleProblem, decides_exactly
 from skstruct.spaces.cycles.distribution import LawfulCycles
 from skstruct.spaces.cycles.formats import learn_nodes, read_tours, tour_rows, why_not_a_cycle
 from skstruct.spaces.cycles.tours import SHORTEST, arc_columns, rows_to_tours, tours_to_rows
@@ -54,6 +54,9 @@ class Cycles(LawfulCycles):
     prove : bool, default=False
         With more than 16 nodes the answer may have a gap to its bound: close it by integer
         programs, in up to two minutes a row. The bounds say where that did not suffice.
+        Undirected round trips through all nodes (``restrict(min_size=N)``) are first tried by
+        branch and bound, which with random costs proves the best of 50 nodes within
+        hundredths of a second; rows for which that is too much work go on as the others.
     constraints : CycleConstraints, default=None
         What ``restrict`` sets.
 
@@ -85,7 +88,8 @@ class Cycles(LawfulCycles):
 
     References
     ----------
-    Vembu (2010), "Learning to predict combinatorial structures", appendix B.
+    Vembu (2010), "Learning to predict combinatorial structures", appendix B; Held and Karp
+    (1971), "The traveling-salesman problem and minimum spanning trees: part II".
     """
 
     output_kind = "tour"
