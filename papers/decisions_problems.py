@@ -14,8 +14,6 @@ from functools import cached_property
 
 import numpy as np
 
-from skstruct.spaces import Cycles
-
 from skstruct.spaces import Cycles, Knapsacks, ShortestPaths
 
 
@@ -90,8 +88,7 @@ class Tours(Problem):
         return self.n_nodes * (self.n_nodes - 1) // 2
 
     def _best(self, costs):
-        space = Cycles(self.n_nodes, directed=False).restrict(min_size=self.n_nodes)
-        decoded = space.argmin(costs)
+        decoded = self.space.argmin(costs)
         if (decoded.bounds < decoded.values).any():
             raise ArithmeticError("A tour was not proven to be the shortest.")
         return decoded.outputs

@@ -87,7 +87,7 @@ def test_layers_on_cuda(case):
     for layer in layers:
         found = []
         for device in ("cpu", "cuda"):
-            given = costs.to(device).requires_grad_()
+            given = costs.detach().clone().to(device).requires_grad_()
             value = layer(given)
             assert value.device == given.device
             (value**2).sum().backward()
