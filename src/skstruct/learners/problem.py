@@ -201,6 +201,10 @@ class RiskProblem:
         """Left-out means in the form of ``smooth``; None where some rows are no whole outputs."""
         return left
 
+    def from_means(self) -> RiskProblem:
+        """The same problem where a smoother gives means, however many these are."""
+        return RiskProblem(self.space, self.loss, self.outputs, joint=self.joint)
+
     def from_weights(self) -> RiskProblem:
         """The same problem where a smoother gives the weights of training rows."""
         weighing = copy.copy(self)

@@ -235,3 +235,14 @@ def test_blocks_of_rows_have_costs():
     assert steps.score(X, C) > -0.5
     polytope = BinaryPolytope(A_ub=np.ones((1, D)), b_ub=[2])
     assert ridge(polytope, alpha=0.3).fit(X, C).score(X, C) > -0.5
+
+
+def test_more_costs_than_rows():
+    rng = np.random.default_rng(3)
+    inputs, wide = rng.normal(size=(24, 3)), LabelSets(range(60)).restrict(max_size=5)
+    costs = inputs @ rng.normal(size=(3, 60)) + rng.normal(0, 0.1, (24, 60))
+    for smoother in ("auto", "kernel_ridge"):
+        model = ConditionalRiskMinimizer(wide, "regret", smoother=smoother, random_state=0)
+        model.fit(inputs, costs)
+        assert_array_equal(model.predict(inputs), wide.argmin(model.predict_costs(inputs)).outputs)
+        assert -model.score(inputs, costs) < 0.5 * np.abs(model.outputs_[:, -1]).mean()

@@ -117,6 +117,8 @@ class StackedRegression:
         cheap = self.rows.shape[0] <= SPECTRAL_ROWS or problem.by_weights
         if cheap and problem.rows_stand_alone and not problem.joint:
             other = self._usual_problem()
+            if other is None and problem.by_weights:
+                other = problem.from_means()
             if other is not None and (problem.by_weights or _width(other) < _width(problem)):
                 problem = other
         own, targets = self.problem.n_targets(compared=False), problem.deciding_targets()
