@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from skstruct import ConditionalRiskMinimizer, config_context, losses, spaces
 from skstruct.kernels import RBF
 from skstruct.spaces import (
+    Assignments,
     BinaryPolytope,
     Box,
     Candidates,
@@ -21,16 +22,20 @@ from skstruct.spaces import (
     Hierarchy,
     Interval,
     KBest,
+    Knapsacks,
     LabelSets,
     Matchings,
     Ordinal,
     PairwiseLabels,
     PairwiseStates,
     Polytope,
+    Portfolios,
     Poset,
     Rankings,
     Sequences,
+    ShortestPaths,
     Simplex,
+    SolverSpace,
     SpanningTrees,
     Sphere,
     Strings,
@@ -48,7 +53,15 @@ ONE, TWO = {"include": [0], "exclude": [1]}, {"include": [[1], [], [2]]}
 LETTERS, OTHERS = {"include": ["b"], "exclude": ["c"]}, {"exclude": [["b"], [], ["c", "d"]]}
 PAIRS, OTHER_PAIRS = {"exclude": [(0, 1)]}, {"include": [[(0, 1)], [], [(1, 2)]]}
 
+
 # A space, constraints for all rows, and constraints that differ from row to row: three of them.
+def _least_first(costs):
+    """The first of three with the least cost."""
+    chosen = np.zeros(3)
+    chosen[int(np.argmin(costs))] = 1.0
+    return chosen
+
+
 CASES = {
     "classes": (Classes().fit(list("abcd")), None, None),
     "candidates": (Candidates(["x", "y", "z"]).fit(["x"]), None, None),
@@ -128,6 +141,19 @@ CASES = {
     "acyclic graphs": (Graphs(4, directed=True, property="acyclic"), PAIRS, OTHER_PAIRS),
     "bipartite graphs": (Graphs(4, property="bipartite"), PAIRS, OTHER_PAIRS),
     "graphs that are cliques": (Graphs(4, property="clique"), PAIRS, None),
+    "paths": (
+        ShortestPaths.grid(3, 3),
+        {"exclude": [((0, 0), (0, 1))]},
+        {"exclude": [[((0, 0), (0, 1))], [], [((1, 1), (1, 2))]]},
+    ),
+    "knapsacks": (Knapsacks([3, 2, 2, 4], 5), ONE, TWO),
+    "assignments": (Assignments(3), {"exclude": [(0, 0)]}, {"include": [[(0, 1)], [], [(2, 2)]]}),
+    "portfolios": (
+        Portfolios(np.eye(3)),
+        {"high": 0.6},
+        {"high": [[0.6] * 3, [1.0] * 3, [0.9] * 3]},
+    ),
+    "a solver's": (SolverSpace(_least_first, labels=range(3), exact=True), None, None),
     "0/1 points of a polytope": (BinaryPolytope(A_ub=[[3, 2, 2, 4]], b_ub=[5]), ONE, TWO),
     "boxes": (
         Box([0, 0, 0], [1, 1, 1]).fit(np.eye(3)),
