@@ -231,7 +231,8 @@ def decided_from_observations(loss, model, X):
     space = model.space_
     if hasattr(loss, "candidates"):
         loss.set_params(candidates=model.predict(X))
-    width = space.embed(model.outputs_).shape[1]
+    decided = model.observation_space_.outputs_of(model.outputs_)
+    width = space.embed(decided).shape[1] - len(space.own_costs())
     rows = loss.observation_space(space).validate(np.arange(6.0 * width).reshape(6, width) - 3)
     problem = risk_problem(space, loss, rows)
     return problem.decode(problem.mean_targets(np.ones(6))).outputs
