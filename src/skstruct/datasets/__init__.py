@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from skstruct.datasets.images import make_digit_chains
     from skstruct.datasets.rankings import rank_classes
     from skstruct.datasets.reading import read_data
+    from skstruct.datasets.roads import RoadData, make_travel_times
     from skstruct.datasets.tours import make_identity_labels, make_policy_tours, make_tours
     from skstruct.datasets.writing import write_data
 
@@ -25,6 +26,7 @@ __getattr__ = lazy_names(
     __name__,
     {
         "Dataset": "dataset",
+        "RoadData": "roads",
         "StreetNetwork": "generated_quantities",
         "Table": "dataset",
         "data_home": "files",
@@ -37,6 +39,7 @@ __getattr__ = lazy_names(
         "make_outlier_regression": "generated_quantities",
         "make_policy_tours": "tours",
         "make_tours": "tours",
+        "make_travel_times": "roads",
         "names": "catalogue",
         "rank_classes": "rankings",
         "read_data": "reading",
@@ -46,6 +49,7 @@ __getattr__ = lazy_names(
 
 __all__ = [
     "Dataset",
+    "RoadData",
     "StreetNetwork",
     "Table",
     "data_home",
@@ -58,6 +62,7 @@ __all__ = [
     "make_outlier_regression",
     "make_policy_tours",
     "make_tours",
+    "make_travel_times",
     "names",
     "rank_classes",
     "read_data",

@@ -54,7 +54,7 @@ def make_travel_times(
     --------
     >>> data = make_travel_times(4, random_state=0)
     >>> data.X.columns.tolist(), data.times.shape, data.graph.number_of_nodes()
-    (['hour', 'rain', 'market'], (4, 172), 54)
+    (['hour', 'rain', 'market'], (4, 180), 54)
     """
     import pandas
 
@@ -73,7 +73,8 @@ def make_travel_times(
 
 def expected_times(graph: Any, X: Any) -> np.ndarray:
     """Mean minutes of every road of the town at the rows of X; shape (n, n_roads)."""
-    hour, rain, market = (np.asarray(X[name], float)[:, None] for name in ("hour", "rain", "market"))
+    names = ("hour", "rain", "market")
+    hour, rain, market = (np.asarray(X[name], dtype=np.float64)[:, None] for name in names)
     ends = np.array([(graph.nodes[u]["pos"], graph.nodes[v]["pos"]) for u, v in graph.edges])
     middle, way = ends.mean(axis=1), ends[:, 1] - ends[:, 0]
     length = np.hypot(*way.T)
@@ -84,8 +85,8 @@ def expected_times(graph: Any, X: Any) -> np.ndarray:
     bridge = (ends[:, 0, 0] < RIVER - 0.5) != (ends[:, 1, 0] < RIVER - 0.5)
     by_river = np.abs(middle[:, 0] - RIVER + 0.5) < 1.1
     crowd = market * np.exp(-((middle - (2.0, 3.0)) ** 2).sum(axis=1))
-    speed = np.where((middle[:, 1] < 0.3) | (middle[:, 1] > ROWS - 1.3), 0.6, 1.0)  # ring roads
-    slow = 1 + 1.5 * rush * (near + 2.0 * bridge) + 0.25 * rain * by_river + 2.5 * crowd
+    speed = np.where((middle[:, 1] < 0.3) | (middle[:, 1] > ROWS - 1.3), 0.8, 1.0)  # ring roads
+    slow = 1 + rush * (2.0 * near + 1.5 * bridge) + 0.3 * rain * by_river + 4.0 * crowd
     return np.asarray(2.0 * length * speed * slow)
 
 

@@ -26,16 +26,21 @@ MOST_NODES = 12  # for tables over sets of nodes: 2**12 x 12 entries, 400 kB
 Decoding = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def decode(table: ArcTable, costs: np.ndarray, limits: PathConstraints) -> Decoding:
+def decode(
+    table: ArcTable, costs: np.ndarray, limits: PathConstraints, hurried: bool = False
+) -> Decoding:
     """Outputs (n, d), values, infinite where there is no path, and bounds (n,).
 
     Parameters
     ----------
     costs : array of shape (n, d)
     limits : PathConstraints with ends
+    hurried : bool, default=False
+        Whether rows of integer programs are answered by the best path for costs that are not
+        negative, where that is within the constraints; the bound is then the sum of those that are.
     """
     if table.order is None:
-        return _cyclic(table, costs, limits)
+        return _cyclic(table, costs, limits, hurried)
     outputs, values = k_onward(table, costs, limits, None)
     return outputs, values, values
 
@@ -108,7 +113,9 @@ def _onward(
 # ---------------------------------------------------------------------- with cycles
 
 
-def _cyclic(table: ArcTable, costs: np.ndarray, limits: PathConstraints) -> Decoding:
+def _cyclic(
+    table: ArcTable, costs: np.ndarray, limits: PathConstraints, hurried: bool
+) -> Decoding:
     n = len(costs)
     closed = closed_costs(costs, limits.usable(table))
     source, target = _on_each(limits.source, n), _on_each(limits.target, n)
@@ -124,7 +131,7 @@ def _cyclic(table: ArcTable, costs: np.ndarray, limits: PathConstraints) -> Deco
     rows = np.flatnonzero(hard & ~lost)
     if len(rows):
         part = outputs[rows], values[rows], bounds[rows]
-        _search(table, closed[rows], limits.rows(rows), source[rows], target[rows], *part)
+        _search(table, closed[rows], limits.rows(rows), source[rows], target[rows], *part, hurried)
         outputs[rows], values[rows], bounds[rows] = part
     return outputs, values, bounds
 
@@ -169,6 +176,7 @@ def _search(
     outputs: np.ndarray,
     values: np.ndarray,
     bounds: np.ndarray,
+    hurried: bool,
 ) -> None:
     """Fill in the best simple paths of rows that nothing quicker decides."""
     n, longest = len(costs), _on_each(limits.longest, len(costs))
@@ -180,10 +188,13 @@ def _search(
         _by_subsets(table, costs, low, source, target, visited, longest, outputs, values)
         bounds[:] = values
         return
-    shifted = costs - np.minimum(costs.min(axis=1, keepdims=True), 0.0)
-    some = _without_limits(table, shifted, source, target)[0]
+    some = _without_limits(table, np.maximum(costs, 0.0), source, target)[0]
     good = limits.allow(some, visited_nodes(table, some, source, target))
     for i in range(n):
+        if hurried and good[i]:
+            outputs[i], values[i] = some[i], costs[i, some[i] > 0].sum()
+            bounds[i] = np.minimum(costs[i], 0.0).sum()
+            continue
         problem = HardPath(
             table, costs[i], int(source[i]), int(target[i]), low[i], visited[i], int(longest[i])
         )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Simple paths from a source to a target of a graph."""
 
+import copy
 import itertools
 from collections.abc import Sized
 from typing import Any, ClassVar, Self
@@ -258,10 +259,18 @@ class ShortestPaths(CountedPaths):
             "bound only", reference="exact where no cycle of negative cost is in the way"
         )
 
+    _hurried = False
+
+    def quick(self) -> Self:
+        """Rows with a cycle of negative cost are not searched, but where few nodes allow tables."""
+        hurried = copy.copy(self)
+        hurried._hurried = True
+        return hurried
+
     def argmin(self, costs: np.ndarray) -> Decoded:
         """For every row the path of least cost; costs of shape (n, d), of any sign."""
         costs = self._checked_costs(costs, len(self.labels_))
-        outputs, values, bounds = decode(self._table, costs, self._known_ends())
+        outputs, values, bounds = decode(self._table, costs, self._known_ends(), self._hurried)
         lost = np.flatnonzero(np.isinf(values))
         if len(lost):
             i = int(lost[0])
