@@ -29,7 +29,9 @@ HOURS = [
 
 def main():
     data = make_travel_times(600, random_state=0)
-    model = ConditionalRiskMinimizer(ShortestPaths(data.graph, HOME, WORK), "regret", random_state=0)
+    model = ConditionalRiskMinimizer(
+        ShortestPaths(data.graph, HOME, WORK), "regret", random_state=0
+    )
     model.fit(data.X, data.times)
     calm = model.predict_costs(pd.DataFrame([(21.0, 0.0, 0)], columns=data.X.columns)).to_numpy()[0]
     figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
@@ -59,7 +61,9 @@ def draw(axis, graph, beyond, route, closed):
         axis.plot(*((at[u] + at[v]) / 2), "x", color="black", markersize=12, markeredgewidth=3)
     for node, name in ((HOME, "home"), (WORK, "work")):
         axis.plot(*at[node], "o", color="#1f4e79", markersize=9, zorder=3)
-        axis.annotate(name, at[node], (0, 9), textcoords="offset points", ha="center", weight="bold")
+        axis.annotate(
+            name, at[node], (0, 9), textcoords="offset points", ha="center", weight="bold"
+        )
     axis.set_aspect("equal")
     axis.axis("off")
     return shades

@@ -119,3 +119,20 @@ def test_few_nodes_need_no_programs(monkeypatch):
     space = ShortestPaths(nx.complete_graph(7).to_directed(), 0, 6)
     costs = np.random.default_rng(0).normal(size=(20, 42))
     assert_allclose(space.argmin(costs).values, (costs @ space.enumerate().T).min(axis=1))
+
+
+@given(data=st.data(), n=st.integers(13, 15))
+@settings(max_examples=15)
+def test_in_a_hurry_rows_with_negative_cycles_have_a_path_and_a_bound(data, n):
+    """Beyond the tables over sets of nodes: a path of the space, and bounds that hold."""
+    seed = data.draw(st.integers(0, 10**6))
+    rng = np.random.default_rng(seed)
+    arcs = [(i, j) for i in range(n) for j in range(n) if i != j and rng.random() < 0.3]
+    arcs += [(i, i + 1) for i in range(n - 1) if (i, i + 1) not in arcs]
+    space = ShortestPaths(arcs, 0, n - 1)
+    costs = rng.normal(0.5, 1.0, (4, len(space.labels_)))
+    hurried, proven = space.quick().argmin(costs), space.argmin(costs)
+    assert space.contains(hurried.outputs).all()
+    assert_allclose(hurried.values, (hurried.outputs * costs).sum(axis=1))
+    assert (hurried.values >= proven.values - 1e-9).all()
+    assert (hurried.bounds <= proven.values + 1e-9).all()

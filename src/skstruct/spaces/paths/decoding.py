@@ -113,9 +113,7 @@ def _onward(
 # ---------------------------------------------------------------------- with cycles
 
 
-def _cyclic(
-    table: ArcTable, costs: np.ndarray, limits: PathConstraints, hurried: bool
-) -> Decoding:
+def _cyclic(table: ArcTable, costs: np.ndarray, limits: PathConstraints, hurried: bool) -> Decoding:
     n = len(costs)
     closed = closed_costs(costs, limits.usable(table))
     source, target = _on_each(limits.source, n), _on_each(limits.target, n)
