@@ -48,7 +48,7 @@ NOISES = (0.0, 0.5)
 def main():
     given = arguments()
     print(__doc__.partition("Usage:")[0])
-    methods = chosen(given.methods)
+    methods = chosen(given.methods, kept=given.tables)
     results = Results(given.output)
     settings = list(settings_of(given))
     if not given.tables:
@@ -76,17 +76,17 @@ def arguments():
     return parser.parse_args()
 
 
-def chosen(names):
-    """Methods of these names, or all; without those that are not installed."""
+def chosen(names, kept):
+    """Methods of these names, or all; where something is run, without what is not installed."""
     unknown = set(names or ()) - set(METHODS)
     if unknown:
         known = ", ".join(map(repr, METHODS))
         raise SystemExit(f"--methods: there are {known}; got {', '.join(map(repr, unknown))}.")
     peers = [peer for peer in METHODS.values() if names is None or peer.name in names]
-    missing = [peer.name for peer in peers if not peer.is_installed]
+    missing = [peer.name for peer in peers if not (kept or peer.is_installed)]
     if missing:
         print(f"Left out, as PyEPO is not installed ({INSTALL}): {', '.join(missing)}.\n")
-    return [peer for peer in peers if peer.is_installed]
+    return [peer for peer in peers if peer.name not in missing]
 
 
 def settings_of(given):

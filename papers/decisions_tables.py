@@ -49,6 +49,9 @@ def show(results, settings, methods):
     for problem, degree, n, noise in settings:
         tables.setdefault((problem, n, noise), []).append(degree)
     for (problem, n, noise), degrees in tables.items():
+        if not any(results.of((problem, d, n, noise), name)
+                   for d in degrees for _, names in methods for name in names):  # fmt: skip
+            continue
         print(title(problem, n, noise))
         print(f"  {'':27}" + "".join(head(degree) for degree in degrees) + "    CPU s")
         for group, names in methods:
