@@ -157,7 +157,8 @@ def largest_of_problem(problem: Any, loss_bound: Any, used_by: str) -> Any:
         loss_bound = check_positive(loss_bound, "loss_bound", used_by)
         first, _ = distinct(problem.outputs)  # files may be sorted by output
         some = problem.outputs[first[:SEEN]]
-        seen = float(problem.loss.pairwise(some, some).max())
+        right = problem.observations.outputs_of(some)
+        seen = float(problem.loss.pairwise(right, some).max())
         if seen > loss_bound * (1 + STATED_BOUND):
             raise ValueError(
                 f"{used_by}: loss_bound is {loss_bound:g}, but a training output costs "

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from skstruct._arrays.checks import is_number
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.methods import warn_caller
+from skstruct.spaces.truth import check_outputs_seen
 
 ROWS = (
     "It rests on calibration rows that the learner has not seen and that are exchangeable with "
@@ -64,6 +65,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             raise NotFittedError(
                 f"{type(self).__name__}: the learner is not fitted; call its fit first."
             )
+        check_outputs_seen(self.learner, type(self).__name__)
         return self.learner.space_
 
     def _each(self) -> str:

@@ -12,6 +12,7 @@ from skstruct._arrays.imports import is_pandas, require
 from skstruct.inspection.left_out_rows import left_out_rows
 from skstruct.inspection.suspicious_display import SuspiciousOutputsDisplay
 from skstruct.inspection.suspicious_parts import PartTable, averaged, parts_of_rows
+from skstruct.losses import resolve_loss
 
 ROW_FIELDS = [("row", np.int64), ("loss", np.float64), ("margin", np.float64),
               ("score", np.float64)]  # fmt: skip
@@ -202,6 +203,12 @@ def suspicious_outputs(
         raise ValueError(
             'suspicious_outputs: by is "margin", "loss", or "parts" where these are looked at; '
             f"got {by!r} and parts={parts!r}."
+        )
+    own = getattr(model, "loss", None)
+    if own is not None and resolve_loss(own).observes != "outputs":
+        raise ValueError(
+            "suspicious_outputs looks for outputs that are wrong, and the model learns from "
+            f"{resolve_loss(own).observes} under {own!r}."
         )
     left = list(left_out_rows(model, X, y, cv, groups, loss, parts, verbose))
     number, losses, margins = (

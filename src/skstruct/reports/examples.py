@@ -14,6 +14,7 @@ from skstruct.reports.outputs import in_words
 from skstruct.reports.pages import Example, Section, Table, Text, left_out, number
 from skstruct.reports.pictures import example_picture
 from skstruct.reports.subject import row_of
+from skstruct.spaces.truth import seen_by
 
 MOST_FEATURES = 6
 MOST_TOKENS = 40
@@ -196,7 +197,7 @@ def _gaps(subject: Any, i: int) -> np.ndarray | None:
 def _voices(subject: Any, place: int, explanation: Any) -> list[Table]:
     weights = explanation.weights
     weights = weights[[place]].toarray()[0] if hasattr(weights, "toarray") else weights[place]
-    outputs = subject.learner.outputs_
+    outputs = seen_by(subject.learner).outputs_of(subject.learner.outputs_)
     tables = []
     for rows, caption in (
         (explanation.supporters(MOST_VOICES)[place], "strongest supporters"),

@@ -118,6 +118,15 @@ def seen_by(model: Any) -> Any:
     return getattr(model, "observation_space_", None) or model.space_
 
 
+def check_outputs_seen(model: Any, used_by: str) -> None:
+    """Raise where a fitted model was told costs, or others that are no outputs."""
+    if seen_by(model) is not model.space_:
+        raise ValueError(
+            f"{used_by} compares predictions with true outputs, and the model was fitted to "
+            f"{model.loss_.observes} under {model.loss_!r}."
+        )
+
+
 def read_truth(space: Any, y: Any, known: Any = None) -> Truth:
     """True outputs as a fitted space reads them; it learns nothing from them.
 

@@ -15,9 +15,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skstruct import ConditionalRiskMinimizer, load_model, save_model
+from skstruct.conformal import PredictionSets
+from skstruct.inspection import label_next, suspicious_outputs
 from skstruct.kernels import RBF
 from skstruct.losses import Cost, Regret
 from skstruct.model_selection import compare, decision_scorer, evaluate, loss_scorer, regrets
+from skstruct.reports import write_report
 from skstruct.smoothing import KernelRidge
 from skstruct.spaces import BinaryPolytope, Box, Classes, LabelSets, Matchings
 
@@ -202,6 +205,25 @@ def test_other_losses_are_refused():
     with pytest.raises(ValueError, match="judges models that learn from costs"):
         decision_scorer()(labels, X, C)
     assert not hasattr(labels, "predict_costs")
+
+
+def test_promises_and_reports_know_costs(tmp_path):
+    model = ridge().fit(X[:60], C[:60])
+    found = model.certify(X[60:], C[60:], loss_bound=40.0)
+    assert -model.score(X[60:], C[60:]) <= found.value
+    write_report(model, X[60:], C[60:], tmp_path / "report.html")
+    assert "regret" in (tmp_path / "report.html").read_text(encoding="utf-8").lower()
+    assert len(label_next(model, X[60:], 3)[0]) == 3
+
+
+def test_what_compares_outputs_says_that_there_are_none():
+    model = ridge().fit(X, C)
+    with pytest.raises(ValueError, match="compares predictions with true outputs"):
+        PredictionSets(model).calibrate(X, C)
+    with pytest.raises(ValueError, match="the model learns from costs"):
+        suspicious_outputs(ridge(), X, C)
+    with pytest.raises(ValueError, match="learned from labels; this is LabelSets under Regret"):
+        model.predict(X, threshold=0.5)
 
 
 def test_costs_need_a_space_of_decisions():

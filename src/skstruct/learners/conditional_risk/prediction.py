@@ -202,8 +202,8 @@ class RiskPredictor(BlockPredictor):
             raise ValueError("predict: give a loss or a threshold, not both.")
         if estimator_type(self) != "classifier" or not self.space_.multi_output:
             raise ValueError(
-                "threshold is for label sets and hierarchies; this is "
-                f"{type(self.space_).__name__}."
+                "threshold is for label sets and hierarchies that are learned from labels; this "
+                f"is {type(self.space_).__name__} under {type(self.loss_).__name__}."
             )
         thresholds = read_threshold(self, threshold)
         _, index = self._checked(X)
