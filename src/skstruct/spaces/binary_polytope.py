@@ -49,6 +49,7 @@ class BinaryPolytope(IndicatorSpace):
     array([[0, 1, 1]], dtype=int8)
     """
 
+    decodes_sizes = False
     _from_parameters = ("_names", "_parsed")
     _from_constraints = ("_limited_program",)
     _constraints_rest_on = ("A_ub", "A_eq", "labels")
@@ -109,16 +110,6 @@ class BinaryPolytope(IndicatorSpace):
         """The space as linear constraints on 0/1 points, those of :meth:`restrict` included."""
         known = self._one_row()
         return with_masks(self._limited_program, known.low[0], known.high[0])
-
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if name == "sized indicators":
-            raise ValueError(
-                "F measures are not decoded over a BinaryPolytope; give candidates: "
-                "predict(X, loss=Listed(F1()))."
-            )
-        return super().with_embedding(name, outputs, candidates)
 
     def validate(self, Y: Any) -> np.ndarray:
         Z = super().validate(Y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -139,6 +139,43 @@ def keeps_value(a: Any, b: Any) -> bool:
         return a is b or bool(a == b)
     except (TypeError, ValueError):  # arrays
         return np.array_equal(a, b)
+
+
+class RowArrays:
+    """Constraints that are arrays alone, each of one row for all or of as many as there are.
+
+    For dataclasses whose fields are such arrays, and which do not change.
+    """
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Self:
+        return self
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows these constraints are for; None when they are the same for all."""
+        n = max(len(array) for array in self._arrays().values())
+        return None if n == 1 else n
+
+    def rows(self, index: Any) -> Self:
+        """Those of some rows."""
+        if self.n_rows is None:
+            return self
+        arrays = self._arrays().items()
+        return type(self)(**{k: a if len(a) == 1 else a[index] for k, a in arrays})
+
+    def _check_as_many(self, other: Self) -> None:
+        """Raise where both are for different numbers of rows."""
+        arrays = [*self._arrays().values(), *other._arrays().values()]
+        counts = {len(array) for array in arrays} - {1}
+        if len(counts) > 1:
+            raise ValueError(
+                f"Constraints are given for different numbers of rows: {sorted(counts)}."
+            )
 
 
 def differs_by_row(space: Any) -> bool:

@@ -56,6 +56,7 @@ class IndicatorSpace(MarkedLabels, UniformSets):
     usual_losses: ClassVar[tuple[str, ...]] = ("f1", "zero_one")
     _constraints_kind: ClassVar[type] = Constraints
     marginal_losses: ClassVar[dict[str, str]] = {"labels": "hamming"}
+    decodes_sizes: ClassVar[bool] = True  # for each number of labels, as F measures need it
 
     @abstractmethod
     def _decode(
@@ -244,6 +245,11 @@ class IndicatorSpace(MarkedLabels, UniformSets):
     ) -> Any:
         from skstruct.spaces.indicator_sets.embeddings import IndependentLabels, SizedSets
 
+        if name == "sized indicators" and not self.decodes_sizes:
+            raise ValueError(
+                f"F measures are not decoded over {type(self).__name__}; give candidates: "
+                "predict(X, loss=Listed(F1()))."
+            )
         if name == "sized indicators":
             return SizedSets(self)
         if name == "independent labels" and self.chances_are_enough():

@@ -4,19 +4,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from skstruct.saving import check_row_constraints, savable
-from skstruct.spaces.constraints import check_size
+from skstruct.spaces.constraints import RowArrays, check_size
 from skstruct.spaces.cycles.tours import SHORTEST
 from skstruct.spaces.edge_sets.table import EdgeTable
 
 
 @savable
 @dataclass(frozen=True, eq=False)
-class CycleConstraints:
+class CycleConstraints(RowArrays):
     """Known edges, known nodes and a number of nodes, the same for all rows or per row."""
 
     low: np.ndarray  # bool, shape (1 or n, d): edges that must be used
@@ -43,9 +43,6 @@ class CycleConstraints:
             np.array([SHORTEST]), np.array([n_nodes]),
         )  # fmt: skip
 
-    def __deepcopy__(self, memo: dict[Any, Any]) -> Self:
-        return self
-
     def __repr__(self) -> str:
         parts, n_nodes = [], self.open.shape[1]
         for low, high, what in ((self.visited, self.open, "nodes"), (self.low, self.high, "edges")):
@@ -68,29 +65,9 @@ class CycleConstraints:
         sized = (self.smallest > SHORTEST).any() or (self.largest < self.open.shape[1]).any()
         return not (sized or self.has_nodes or self.has_edges)
 
-    def _arrays(self) -> dict[str, np.ndarray]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
-    @property
-    def n_rows(self) -> int | None:
-        """Number of rows these constraints are for; None when they are the same for all."""
-        n = max(len(array) for array in self._arrays().values())
-        return None if n == 1 else n
-
-    def rows(self, index: Any) -> CycleConstraints:
-        if self.n_rows is None:
-            return self
-        arrays = self._arrays().items()
-        return CycleConstraints(**{k: a if len(a) == 1 else a[index] for k, a in arrays})
-
     def narrow(self, other: CycleConstraints) -> CycleConstraints:
         """What obeys both."""
-        arrays = [*self._arrays().values(), *other._arrays().values()]
-        counts = {len(array) for array in arrays} - {1}
-        if len(counts) > 1:
-            raise ValueError(
-                f"Constraints are given for different numbers of rows: {sorted(counts)}."
-            )
+        self._check_as_many(other)
         return CycleConstraints(
             self.low | other.low, self.high & other.high,
             self.visited | other.visited, self.open & other.open,

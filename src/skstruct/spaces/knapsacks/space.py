@@ -75,6 +75,7 @@ class Knapsacks(IndicatorSpace):
     (6, array([[-5. , -4.5]]))
     """
 
+    decodes_sizes = False
     _from_parameters = ("_read_weights", "_room", "_units", "_normal")
     _from_constraints = ("_searched",)
     _constraints_rest_on = ("weights", "capacity", "labels")
@@ -252,16 +253,6 @@ class Knapsacks(IndicatorSpace):
         """Outputs, values, and which rows the search has left to the table."""
         sides = self._sides(constraints)
         return self._searched.search_rows(costs, constraints.low, constraints.high, sides)
-
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if name == "sized indicators":
-            raise ValueError(
-                "F measures are not decoded over Knapsacks; give candidates: "
-                "predict(X, loss=Listed(F1()))."
-            )
-        return super().with_embedding(name, outputs, candidates)
 
     def restrict(
         self,

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from skstruct.saving import check_row_constraints, savable
-from skstruct.spaces.constraints import check_size
+from skstruct.spaces.constraints import RowArrays, check_size
 from skstruct.spaces.paths.arcs import NAME, ArcTable
 
 OPEN_END = -1  # in place of a node: whatever the space says
@@ -17,7 +17,7 @@ OPEN_END = -1  # in place of a node: whatever the space says
 
 @savable
 @dataclass(frozen=True, eq=False)
-class PathConstraints:
+class PathConstraints(RowArrays):
     """Known arcs, known nodes, ends and lengths, the same for all rows or per row."""
 
     low: np.ndarray  # bool, shape (1 or n, d): arcs that must be used
@@ -36,9 +36,6 @@ class PathConstraints:
             np.zeros((1, n_nodes), bool), np.ones((1, n_nodes), bool),
             open_end, open_end, np.array([n_nodes - 1]),
         )  # fmt: skip
-
-    def __deepcopy__(self, memo: dict[Any, Any]) -> Self:
-        return self
 
     def __repr__(self) -> str:
         parts = []
@@ -71,30 +68,9 @@ class PathConstraints:
         """Whether arcs and nodes are closed at most, and nothing is asked of a path."""
         return not (self.is_short or self.low.any() or self.visited.any())
 
-    def _arrays(self) -> dict[str, np.ndarray]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
-    @property
-    def n_rows(self) -> int | None:
-        """Number of rows these constraints are for; None when they are the same for all."""
-        n = max(len(array) for array in self._arrays().values())
-        return None if n == 1 else n
-
-    def rows(self, index: Any) -> PathConstraints:
-        """Those of some rows."""
-        if self.n_rows is None:
-            return self
-        arrays = self._arrays().items()
-        return PathConstraints(**{k: a if len(a) == 1 else a[index] for k, a in arrays})
-
     def narrow(self, other: PathConstraints) -> PathConstraints:
         """What obeys both, from and to the ends of the other where it has some."""
-        arrays = [*self._arrays().values(), *other._arrays().values()]
-        counts = {len(array) for array in arrays} - {1}
-        if len(counts) > 1:
-            raise ValueError(
-                f"{NAME}: constraints are given for different numbers of rows: {sorted(counts)}."
-            )
+        self._check_as_many(other)
         return PathConstraints(
             self.low | other.low, self.high & other.high,
             self.visited | other.visited, self.open & other.open,
