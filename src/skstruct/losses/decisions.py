@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from skstruct._arrays.rows import dense
 from skstruct.losses.base import BaseLoss
 from skstruct.saving import savable
-from skstruct.spaces.cost_vectors import CostVectors
+from skstruct.spaces.cost_vectors import CostVectors, sign_of
 
 
 class ObservedCosts(BaseLoss):
@@ -70,7 +70,7 @@ class ObservedCosts(BaseLoss):
 
     @property
     def _sign(self) -> float:
-        return CostVectors(None, self.sense).sign
+        return sign_of(self.sense)
 
     def costs_of(self, Y_pred: ArrayLike, observed: np.ndarray) -> np.ndarray:
         """What decisions cost, each under its own row of canonical truths; shape (n,)."""

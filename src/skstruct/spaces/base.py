@@ -27,12 +27,13 @@ from skstruct.spaces.common.covariances import Covariance, DenseCovariance
 from skstruct.spaces.common.description import DescribedOutputs
 from skstruct.spaces.common.known_parts import KnownParts
 from skstruct.spaces.common.marginals import PartMarginals, renormalized
-from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows, keeps_value
+from skstruct.spaces.common.narrowing import Narrowed
+from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
 from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
 from skstruct.spaces.partial import PartialOutputs
 
 
-class BaseSpace(DescribedOutputs, PartMarginals, KnownParts, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class BaseSpace(Narrowed, DescribedOutputs, PartMarginals, KnownParts, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What all spaces share: the same in every row, one embedding, learned from nothing."""
 
     embedding = "indicators"
@@ -45,13 +46,6 @@ class BaseSpace(DescribedOutputs, PartMarginals, KnownParts, BaseEstimator):  # 
     decodes_relaxed = False  # has ``argmin_relaxed``, over a polytope that holds all psi
     decides_from_means = False  # has ``argmin_of_means``, which needs no costs of all coordinates
     is_list = False  # a view that lists outputs, such as those of training
-    # Constraints are positions among names: the parameters that bring these and may be learned,
-    # each with what it becomes in ``fit``, and all other parameters that constraints depend on.
-    _named_by: ClassVar[dict[str, str]] = {}
-    _constraints_rest_on: ClassVar[tuple[str, ...]] = ()
-    # What a class keeps once it is computed, until parameters change, or constraints too.
-    _from_parameters: ClassVar[tuple[str, ...]] = ()
-    _from_constraints: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -125,54 +119,6 @@ class BaseSpace(DescribedOutputs, PartMarginals, KnownParts, BaseEstimator):  # 
         decision is. The space itself, unless a proof, or a last step, takes most of the time.
         """
         return self
-
-    def rows(self, index: Any) -> Self:
-        """The space as it is for some rows, where rows may be restricted differently."""
-        if getattr(self.constraints, "n_rows", None) is None:
-            return self
-        return self._limited(self.constraints.rows(one_or_more(index)))
-
-    def _limited(self, constraints: Any) -> Self:
-        """The same space within other constraints, which keeps the names that it has learned."""
-        narrowed = copy.copy(self)
-        narrowed.constraints = constraints
-        narrowed._keep_names()
-        narrowed._drop("_from_constraints")
-        return narrowed
-
-    def _forget(self) -> None:
-        """Drop what was derived from parameters that may have changed."""
-        self._drop("_from_parameters")
-        self._drop("_from_constraints")
-
-    def _drop(self, kind: str) -> None:
-        for part in type(self).__mro__:
-            for name in vars(part).get(kind, ()):
-                self.__dict__.pop(name, None)
-
-    def _keep_names(self) -> None:
-        """Make parameters of learned names: a later ``fit`` cannot give constraints other names."""
-        for parameter, learned in self._named_by.items():
-            if getattr(self, parameter) is None:
-                setattr(self, parameter, getattr(self, learned))
-
-    def set_params(self, **params: Any) -> Self:
-        self._check_unlimited(params)
-        super().set_params(**params)
-        self._forget()
-        return self
-
-    def _check_unlimited(self, params: dict[str, Any]) -> None:
-        """Refuse to change what constraints rest on, as long as there are constraints."""
-        if self.constraints is None or "constraints" in params:
-            return
-        for name in (*self._named_by, *self._constraints_rest_on):
-            if name in params and not keeps_value(params[name], getattr(self, name)):
-                raise ValueError(
-                    f"{type(self).__name__}: {name} cannot change after restrict(), whose "
-                    f"constraints are those of {name}={getattr(self, name)!r}; set "
-                    "constraints=None with it, or restrict later."
-                )
 
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
@@ -309,16 +255,6 @@ class BaseSpace(DescribedOutputs, PartMarginals, KnownParts, BaseEstimator):  # 
             )
         self._check_rows(len(Z))
 
-    def _check_rows(self, n: int) -> None:
-        """Raise where constraints are for another number of rows."""
-        check_n_rows(getattr(self, "constraints_", None), n, type(self).__name__)
-
-    def _one_row(self) -> Any:
-        """Constraints, where they are the same for all rows."""
-        if self.constraints_ is not None and self.constraints_.n_rows is not None:
-            raise ValueError("This space differs from row to row; take rows(i) of it first.")
-        return self.constraints_
-
     def approximate_enumeration(
         self, costs: np.ndarray, nu: float
     ) -> Iterator[tuple[np.ndarray, float]]:
@@ -396,11 +332,6 @@ class CountedSpace(BaseSpace):
         """Natural logarithm of the number of outputs; minus infinity when there is none."""
         size = self.size()
         return math.log(size) if size else -math.inf
-
-
-def one_or_more(index: Any) -> Any:
-    """An index that keeps rows: that of a single row is a list of one."""
-    return [index] if isinstance(index, (int, np.integer)) else index
 
 
 def check_k(k: int, used_by: str) -> int:

@@ -17,7 +17,7 @@ from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_min_cost, min_cost
 from skstruct.solvers.marginals import nearest_on_simplex
 from skstruct.solvers.proposals import Proposals
-from skstruct.spaces.base import check_k, decoded_or_infeasible, one_or_more
+from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import (
@@ -29,6 +29,7 @@ from skstruct.spaces.common.formats import (
     sorted_names,
     unknown_label,
 )
+from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.given_whole import GivenWhole

@@ -14,6 +14,13 @@ from skstruct.spaces.partial import PartialOutputs, are_partial, split_table
 SENSES = {"min": 1.0, "max": -1.0}
 
 
+def sign_of(sense: str) -> float:
+    """1 for "min", -1 for "max"."""
+    if sense not in SENSES:
+        raise ValueError(f'sense is "min" or "max"; got {sense!r}.')
+    return SENSES[sense]
+
+
 @savable
 class CostVectors(BaseSpace):
     r"""Costs of the coordinates of :math:`\psi`, one row for each decision.
@@ -74,9 +81,7 @@ class CostVectors(BaseSpace):
     @property
     def sign(self) -> float:
         """1 where little is wanted, -1 where much is."""
-        if self.sense not in SENSES:
-            raise ValueError(f'sense is "min" or "max"; got {self.sense!r}.')
-        return SENSES[self.sense]
+        return sign_of(self.sense)
 
     # ------------------------------------------------------------- reading
     def fit(self, Y: Any) -> Self:

@@ -19,7 +19,7 @@ from skstruct.solvers.given_solvers import (
     solve_rows,
     solve_together,
 )
-from skstruct.spaces.base import one_or_more
+from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.contracts import Decoded, Guarantee
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.quantities.base import QuantitySpace

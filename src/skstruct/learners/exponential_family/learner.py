@@ -405,8 +405,7 @@ class ExponentialFamily(ExponentialPredictor):
 
     def _check_truth(self) -> None:
         """Outputs to learn from have a probability; partial rankings stand for several."""
-        space = self.space_
-        outputs = self.observation_space_.outputs_of(self.outputs_)
+        space, outputs = self.space_, self.problem_.outputs
         outside = ~space.contains(outputs)
         if self._partial is not None:  # sums within constraints tell of the others
             outside &= self._partial.complete

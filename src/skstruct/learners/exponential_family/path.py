@@ -55,8 +55,7 @@ class TrainingRows:
         self._prepare()
 
     def _prepare(self) -> None:
-        right = self.learner.observation_space_.outputs_of(self.outputs)
-        self.psi = self.space.targets(right)
+        self.psi = self.space.targets(self.learner.problem_.outputs)
         if self.allowed is not None:
             with some_agreeing(self.space, np.flatnonzero(self.is_open)):
                 soft = soft_targets(self.allowed, self.psi, self.is_open)

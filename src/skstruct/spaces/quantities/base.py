@@ -13,9 +13,9 @@ from skstruct._arrays.checks import check_costs
 from skstruct._arrays.imports import is_pandas
 from skstruct.saving import require, savable
 from skstruct.solvers.mixed_programs import MixedProgram
-from skstruct.spaces.base import one_or_more
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import check_distinct, match_columns
+from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.partial import PartialOutputs
