@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Outputs drawn in their structure, as SVG that pages and reports hold."""
