@@ -185,9 +185,8 @@ def main(arguments=None) -> int:
     found = damage(models, options.flips, options.cuts, options.seed)
     mapped = partial(load_model, mmap=True)
     found += damage(models, options.flips // 10, options.cuts // 10, options.seed + 1, mapped)
-    print(
-        f"{options.flips} flips and {options.cuts} cuts over {len(models)} models, and a tenth mapped: {dict(found)}"
-    )
+    tried = f"{options.flips} flips and {options.cuts} cuts over {len(models)} models"
+    print(f"{tried}, and a tenth of that mapped: {dict(found)}")
     failed = failures(found)
     versions = {name: version(name) for name in ("skstruct", "numpy", "scikit-learn")}
     summary = {"tried": sum(found.values()), "failed": failed, "verdicts": dict(found),
