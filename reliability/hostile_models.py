@@ -59,9 +59,9 @@ BATCH = 20  # files that one process reads, if it lives
 
 
 # ---------------------------------------------------------------------- one file, one process
-def load(path):
+def load(path, mmap=False):
     """The reader, with the size cap of these trials."""
-    return load_model(path, max_bytes=CAP)
+    return load_model(path, max_bytes=CAP, mmap=mmap)
 
 
 def verdicts(files, load=load, seconds=SECONDS) -> list[str]:
@@ -353,11 +353,13 @@ def main(arguments=None) -> int:
     caught = planted(models)
     print(f"planted bugs: {caught}")
     found, failed = Counter(), []
-    for kind, make in (
-        ("turned against the reader", partial(attacks, models, options.files, options.seed)),
-        ("that grow", partial(growing, models)),
+    mapped = partial(load, mmap=True)
+    for kind, make, reader in (
+        ("turned against the reader", partial(attacks, models, options.files, options.seed), load),
+        ("that are mapped", partial(attacks, models, options.files, options.seed + 1), mapped),
+        ("that grow", partial(growing, models), load),
     ):
-        some, wrong = run(make, tell=print, keep=options.keep)
+        some, wrong = run(make, load=reader, tell=print, keep=options.keep)
         print(f"{sum(some.values())} files {kind}: {dict(some)}")
         found, failed = found + some, failed + wrong
     versions = {name: version(name) for name in ("skstruct", "numpy", "scikit-learn")}

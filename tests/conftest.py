@@ -30,6 +30,8 @@ kernel_cache.use()
 for _name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
     os.environ.pop(_name, None)
 os.environ.update(COLUMNS="80", MPLBACKEND="Agg")
+# Nobody is told that tests were run.
+os.environ.update(MLFLOW_DISABLE_TELEMETRY="true", DO_NOT_TRACK="true")
 
 
 def pytest_sessionfinish(session):

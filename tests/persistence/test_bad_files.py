@@ -4,6 +4,7 @@
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
@@ -66,9 +67,10 @@ def test_flipped_bits_and_cut_files(reliability):
     models = dict(list(flips.make_models().items())[:4])
     with flips.without_checksums():
         assert flips.damage(models, 150, 0, seed=0)["DIFFERENT"] > 0
-    found = flips.damage(models, 200, 40, seed=1)
-    assert flips.failures(found) == 0
-    assert sum(found.values()) == 240
+    for load in (load_model, partial(load_model, mmap=True)):
+        found = flips.damage(models, 200, 40, seed=1, load=load)
+        assert flips.failures(found) == 0
+        assert sum(found.values()) == 240
 
 
 HOSTILE = """
@@ -80,7 +82,9 @@ import hostile_models as hostile
 models = hostile.warm_models()
 caught = hostile.planted(models)
 found, failed = hostile.run(partial(hostile.attacks, models, 60, 2), seconds=15)
-print(json.dumps([caught, found, failed]))
+mapped = partial(hostile.load, mmap=True)
+some, wrong = hostile.run(partial(hostile.attacks, models, 60, 3), load=mapped, seconds=15)
+print(json.dumps([caught, found + some, failed + wrong]))
 """
 
 
@@ -94,7 +98,7 @@ def test_hostile_files():
     caught, found, failed = json.loads(printed.stdout)
     assert [bug for bug, seen in caught.items() if not seen] == []
     assert failed == []
-    assert sum(found.values()) >= 150
+    assert sum(found.values()) >= 300
 
 
 # ------------------------------------------------------------------ what is said

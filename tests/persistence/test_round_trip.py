@@ -63,10 +63,12 @@ def test_predictions_are_identical(again, tmp_path, name):
     case = CASES[name]
     model = case.fitted()
     loaded = again(model)
+    mapped = load_model(tmp_path / "model.skstruct", mmap=True)
     assert describe_model(tmp_path / "model.skstruct")["tested"]
-    before, after = predict_with_values(model, case.X), predict_with_values(loaded, case.X)
-    assert identical(before["values"], after["values"])
-    assert identical(before["outputs"], after["outputs"])
+    before = predict_with_values(model, case.X)
+    for after in (predict_with_values(loaded, case.X), predict_with_values(mapped, case.X)):
+        assert identical(before["values"], after["values"])
+        assert identical(before["outputs"], after["outputs"])
     assert type(loaded) is type(model)
     if hasattr(model, "get_params"):
         assert repr(loaded).split(" at 0x")[0] == repr(model).split(" at 0x")[0]

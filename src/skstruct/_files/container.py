@@ -4,6 +4,7 @@
 Layout: an ordinary zip, members stored without compression (so that nothing unpacks to more
 than the file holds), whose comment, the last 64 bytes of the file, is the SHA-256 in
 hexadecimal of all bytes before it. Any change of any bit is noticed before anything is read.
+The data of every array begin at a multiple of 64 bytes, so that they can be mapped.
 """
 
 import contextlib
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._files.atomic import replacing
+from skstruct._files.mapping import Mapping, mapped, padding
 from skstruct.exceptions import ModelFileError
 
 LAYOUT = 1
@@ -57,19 +59,26 @@ def write_container(
             packed.writestr(zipfile.ZipInfo(MANIFEST, _EARLIEST), text)
             for name, array in arrays.items():
                 info = zipfile.ZipInfo(_member(name, array), _EARLIEST)
+                info.extra = padding(sealed.n_bytes, info.filename)
                 with packed.open(info, "w", force_zip64=True) as member:
+                    info.extra = b""  # the list of members at the end needs no padding
                     np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
             packed.comment = b"0" * SEAL
         sealed.finish()
 
 
 def read_container(
-    path: Any, kind: str, *, max_bytes: int = 4 * 2**30
+    path: Any, kind: str, *, max_bytes: int = 4 * 2**30, mmap: bool = False
 ) -> tuple[Any, dict[Any, Any]]:
-    """Manifest and arrays of a file, or a ModelFileError if it is not exactly as written."""
+    """Manifest and arrays of a file, or a ModelFileError if it is not exactly as written.
+
+    With ``mmap`` arrays are mapped where they are aligned: pages of the file, shared with other
+    processes until somebody writes to them, and private to this one from then on.
+    """
     with _members(path, kind, max_bytes) as (packed, manifest):
         members = packed.infolist()[1:]
-        return manifest, {_name(info): _array(path, packed, info) for info in members}
+        pages = mapped(packed, os.fstat(packed.fp.fileno()).st_size - SEAL) if mmap else None
+        return manifest, {_name(info): _array(path, packed, info, pages) for info in members}
 
 
 def read_manifest(
@@ -100,6 +109,7 @@ class _Hashing:
 
     def __init__(self, file: Any) -> None:
         self.file, self.held, self.seal = file, b"", hashlib.sha256()
+        self.n_bytes = 0  # that were written, also those that are still held
 
     def write(self, data: bytes) -> int:
         """Pass on all but the last bytes, which may be the place of the checksum."""
@@ -107,6 +117,7 @@ class _Hashing:
         together = self.held + data
         self.held = together[-SEAL:]
         self._pass(together[:-SEAL])
+        self.n_bytes += len(data)
         return len(data)
 
     def _pass(self, data: bytes) -> None:
@@ -124,11 +135,12 @@ class _Hashing:
 
 def _opened(path: Any, max_bytes: int) -> Any:
     """The file, if it is not too large and its checksum is right."""
-    size = os.path.getsize(path)
-    if size > max_bytes:
-        raise _refused(path, f"it has {size:,} bytes; at most {max_bytes:,} are read (max_bytes)")
     file = open(path, "rb")  # noqa: SIM115  (closed by the caller, or below)
     try:
+        size = os.fstat(file.fileno()).st_size  # of this file: the path may become another's now
+        if size > max_bytes:
+            most = f"at most {max_bytes:,} are read (max_bytes)"
+            raise _refused(path, f"it has {size:,} bytes; {most}")
         seal, left = hashlib.sha256(), size - SEAL
         while left > 0:
             block = file.read(min(_BLOCK, left))
@@ -186,7 +198,7 @@ def _manifest(path: Any, head: dict[str, Any], kind: str) -> Any:
     return head["manifest"]
 
 
-def _array(path: Any, packed: Any, info: Any) -> np.ndarray:
+def _array(path: Any, packed: Any, info: Any, pages: Mapping | None) -> np.ndarray:
     """One array, its size compared with its header before anything is made."""
     with packed.open(info) as member:
         start = member.read(8)
@@ -199,6 +211,11 @@ def _array(path: Any, packed: Any, info: Any) -> np.ndarray:
         # An empty text takes no place in a file, and a letter's in an array.
         if math.prod(shape) * max(1, dtype.itemsize) != left:
             raise _refused(path, f"the shape of {info.filename!r} does not fit its size")
+        order: Any = "F" if by_columns else "C"
+        if pages is not None:
+            there = pages.array(info, info.file_size - left, dtype, math.prod(shape))
+            if there is not None:
+                return np.reshape(there, shape, order=order)
         flat = np.empty(math.prod(shape), dtype)
         view = flat.view(np.uint8).data.cast("B") if left else memoryview(b"")
         for at in range(0, left, _BLOCK):  # never a second copy of a large array
@@ -206,7 +223,7 @@ def _array(path: Any, packed: Any, info: Any) -> np.ndarray:
             part[:] = member.read(len(part))
         if member.read(1):  # the end, where zipfile compares its checksum
             raise _refused(path, f"{info.filename!r} is longer than it says")
-    return flat.reshape(shape, order="F" if by_columns else "C")
+    return flat.reshape(shape, order=order)
 
 
 def _header(path: Any, info: Any, text: bytes) -> tuple[Any, bool, tuple[Any, ...]]:

@@ -118,7 +118,9 @@ def _stored_predictions(model: Any, X: Any, encoder: Any) -> Any:
     return {"X": encoder.node(rows, "X"), "found": encoder.node(found, "predictions")}
 
 
-def load_model(path: str | os.PathLike[str], *, max_bytes: str | int = "4GB") -> Any:
+def load_model(
+    path: str | os.PathLike[str], *, max_bytes: str | int = "4GB", mmap: bool = False
+) -> Any:
     """A model that :func:`save_model` wrote; it predicts as it did, bit for bit on one machine.
 
     Reading runs no code that the file brings: it can name only classes of a fixed list, and
@@ -134,6 +136,17 @@ def load_model(path: str | os.PathLike[str], *, max_bytes: str | int = "4GB") ->
         these bytes reading takes up to 25 times the text that describes the model, which has at
         most 1/32 of ``max_bytes``, or a megabyte. Whatever the cap, a small file makes nothing
         large: 64 MB, and 100 times the bytes of the file.
+    mmap : bool, default=False
+        Map the arrays instead of reading them: processes that map the same file have one copy of
+        its arrays in memory together. The checksum is compared as ever. Arrays can be written to,
+        which changes them in this process and nowhere else. What the model makes of its arrays
+        (the trees of a forest, names) is a copy in each process, and so are arrays of files that
+        skstruct wrote before it aligned them: save such a model again.
+
+        Keep a mapped file as it is. Replace it as :func:`save_model` does, by renaming another to
+        its name: who has mapped the old one keeps it (Windows refuses to rename over a mapped
+        file). A file that is overwritten in place changes the model under its user, unchecked,
+        and one that is cut short ends the process with a bus error when the lost part is touched.
 
     Raises
     ------
@@ -143,7 +156,7 @@ def load_model(path: str | os.PathLike[str], *, max_bytes: str | int = "4GB") ->
     """
     most = parse_memory(max_bytes)
     try:
-        manifest, arrays = read_container(path, KIND, max_bytes=most)
+        manifest, arrays = read_container(path, KIND, max_bytes=most, mmap=mmap)
         budget = Budget(os.path.getsize(path), most)
     except IsADirectoryError:
         raise ModelFileError(f"{path} is not read: it is a folder.") from None
