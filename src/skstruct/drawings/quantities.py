@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Numbers as bars on a scale, the true ones as marks on it."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,11 +42,9 @@ def _parts(scene: Scene, z: np.ndarray, truth: Any) -> list[DrawnPart]:
     made = []
     for j, label in enumerate(labels):
         true = None if truth is None or np.isnan(truth[j]) else float(truth[j])
-        name = "output" if alone else label_text(label)
-        part = DrawnPart(label, True, name=name, value=float(z[j]), true_value=true)
-        part.state = scene.constraints.get(part.key)
-        made.append(part)
-    return made
+        said = partial(label_text, "output" if alone else label)
+        made.append(DrawnPart(label, True, called=said, value=float(z[j]), true_value=true))
+    return scene.fixed(made)
 
 
 def scales(space: Any, z: np.ndarray, truth: Any) -> tuple[np.ndarray, np.ndarray, bool]:
