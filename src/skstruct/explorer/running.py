@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a model and rows to a page in the browser."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from skstruct._arrays.imports import require
+
+HOST = "127.0.0.1"
+FIRST = 10_000
+
+
+def make_app(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    name: str | None = None,
+    row_names: Any = None,
+    coordinates: Any = None,
+    first: int | None = FIRST,
+) -> Any:
+    """The application that serves the page, for a server of your own."""
+    require("fastapi", used_by="The explorer", extra="serve")
+    from skstruct.explorer.app import new_app
+    from skstruct.explorer.state import Explored
+
+    explored = Explored(
+        model, X, y, name=name, row_names=row_names, coordinates=coordinates, first=first
+    )
+    explored.judged(explored.own_loss)
+    return new_app(explored)
+
+
+def explore(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    port: int = 0,
+    open_browser: bool = True,
+    **options: Any,
+) -> None:
+    """Show a fitted model on some rows in the browser, until interrupted."""
+    app = make_app(model, X, y, **options)
+    run(app, port, open_browser)
+
+
+def run(app: Any, port: int = 0, open_browser: bool = True) -> None:
+    """Serve the page on this machine until interrupted."""
+    require("uvicorn", used_by="The explorer", extra="serve")
+    import uvicorn
+
+    with socket.create_server((HOST, port)) as listening:
+        address = f"http://{HOST}:{listening.getsockname()[1]}/"
+        print(f"The page is at {address}  (stop with Ctrl-C)", file=sys.stderr, flush=True)
+        settings = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off")
+        server = uvicorn.Server(settings)
+        if open_browser:
+            _open_later(address)
+        server.run(sockets=[listening])
+
+
+def _open_later(address: str, wait: Callable[[], None] | None = None) -> None:
+    import threading
+    import webbrowser
+
+    threading.Timer(0.5, webbrowser.open, [address]).start()
