@@ -16,7 +16,12 @@ from skstruct.explorer.rows import MOST_AT_ONCE, Rows
 from skstruct.explorer.security import OwnPageOnly
 from skstruct.explorer.state import Explored, loss_title
 
-KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+KINDS = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+}
 ELSEWHERE = {"drawings.css": "skstruct.drawings"}  # files of the page that belong to others
 EMPTY = "<!doctype html><title>Explorer</title><p>The page is not installed."
 

@@ -73,7 +73,9 @@ class Rows:
             if self._cell_texts is None:
                 explored = self.explored
                 self._cell_texts = [
-                    "\n".join([explored.row_name(i), *map(_text_of, explored.inputs.cells(i).values())])
+                    "\n".join(
+                        [explored.row_name(i), *map(_text_of, explored.inputs.cells(i).values())]
+                    )
                     for i in range(len(explored))
                 ]
             return self._cell_texts
