@@ -11,10 +11,11 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.explorer.deciding import Decider, Question
+from skstruct.explorer.deciding import Decider
+from skstruct.explorer.questions import Question
 from skstruct.explorer.rows import MOST_AT_ONCE, Rows
 from skstruct.explorer.security import OwnPageOnly
-from skstruct.explorer.state import Explored, loss_title
+from skstruct.explorer.state import ABILITIES, Explored, loss_title
 
 KINDS = {
     ".html": "text/html",
@@ -44,6 +45,7 @@ def plain(value: Any) -> Any:
 
 
 def answered(value: Any) -> Response:
+    """Any value as JSON."""
     return JSONResponse(plain(value))
 
 
@@ -87,6 +89,7 @@ def new_app(explored: Explored) -> FastAPI:
 
 
 def decided(decider: Decider, question: Question) -> Any:
+    """The decision; what stands in its way is said with the remedy."""
     try:
         return decider.decide(question)
     except InfeasibleError:
@@ -124,6 +127,7 @@ def page_files() -> dict[str, tuple[str, bytes]]:
 
 
 def file_of(files: dict[str, tuple[str, bytes]], name: str) -> Response:
+    """A file of the page, and no other."""
     if name not in files:
         return JSONResponse({"error": "There is no such file of the page."}, 404)
     kind, content = files[name]
@@ -155,7 +159,8 @@ def describe(explored: Explored) -> dict[str, Any]:
         "labels": [] if names is None else [str(name) for name in names],
         "columns": [column.as_json() for column in inputs.columns],
         "columns_hidden": inputs.n_hidden,
-        "can": explored.can(),
+        "can": {name: explored.can(name) for name in ABILITIES},
+        "fixable": list(space.fixable) if explored.constraints() else [],
     }
 
 

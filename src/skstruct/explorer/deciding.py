@@ -1,66 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The decision for one row under another loss, constraints or inputs, with what speaks for it."""
+"""The decision for one row: drawn, in words, with the next best and what speaks for it."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from skstruct.drawings import draw
+from skstruct.explorer.asking import Asking
+from skstruct.explorer.questions import Question
 from skstruct.explorer.state import Explored
 from skstruct.tolerances import REPORTED_GAP
 
-MOST_NEXT = 10  # best outputs that may be asked for
 N_VOICES = 5  # supporters, and as many opponents
 
 
-@dataclass(frozen=True)
-class Question:
-    """What is asked of one row."""
-
-    row: int
-    loss: str
-    values: Mapping[str, Any] = field(default_factory=dict)
-    restrict: Mapping[str, Any] = field(default_factory=dict)
-    fixed: Mapping[str, str] = field(default_factory=dict)
-    k: int = 3
-
-    @classmethod
-    def from_json(cls, asked: Any, explored: Explored) -> Question:
-        """Read what the page sends; raises a ValueError with the remedy."""
-        if not isinstance(asked, Mapping):
-            raise ValueError(f"Expected an object with a row; got {asked!r:.80}.")
-        names = ("row", "values", "loss", "restrict", "fixed", "k")
-        unknown = [name for name in asked if name not in names]
-        if unknown:
-            raise ValueError(f"There is no {unknown[0]!r:.80}; known are {', '.join(names)}.")
-        parts = {name: asked.get(name) or {} for name in ("values", "restrict", "fixed")}
-        for name, part in parts.items():
-            if not isinstance(part, Mapping):
-                raise ValueError(f"{name} is an object by name; got {part!r:.80}.")
-        for key, state in parts["fixed"].items():
-            if state not in ("in", "out"):
-                raise ValueError(f"fixed: {key!r:.80} is 'in' or 'out'; got {state!r:.80}.")
-        row = _whole("row", asked.get("row"), 0, len(explored) - 1)
-        k = _whole("k", asked.get("k", 3), 1, MOST_NEXT)
-        return cls(row, explored.check_loss(asked.get("loss")), **parts, k=k)
-
-
-def _whole(name: str, value: Any, low: int, high: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise ValueError(f"{name} is a whole number from {low} to {high}; got {value!r:.80}.")
-    return value
-
-
 class Decider:
-    """Answers questions on single rows."""
+    """Answers questions on single rows, one at a time."""
 
     def __init__(self, explored: Explored) -> None:
-        self.explored = explored
+        self.explored, self.asking = explored, Asking(explored)
         self._lock = threading.Lock()
 
     def decide(self, question: Question) -> dict[str, Any]:
@@ -71,36 +33,79 @@ class Decider:
         return {**answer, "seconds": perf_counter() - start}
 
     def _decided(self, question: Question) -> dict[str, Any]:
-        explored, learner = self.explored, self.explored.learner
-        X = explored.inputs.encoded(question.row, question.values)
-        options = explored.options(question.loss)
-        restrict = dict(question.restrict)
-        if restrict:
-            options = {**options, "restrict": restrict}
-        decoded = learner.decode(X, **options)
-        z = explored.space.validate(decoded.outputs)[0]
-        value, bound = float(decoded.values[0]), float(decoded.bounds[0])
-        text = explored.text(z)
+        explored, asking = self.explored, self.asking
+        constraints = explored.read_constraints(question.constraints(explored.space))
+        decoded = asking.decode(question, constraints)
+        z, value, bound = decoded.outputs[0], decoded.values[0], decoded.bounds[0]
+        marginals = asking.marginals(question, constraints)
+        shown = asking.possible(question, np.array([value, bound]))
         return {
-            "drawing": "",
-            "text": text,
-            "parts": [],
-            "value": value,
+            **self._drawn(question, z, marginals),
+            **_certificate(float(value), float(bound), shown),
             "value_name": explored.value_name,
-            "bound": bound,
-            "gap": value - bound,
-            "exact": value - bound <= REPORTED_GAP,
-            "prediction": text,
+            "prediction": explored.text(z),
             "truth": explored.truth_text(question.row),
-            "loss_of_row": self._loss(question, z),
-            "next": None,
-            "supporters": None,
-            "opponents": None,
+            "loss_of_row": explored.loss_of(question.row, z, question.loss),
+            "next": self._next(question, constraints, z, float(value)),
+            **self._voices(question, constraints),
         }
 
-    def _loss(self, question: Question, z: np.ndarray) -> float | None:
-        """What the decision loses on what is known of the row."""
-        truth = self.explored.truth
-        if truth is None or not truth.says[question.row]:
+    def _drawn(self, question: Question, z: np.ndarray, marginals: Any) -> dict[str, Any]:
+        explored, row = self.explored, question.row
+        drawing = draw(
+            explored.space,
+            z,
+            truth=explored.drawn_truth(row, z),
+            marginals=marginals,
+            coordinates=explored.coordinates,
+            words=explored.inputs.words(row),
+            constraints=question.fixed,
+            title=f"Row {explored.row_name(row)}",
+        )
+        return {"drawing": drawing.svg, "text": drawing.text, "parts": drawing.parts}
+
+    def _next(
+        self, question: Question, constraints: dict[str, Any], z: np.ndarray, value: float
+    ) -> list[dict[str, Any]] | None:
+        """The best outputs after the decision; None where nobody knows them."""
+        if not question.k or not self.explored.can("kbest"):
             return None
-        return None
+        try:
+            best = self.asking.kbest(question, constraints, question.k + 1)
+        except (ValueError, NotImplementedError):  # not of this space under this loss
+            return None
+        others = [r for r, output in enumerate(best.outputs) if not np.array_equal(output, z)]
+        shown = self.asking.possible(question, best.values)
+        return [
+            {
+                "prediction": self.explored.text(best.outputs[r]),
+                "value": shown[r],
+                "difference": best.values[r] - value,
+            }
+            for r in others[: question.k]
+        ]
+
+    # ------------------------------------------------------------------ training rows
+    def _voices(self, question: Question, constraints: dict[str, Any]) -> dict[str, Any]:
+        found = self.asking.weights(question, constraints)
+        if found is None:
+            return {"supporters": None, "opponents": None}
+        sides = {"supporters": found.supporters, "opponents": found.opponents}
+        weights = found.weights
+        weights = weights.toarray()[0] if hasattr(weights, "toarray") else np.asarray(weights)[0]
+        return {
+            side: [self._voice(int(i), float(weights[i])) for i in rows(N_VOICES)[0] if i >= 0]
+            for side, rows in sides.items()
+        }
+
+    def _voice(self, i: int, weight: float) -> dict[str, Any]:
+        explored = self.explored
+        output = explored.training_text(i)
+        return {"row": i, "weight": weight, "output": output, "explored": explored.explored_row(i)}
+
+
+def _certificate(value: float, bound: float, shown: np.ndarray) -> dict[str, Any]:
+    """The value and its bound as they are shown; whether they meet, as they were computed."""
+    exact = value - bound <= REPORTED_GAP * max(1.0, abs(value))
+    gap = max(0.0, float(shown[0] - shown[1])) if np.isfinite(shown).all() else None
+    return {"value": shown[0], "bound": shown[1], "gap": gap, "exact": bool(exact)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from functools import cached_property
 from inspect import Parameter, signature
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.progress import working
 from skstruct.explorer.inputs import Inputs, read_inputs
+from skstruct.explorer.recent import Recent
 from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import same_width
 from skstruct.model_selection.evaluation import (
@@ -23,6 +25,13 @@ from skstruct.model_selection.evaluation import (
 from skstruct.reports.outputs import in_words, part_text
 from skstruct.spaces.truth import Truth, read_truth, seen_by
 
+ABILITIES = {
+    "marginals": "predict_marginals",
+    "kbest": "kbest",
+    "explain": "explain",
+    "risk": "predict_risk",
+    "what_if": "",
+}
 MOST_ROWS = 10_000  # that are explored, unless more are asked for
 
 
@@ -82,6 +91,7 @@ class Explored:
         self.losses = self._known_losses()
         self._judged: dict[str, Judged] = {}
         self._lock = threading.Lock()
+        self._bound_losses = Recent(32)
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -116,16 +126,24 @@ class Explored:
         known = signature(self.space.restrict).parameters.values()
         return [part.name for part in known if part.kind is Parameter.KEYWORD_ONLY]
 
-    def can(self) -> dict[str, bool]:
-        """What the model can be asked."""
-        learner = self.learner
-        return {
-            "marginals": hasattr(learner, "predict_marginals"),
-            "kbest": hasattr(learner, "kbest"),
-            "explain": hasattr(learner, "explain"),
-            "risk": hasattr(learner, "predict_risk"),
-            "what_if": self.inputs.what_if,
-        }
+    def can(self, ability: str) -> bool:
+        """Whether the model has an ability of ``ABILITIES``."""
+        if ability == "what_if":
+            return self.inputs.what_if
+        return hasattr(self.learner, ABILITIES[ability])
+
+    def read_constraints(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Constraints from JSON as the space takes them."""
+        known = self.constraints()
+        for name in given:
+            if name not in known:
+                said = ", ".join(known) or "none"
+                raise ValueError(f"There is no constraint {name!r:.80}; known are {said}.")
+        return given
+
+    def drawn_parts(self) -> str | None:
+        """The kind of marginals that drawings show, where there are several."""
+        return "positions" if self.space.output_kind == "ranking" else None
 
     def check_loss(self, name: Any) -> str:
         """The name of a loss, that of the model for None or nothing."""
@@ -178,6 +196,54 @@ class Explored:
             return None
         right: np.ndarray = seen_by(self.learner).outputs_of(self.truth.outputs[[i]])[0]
         return right
+
+    def drawn_truth(self, i: int, z: np.ndarray) -> np.ndarray | None:
+        """The true output of a row for a drawing of z: as wide, and as z where it is not known."""
+        y = self.truth_of(i)
+        if y is None or self.truth is None:
+            return None
+        if np.ndim(y) == 0:
+            return y
+        y, _ = same_width(np.asarray(y)[None], np.asarray(z)[None])
+        known = self.truth.known[i]
+        if not self.truth.is_whole and len(known) == y.shape[1]:
+            gaps = ~known & (np.asarray(z) >= 0)
+            y = np.where(gaps, z, y)
+        return np.asarray(y[0])
+
+    def loss_of(self, i: int, z: np.ndarray, loss: str) -> float | None:
+        """What an output loses on what is known of the row; None where nothing is."""
+        truth = self.truth
+        if truth is None or not truth.says[i]:
+            return None
+        bound = self._bound_losses(loss, lambda: self.bound(loss))
+        z, y = same_width(np.asarray(z)[None], truth.outputs[[i]])
+        if truth.partial is None:
+            return float(np.asarray(bound(z, y))[0])
+        return float(bound.on_known(z, y, truth.partial.known[[i]])[0])
+
+    # ------------------------------------------------------------------ training rows
+    def training_text(self, i: int) -> str:
+        """The output of a row of training in words."""
+        outputs = seen_by(self.learner).outputs_of(self.learner.outputs_[[i]])
+        return self.text(outputs[0])
+
+    @cached_property
+    def is_training(self) -> bool:
+        """Whether the explored rows are those of training, in their order."""
+        if self.truth is None or not self.truth.is_whole:
+            return False
+        trained, truth = np.asarray(self.learner.outputs_), self.truth.outputs
+        if self.n_given != len(trained):
+            return False
+        trained = trained[: len(truth)]
+        if trained.ndim == 2:
+            trained, truth = same_width(trained, truth)
+        return np.array_equal(trained, truth)
+
+    def explored_row(self, i: int) -> int | None:
+        """The explored row that is row i of training, where that is known."""
+        return i if self.is_training and i < len(self) else None
 
     def truth_text(self, i: int) -> str | None:
         """The true output of a row in words; None where nothing is known of it."""
