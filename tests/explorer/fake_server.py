@@ -146,7 +146,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _file(self, path):
         if path.name == "drawings.css":
-            return self._send(b"", "text/css")
+            path = PAGE.parent.parent / "drawings" / path.name
         if not path.is_file():
             return self._json({"error": "no such file"}, 404)
         return self._send(path.read_bytes(), KINDS[path.suffix])

@@ -7,7 +7,6 @@ import { parsed } from "./state.js";
 
 const SVG_TYPE = "image/svg+xml";
 const FORBIDDEN = "script, foreignObject, iframe, image, use, a, animate, set, style";
-const NEXT_STATE = { free: "in", in: "out", out: null };
 
 /** The element of an SVG text; null where it is not one, or holds what could run or load. */
 export function drawingElement(text) {
@@ -23,9 +22,15 @@ export function drawingElement(text) {
   return document.adoptNode(root);
 }
 
-/** The state of a part that follows on a click: free, in, out, free. */
-export function nextState(view, key) {
-  return NEXT_STATE[view.fixed.get(key) ?? "free"];
+/** What can be asked of a part: some structures only know what must be in. */
+export function statesOf(model) {
+  return model.fixable ?? ["in", "out"];
+}
+
+/** The state of a part that follows on a click: free, in, out, free; null is free. */
+export function nextState(view, model, key) {
+  const states = [...statesOf(model), null];
+  return states[(states.indexOf(view.fixed.get(key) ?? null) + 1) % states.length];
 }
 
 /** A key as words: "cat", "a → b", "3: B-PER". */
@@ -49,12 +54,19 @@ export class DecisionPanel {
     byId("decision").classList.remove("outdated");
     this.#draw(answer);
     this.#showLegend(answer);
-    byId("drawing-help").hidden = this.box.querySelector("[data-part]") === null;
-    byId("drawing-help").textContent =
-      `Click a ${this.store.model.part_words[0]} to fix it in, again to rule it out, again to free it.`;
+    this.#showHelp();
     byId("drawing-text").textContent = answer.text;
     byId("facts").replaceChildren(...this.#facts(answer));
     return this.showChanges(answer, base);
+  }
+
+  #showHelp() {
+    const { model } = this.store;
+    const ways = { in: "to fix it in", out: "to rule it out" };
+    const said = [...statesOf(model).map((state) => ways[state]), "to free it"].join(", again ");
+    byId("drawing-help").hidden = statesOf(model).length === 0
+      || this.box.querySelector("[data-part]") === null;
+    byId("drawing-help").textContent = `Click ${article(model.part_words[0])} ${said}.`;
   }
 
   showChanges(answer, base) {
@@ -86,8 +98,9 @@ export class DecisionPanel {
   #toggle(target) {
     const part = target.closest("[data-part]");
     if (!part) return;
+    const { view, model } = this.store;
     const key = part.dataset.part;
-    this.store.fix(key, nextState(this.store.view, key));
+    if (statesOf(model).length) this.store.fix(key, nextState(view, model, key));
   }
 
   #key(event) {
@@ -102,18 +115,12 @@ export class DecisionPanel {
     event.preventDefault();
   }
 
-  /** Which colours and shades occur in this drawing, and what they mean. */
+  /** What shades mean; marks are explained in the drawing itself. */
   #showLegend(answer) {
-    const entries = [];
-    const has = (name) => this.box.querySelector(`.part.${name}`) !== null;
-    if (answer.parts.some((part) => typeof part.probability === "number")) {
-      entries.push(make("span", { class: "entry" }, shades(), "probability 0 to 1"));
-    }
-    for (const [name, text] of [["right", "predicted and true"], ["wrong", "predicted, not true"],
-      ["missed", "true, not predicted"], ["fixed-in", "fixed in"], ["fixed-out", "ruled out"]]) {
-      if (has(name)) entries.push(make("span", { class: "entry" }, sample(name), text));
-    }
-    byId("legend").replaceChildren(...entries);
+    const shaded = this.box.querySelector(".part [fill-opacity], .part [stroke-opacity]") !== null
+      && answer.parts.some((part) => typeof part.probability === "number");
+    byId("legend").hidden = !shaded;
+    byId("legend").replaceChildren("probability 0 ", shades(), " 1");
   }
 
   #facts(answer) {
@@ -130,6 +137,10 @@ export class DecisionPanel {
     }
     return facts.map(([name, text]) => make("div", {}, make("dt", {}, name), make("dd", {}, text)));
   }
+}
+
+function article(word) {
+  return /^[aeiou]/i.test(word) ? `an ${word}` : `a ${word}`;
 }
 
 /** How sure it is that no other output is better. */
@@ -159,14 +170,8 @@ export function changeSentence(base, answer) {
 }
 
 function shades() {
-  const drawn = makeSvg("svg", { class: "sample wide", viewBox: "0 0 60 12", "aria-hidden": "true" });
+  const drawn = makeSvg("svg", { class: "shades", viewBox: "0 0 60 12", "aria-hidden": "true" });
   [0.1, 0.325, 0.55, 0.775, 1].forEach((opacity, i) => drawn.append(makeSvg("rect",
-    { class: "shade", x: 12 * i, y: 0, width: 12, height: 12, "fill-opacity": opacity })));
+    { x: 12 * i, y: 0, width: 12, height: 12, "fill-opacity": opacity })));
   return drawn;
-}
-
-function sample(name) {
-  return makeSvg("svg", { class: "sample", viewBox: "0 0 14 14", "aria-hidden": "true" },
-    makeSvg("g", { class: `part ${name}` },
-      makeSvg("rect", { x: 1.5, y: 1.5, width: 11, height: 11, rx: 3, class: "box" })));
 }

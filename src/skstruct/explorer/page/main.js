@@ -74,8 +74,8 @@ class Page {
 
   #nameRow() {
     const { row } = this.store.view;
-    const name = this.#row?.row === row ? this.#row.name : null;
-    byId("decision-heading").textContent = name && name !== String(row) ? name : `Row ${row}`;
+    const name = this.#row?.row === row ? this.#row.name : String(row + 1);
+    byId("decision-heading").textContent = /^\d+$/.test(name) ? `Row ${name}` : name;
   }
 
   #decide() {

@@ -2,6 +2,7 @@
 // Every part of the output as a table, also those that are too many to be drawn: for people who
 // read lists rather than drawings, with the same three states.
 
+import { statesOf } from "./decision.js";
 import { byId, formatted, make } from "./dom.js";
 
 const MOST = 100;
@@ -14,6 +15,7 @@ export class PartsPanel {
     const [one, many] = store.model.part_words;
     byId("all-parts-word").textContent = `All ${many} as a table`;
     this.one = one;
+    this.states = statesOf(store.model);
     byId("parts-search").addEventListener("input", () => this.#fill());
     byId("all-parts").addEventListener("toggle", () => this.#fill());
   }
@@ -34,8 +36,8 @@ export class PartsPanel {
       + (part.probability ?? 0);
     const shown = [...fitting].sort((a, b) => weight(b) - weight(a)).slice(0, MOST);
     const table = byId("parts-body").parentElement;
-    table.tHead.replaceChildren(make("tr", {}, ...[this.one, "Probability", "Predicted", "True", "Fix"]
-      .map((text) => make("th", { scope: "col" }, text[0].toUpperCase() + text.slice(1)))));
+    table.tHead.replaceChildren(make("tr", {}, ...[this.one, "Probability", "Predicted", "True",
+      ...(this.states.length ? ["Fix"] : [])].map((text) => make("th", { scope: "col" }, text[0].toUpperCase() + text.slice(1)))));
     byId("parts-body").replaceChildren(...shown.map((part) => this.#line(part)));
     const left = fitting.length - shown.length;
     byId("parts-more").hidden = left === 0;
@@ -49,13 +51,14 @@ export class PartsPanel {
   #line(part) {
     const mark = (yes) => (yes ? "yes" : yes === false ? "no" : "–");
     const select = make("select", { "data-key": part.key, "aria-label": `Fix ${part.name}` },
-      ...["free", "in", "out"].map((state) => make("option", { value: state }, state)));
+      ...["free", ...this.states].map((state) =>
+        make("option", { value: state }, state)));
     select.value = this.store.view.fixed.get(part.key) ?? "free";
     select.addEventListener("change", () =>
       this.store.fix(part.key, select.value === "free" ? null : select.value));
     return make("tr", {}, make("th", { scope: "row", class: "text" }, part.name),
       make("td", { class: "number" }, formatted(part.probability)),
       make("td", {}, mark(part.predicted)), make("td", {}, mark(part.true)),
-      make("td", {}, select));
+      this.states.length ? make("td", {}, select) : null);
   }
 }

@@ -43,7 +43,7 @@ export class RowsPanel {
     byId("where-field").hidden = where.length === 1;
     fillSelect(byId("where"), where, "");
     const sorts = [["row", "row"]];
-    if (model.can.risk) sorts.push(["risk", "expected loss"]);
+    if (model.can.risk) sorts.push(["risk", "risk (expected loss)"]);
     if (model.has_truth) sorts.push(["loss", "loss"]);
     for (const { name } of model.columns) {
       if (!["row", "risk", "loss"].includes(name)) sorts.push([name, name]);
@@ -112,7 +112,7 @@ export class RowsPanel {
   }
 
   #focus() {
-    this.body.querySelector("tr[aria-current] button")?.focus();
+    this.body.querySelector("tr[aria-current] button")?.focus({ preventScroll: true });
   }
 
   /** Asks for the rows of the view. */
@@ -169,7 +169,7 @@ export class RowsPanel {
       shown.push([null, "True", (row) => row.truth ?? "–", "text"]);
       shown.push(["loss", "Loss", (row) => formatted(row.loss), "number"]);
     }
-    if (model.can.risk) shown.push(["risk", "Exp. loss", (row) => formatted(row.risk), "number"]);
+    if (model.can.risk) shown.push(["risk", "Risk", (row) => formatted(row.risk), "number"]);
     return shown;
   }
 
@@ -204,7 +204,19 @@ export class RowsPanel {
     // One row can always be reached by the Tab key, also where the chosen one is on another page.
     const reachable = this.body.querySelector("button[tabindex='0']");
     if (!reachable && this.body.rows.length) this.body.querySelector("button").tabIndex = 0;
-    this.body.querySelector("tr[aria-current]")?.scrollIntoView?.({ block: "nearest" });
+    this.#scrollToChosen();
+  }
+
+  /** Scrolls inside the table only: the page itself stays where the reader is. */
+  #scrollToChosen() {
+    const chosen = this.body.querySelector("tr[aria-current]");
+    if (!chosen) return;
+    const box = byId("rows-scroll");
+    const head = byId("rows-table").tHead.offsetHeight;
+    const top = chosen.offsetTop - head;
+    const bottom = chosen.offsetTop + chosen.offsetHeight - box.clientHeight;
+    if (box.scrollTop > top) box.scrollTop = top;
+    else if (box.scrollTop < bottom) box.scrollTop = bottom;
   }
 
   #showControls(view) {
