@@ -15,7 +15,9 @@ from skstruct.explorer.deciding import Decider
 from skstruct.explorer.questions import Question
 from skstruct.explorer.rows import MOST_AT_ONCE, Rows
 from skstruct.explorer.security import OwnPageOnly
+from skstruct.explorer.slices import Slices
 from skstruct.explorer.state import ABILITIES, Explored, loss_title
+from skstruct.explorer.training import Training
 
 KINDS = {
     ".html": "text/html",
@@ -49,10 +51,11 @@ def answered(value: Any) -> Response:
     return JSONResponse(plain(value))
 
 
-def new_app(explored: Explored) -> FastAPI:
+def new_app(explored: Explored, training: Training) -> FastAPI:
     """The application for explored rows."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    rows, decider, files = Rows(explored), Decider(explored), page_files()
+    rows, decider, slices = Rows(explored), Decider(explored, training), Slices(explored)
+    files = page_files()
     described = describe(explored)
 
     @app.exception_handler(ValueError)
@@ -83,6 +86,16 @@ def new_app(explored: Explored) -> FastAPI:
     async def decide(request: Request) -> Response:
         question = Question.from_json(await sent(request), explored)
         return answered(await run_in_threadpool(decided, decider, question))
+
+    @app.get("/api/slices")
+    def some_slices(request: Request) -> Response:
+        return answered(slices.of(explored.check_loss(request.query_params.get("loss"))))
+
+    @app.get("/api/training/{row}")
+    def training_row(row: str) -> Response:
+        if not row.isdecimal():
+            raise ValueError(f"A row of training is a number; got {row!r:.80}.")
+        return answered(training.row(int(row)))
 
     app.add_middleware(OwnPageOnly)
     return app

@@ -13,6 +13,7 @@ from skstruct.drawings import draw
 from skstruct.explorer.asking import Asking
 from skstruct.explorer.questions import Question
 from skstruct.explorer.state import Explored
+from skstruct.explorer.training import Training
 from skstruct.tolerances import REPORTED_GAP
 
 N_VOICES = 5  # supporters, and as many opponents
@@ -21,8 +22,8 @@ N_VOICES = 5  # supporters, and as many opponents
 class Decider:
     """Answers questions on single rows, one at a time."""
 
-    def __init__(self, explored: Explored) -> None:
-        self.explored, self.asking = explored, Asking(explored)
+    def __init__(self, explored: Explored, training: Training) -> None:
+        self.explored, self.training, self.asking = explored, training, Asking(explored)
         self._lock = threading.Lock()
 
     def decide(self, question: Question) -> dict[str, Any]:
@@ -99,9 +100,8 @@ class Decider:
         }
 
     def _voice(self, i: int, weight: float) -> dict[str, Any]:
-        explored = self.explored
-        output = explored.training_text(i)
-        return {"row": i, "weight": weight, "output": output, "explored": explored.explored_row(i)}
+        place, output = self.training.place(i), self.training.text(i)
+        return {"row": i, "weight": weight, "output": output, "explored": place}
 
 
 def _certificate(value: float, bound: float, shown: np.ndarray) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -63,6 +63,16 @@ class Inputs:
     def cells(self, i: int) -> dict[str, Any]:
         """What the list of rows shows of a row."""
         return {"input": in_short(self.X[i])}
+
+    def columns_of(self, rows: np.ndarray) -> Iterator[tuple[str, str, list[Any]]]:
+        """Names, kinds and cells of what errors may depend on: columns, or how long inputs are."""
+        if self.columns:
+            table = [self.cells(int(i)) for i in rows]
+            for column in self.columns:
+                if column.kind in ("number", "names"):
+                    yield column.name, column.kind, [row[column.name] for row in table]
+        elif all(hasattr(self.X[i], "__len__") for i in rows):
+            yield "length", "number", [float(len(self.X[i])) for i in rows]
 
     def words(self, i: int) -> list[str] | None:
         """The words of a sentence, None for other inputs."""

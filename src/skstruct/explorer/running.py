@@ -22,18 +22,48 @@ def make_app(
     name: str | None = None,
     row_names: Any = None,
     coordinates: Any = None,
+    X_train: Any = None,
     first: int | None = FIRST,
 ) -> Any:
-    """The application that serves the page, for a server of your own."""
+    """The application that serves the page, for a server of your own.
+
+    It answers a browser on this machine alone: requests under another name than localhost, and
+    those of other pages, are refused.
+
+    Parameters
+    ----------
+    model : fitted learner, pipeline that ends in one, or TaskModel
+    X : inputs to explore
+        As ``predict`` takes them; of a TaskModel also a Dataset.
+    y : true outputs, default=None
+        Parts may be missing.
+    name : str, default=None
+        Of the model, for the title of the page.
+    row_names : sequence, default=None
+        Of the rows; the index of a DataFrame when None.
+    coordinates : array of shape (n, 2) or {node: (x, y)}, default=None
+        Where nodes of tours, paths, graphs and networks are drawn.
+    X_train : inputs of training, default=None
+        Shown for rows that speak for or against a decision. Not needed where the explored rows
+        are those of training.
+    first : int or None, default=10,000
+        So many rows at most; None for all.
+
+    Returns
+    -------
+    app : fastapi.FastAPI
+    """
     require("fastapi", used_by="The explorer", extra="serve")
     from skstruct.explorer.app import new_app
     from skstruct.explorer.state import Explored
+    from skstruct.explorer.training import Training
 
     explored = Explored(
         model, X, y, name=name, row_names=row_names, coordinates=coordinates, first=first
     )
+    training = Training(explored, X_train)
     explored.judged(explored.own_loss)
-    return new_app(explored)
+    return new_app(explored, training)
 
 
 def explore(
@@ -45,7 +75,17 @@ def explore(
     open_browser: bool = True,
     **options: Any,
 ) -> None:
-    """Show a fitted model on some rows in the browser, until interrupted."""
+    """Show a fitted model on some rows in the browser, until interrupted.
+
+    Parameters
+    ----------
+    model, X, y : as of :func:`make_app`
+    port : int, default=0
+        Of the page on this machine; 0 for one that is free. The address is printed.
+    open_browser : bool, default=True
+    **options
+        Those of :func:`make_app`.
+    """
     app = make_app(model, X, y, **options)
     run(app, port, open_browser)
 

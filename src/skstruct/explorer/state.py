@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from functools import cached_property
 from inspect import Parameter, signature
 from typing import Any
 
@@ -160,7 +159,13 @@ class Explored:
     def bound(self, loss: str) -> Any:
         """A loss, bound to the space."""
         learner = self.learner
-        return pair(resolve_loss(self.losses[loss]), self.space, learner.outputs_)[1]
+        asked = resolve_loss(self.losses[loss])
+        return self._bound_losses(loss, lambda: pair(asked, self.space, learner.outputs_)[1])
+
+    def loss_range(self, loss: str) -> tuple[float, float]:
+        """Least and largest loss that there can be, as far as these are known."""
+        low, high = self.bound(loss).range()
+        return float(low), float(high)
 
     # ------------------------------------------------------------------ all rows
     def judged(self, loss: str) -> Judged:
@@ -211,39 +216,22 @@ class Explored:
             y = np.where(gaps, z, y)
         return np.asarray(y[0])
 
+    def known_parts(self, i: int) -> np.ndarray | None:
+        """Which parts of a row's truth are known; None for all."""
+        if self.truth is None or self.truth.is_whole:
+            return None
+        return np.asarray(self.truth.known[i])
+
     def loss_of(self, i: int, z: np.ndarray, loss: str) -> float | None:
         """What an output loses on what is known of the row; None where nothing is."""
         truth = self.truth
         if truth is None or not truth.says[i]:
             return None
-        bound = self._bound_losses(loss, lambda: self.bound(loss))
+        bound = self.bound(loss)
         z, y = same_width(np.asarray(z)[None], truth.outputs[[i]])
         if truth.partial is None:
             return float(np.asarray(bound(z, y))[0])
         return float(bound.on_known(z, y, truth.partial.known[[i]])[0])
-
-    # ------------------------------------------------------------------ training rows
-    def training_text(self, i: int) -> str:
-        """The output of a row of training in words."""
-        outputs = seen_by(self.learner).outputs_of(self.learner.outputs_[[i]])
-        return self.text(outputs[0])
-
-    @cached_property
-    def is_training(self) -> bool:
-        """Whether the explored rows are those of training, in their order."""
-        if self.truth is None or not self.truth.is_whole:
-            return False
-        trained, truth = np.asarray(self.learner.outputs_), self.truth.outputs
-        if self.n_given != len(trained):
-            return False
-        trained = trained[: len(truth)]
-        if trained.ndim == 2:
-            trained, truth = same_width(trained, truth)
-        return np.array_equal(trained, truth)
-
-    def explored_row(self, i: int) -> int | None:
-        """The explored row that is row i of training, where that is known."""
-        return i if self.is_training and i < len(self) else None
 
     def truth_text(self, i: int) -> str | None:
         """The true output of a row in words; None where nothing is known of it."""
