@@ -8,9 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from skstruct._files.atomic import replacing
+from skstruct.drawings.flows import draw_flow
+from skstruct.drawings.graphs import draw_graph, draw_node, draw_nodes
 from skstruct.drawings.hierarchies import draw_hierarchy
+from skstruct.drawings.orders import draw_levels, draw_ranking
+from skstruct.drawings.pairs import draw_assignment, draw_states, draw_wins
 from skstruct.drawings.parts import DrawnPart, Scene
+from skstruct.drawings.quantities import draw_quantities
 from skstruct.drawings.rows import draw_classes, draw_labels, draw_list
+from skstruct.drawings.sequences import draw_sequence
 from skstruct.drawings.sheets import Sheet, key_below
 from skstruct.drawings.svg import element, escaped, figure
 from skstruct.inspection.drawing import written
@@ -21,6 +27,17 @@ WAYS: dict[str, Callable[[Scene], Sheet]] = {
     "hierarchy": draw_hierarchy,
     "labels": draw_labels,
     "classes": draw_classes,
+    "ordinal": draw_levels,
+    "ranking": draw_ranking,
+    "sequence": draw_sequence,
+    "quantities": draw_quantities,
+    "flow": draw_flow,
+    "graph": draw_graph,
+    "nodes": draw_nodes,
+    "node": draw_node,
+    "assignment": draw_assignment,
+    "wins": draw_wins,
+    "states": draw_states,
 }
 
 
@@ -137,6 +154,7 @@ def draw(
     _check(scene.constraints)
     sheet = WAYS.get(space.drawn_as, draw_list)(scene)
     said = sentence(sheet.parts)
+    sheet.note = sheet.note or space.drawn_note(z)
     body, height = key_below(sheet, sheet.height + 8.0)
     head = written(title, 200) if title else "Prediction"
     inside = [element("title", escaped(head)), element("desc", escaped(said)), *sheet.body, *body]

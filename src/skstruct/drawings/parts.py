@@ -40,6 +40,14 @@ def _plain(name: Any) -> Any:
     return str(name)
 
 
+def label_text(label: Any, most: int = 60, between: str = " → ") -> str:
+    """A label, class, item or arc in words."""
+    if isinstance(label, tuple) and 2 <= len(label) <= 3:
+        ends = between.join(written(end, most // 2) for end in label[:2])
+        return ends if len(label) == 2 else f"{ends} ({written(label[2], 10)})"
+    return written(label, most)
+
+
 @dataclass
 class DrawnPart:
     """One part of an output, such as a label, with all that a drawing shows of it."""

@@ -80,7 +80,7 @@ _SIGNS = {
     "right": lambda x, y: star(x, y, 6.5, "mark-right"),
     "wrong": lambda x, y: cross(x, y, 4.0, "mark-wrong"),
     "missed": lambda x, y: star(x, y, 6.5, "mark-missed"),
-    "truth": lambda x, y: star(x, y, 6.5, "mark-right"),
+    "truth": lambda x, y: star(x, y, 6.5, "mark-true"),
     "share": lambda x, y: box(x - 7, y - 5, 14, 10, "share", rx=2.0, fill_opacity=0.6),
     "in": lambda x, y: badge(x, y, "in"),
     "out": lambda x, y: badge(x, y, "out"),

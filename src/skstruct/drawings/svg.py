@@ -114,9 +114,9 @@ def _broad(letter: str) -> float:
     if letter in _NARROW:
         return 0.36
     if letter in _BROAD:
-        return 0.76
+        return 0.92 if letter in "mwMW@%" else 0.75
     if letter.isascii():
-        return 0.58
+        return 0.6
     if unicodedata.combining(letter) or unicodedata.category(letter) == "Cf":
         return 0.0
     return 1.12 if unicodedata.east_asian_width(letter) in "WF" else 0.64

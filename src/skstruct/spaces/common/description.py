@@ -78,10 +78,14 @@ class DescribedOutputs:
         """What a drawing of one output shows; see :mod:`skstruct.drawings`.
 
         The kind of outputs, unless there is more to see: "graph" for nodes joined by the parts of
-        an output, "nodes" for a graph some of whose nodes are in it, "assignment", "states",
-        "wins" and "histogram".
+        an output, "nodes" or "node" for a graph some or one of whose nodes are in it,
+        "assignment", "states" and "wins".
         """
         return self.output_kind
+
+    def drawn_note(self, z: Any) -> str:
+        """What else there is to say of a canonical output below its drawing."""
+        return ""
 
     def drawn_graph(self) -> DrawnGraph | None:
         """The graph that outputs are drawn in; None where there is none."""
