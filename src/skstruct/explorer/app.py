@@ -173,7 +173,7 @@ def describe(explored: Explored) -> dict[str, Any]:
         "columns": [column.as_json() for column in inputs.columns],
         "columns_hidden": inputs.n_hidden,
         "can": {name: explored.can(name) for name in ABILITIES},
-        "fixable": list(space.fixable) if explored.constraints() else [],
+        "fixable": list(explored.fixable),
     }
 
 

@@ -62,6 +62,7 @@ class Decider:
             words=explored.inputs.words(row),
             constraints=question.fixed,
             title=f"Row {explored.row_name(row)}",
+            clickable=bool(explored.fixable),
         )
         return {"drawing": drawing.svg, "text": drawing.text, "parts": drawing.parts}
 

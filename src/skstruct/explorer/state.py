@@ -125,6 +125,12 @@ class Explored:
         known = signature(self.space.restrict).parameters.values()
         return [part.name for part in known if part.kind is Parameter.KEYWORD_ONLY]
 
+    @property
+    def fixable(self) -> tuple[str, ...]:
+        """What can be asked of a part of the decision: "in", "out", both or nothing."""
+        asked: tuple[str, ...] = self.space.fixable if self.constraints() else ()
+        return asked
+
     def can(self, ability: str) -> bool:
         """Whether the model has an ability of ``ABILITIES``."""
         if ability == "what_if":

@@ -99,9 +99,14 @@ class FixableParts:
         {'known': {2: 'B'}}
         """
         self._check_fixable(included, excluded)
-        named = finder(self.part_names() or (), self.part_words[0])
+        named = finder(self._fixable_names(), self.part_words[0])
         asked = (("include", included), ("exclude", excluded))
         return {key: [named(part) for part in parts] for key, parts in asked if parts}
+
+    def _fixable_names(self: Any) -> Iterable[Any]:
+        """Names by which ``restrict`` knows the parts that drawings show."""
+        names: Iterable[Any] = self.part_names()
+        return names
 
     def _check_fixable(self: Any, included: Sequence[Any], excluded: Sequence[Any]) -> None:
         """Raise where parts cannot be held in, or not out."""

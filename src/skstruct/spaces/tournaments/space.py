@@ -136,6 +136,9 @@ class Tournaments(UniformTournaments):
     def part_names(self) -> Any:
         return self.labels_
 
+    def _fixable_names(self) -> Any:
+        return self._tables[1].labels  # both wins of a pair
+
     def canonical_range(self) -> tuple[Any, Any, int | None]:
         return -1, max(len(self.states_), 2), len(self.labels_)
 
