@@ -7,11 +7,10 @@ import numpy as np
 
 from skstruct.drawings.graphs import arrow
 from skstruct.drawings.parts import DrawnPart, Scene, label_text, number
-from skstruct.drawings.places import Places, placed
+from skstruct.drawings.places import in_columns, placed
 from skstruct.drawings.rows import listed
 from skstruct.drawings.sheets import MOST, Sheet
 from skstruct.drawings.svg import SMALL, box, element, line, star, text, width_of
-from skstruct.inspection.layout import network_layout
 from skstruct.tolerances import DRAWN_FLOW
 
 BROAD = 16.0  # the largest amount
@@ -27,7 +26,7 @@ def draw_flow(scene: Scene) -> Sheet:
     if len(network.nodes) > MOST_NODES:
         return listed(scene, [part for part in parts if part.value], space.part_words)
     at = placed(scene.coordinates, network.nodes)
-    at = at or Places.scaled(network.nodes, network_layout(network) * [1.0, -1.0])
+    at = (at or in_columns(network)).clear_of(zip(network.tails.tolist(), network.heads.tolist()))
     capacity = np.where(np.isfinite(network.capacity), network.capacity, 0.0)
     amounts = [flow, capacity] + ([] if truth is None else [truth])
     top = max(float(np.max(amounts)), DRAWN_FLOW)
@@ -39,7 +38,7 @@ def draw_flow(scene: Scene) -> Sheet:
         room = BROAD * float(capacity[a]) / top
         sheet.body.append(_arc(scene, parts[a], ends, room, BROAD / top, len(shown) <= 24))
     sheet.body += at.dots(set(range(len(network.nodes))))
-    sheet.keys = ["truth"] if truth is not None else []
+    sheet.keys = ["amount"] if truth is None else ["amount", "truth"]
     return sheet
 
 

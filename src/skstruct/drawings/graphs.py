@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from skstruct.drawings.parts import DrawnPart, Scene, label_text, mark, pinned
-from skstruct.drawings.places import Places, on_a_circle, placed
+from skstruct.drawings.places import Places, in_columns, on_a_circle, placed
 from skstruct.drawings.rows import chosen_rows, listed
 from skstruct.drawings.sheets import MOST, Sheet
 from skstruct.drawings.svg import element, figure, line
-from skstruct.inspection.layout import network_layout
 
 PROBABLE = 0.05  # other edges that are drawn
 MOST_NODES = 400  # of a graph that is still drawn as one
@@ -23,7 +22,8 @@ def draw_graph(scene: Scene) -> Sheet:
     """Edges of the prediction between all nodes; arrows where they have a direction."""
     space, graph = scene.space, scene.space.drawn_graph()
     between = " → " if graph.directed else " – "
-    parts = scene.parts(space.labels_, scene.z, scene.truth, scene.marginals)
+    ends = [(graph.nodes[a], graph.nodes[b]) for a, b in graph.edges.tolist()]
+    parts = scene.parts(ends, scene.z, scene.truth, scene.marginals)
     for part in parts:
         part.name = label_text(part.label, 120, between)
     if len(graph.nodes) > MOST_NODES or not len(graph.nodes):
@@ -54,14 +54,15 @@ def edge_places(scene: Scene, graph: Any, parts: list[DrawnPart]) -> Places:
     """Nodes where they were said to be, in columns along the arcs of a network without cycles, or
     on a circle, along the prediction.
     """
+    taken = [e for e, part in enumerate(parts) if part.matters]
     given = placed(scene.coordinates, graph.nodes)
     if given is not None:
-        return given
+        return given.clear_of(graph.edges[taken].tolist())
     if graph.directed and scene.space.output_kind == "parts":
         network = SimpleNamespace(nodes=graph.nodes, tails=graph.edges[:, 0],
                                   heads=graph.edges[:, 1])  # fmt: skip
         if len(graph.nodes) <= MOST_LAID_OUT:
-            return Places.scaled(graph.nodes, network_layout(network) * [1.0, -1.0])
+            return in_columns(network).clear_of(graph.edges.tolist())
     taken = [e for e, part in enumerate(parts) if part.predicted]
     return on_a_circle(graph.nodes, graph.edges[taken])
 

@@ -12,7 +12,7 @@ from skstruct.drawings.svg import SMALL, box, curve, element, figure, fitting, t
 from skstruct.inspection.hierarchies import hierarchy_layout, most_likely
 
 SMALL_TREE = 16  # labels that are drawn from the top down, where there is room
-LEVEL, HIGH = 66.0, 30.0  # from one level to the next, and of a box
+LEVEL, HIGH = 72.0, 42.0  # from one level to the next, and of a box
 LEAST = 0.02  # labels that are less probable are left out of a large hierarchy
 NUMBER = 44.0
 
@@ -61,44 +61,49 @@ def _top_down(scene: Scene, sheet: Sheet, dag: Any, shown: np.ndarray) -> bool:
     for j, name in names.items():
         width[j] = max(44.0, width_of(name) + 22.0) + (18.0 if parts[j].verdict else 0.0)
     across = hierarchy_layout(dag, shown, (width + 10.0) / 100.0)
-    at = {j: (100.0 * (x + 0.5), HIGH / 2 + 4.0 - LEVEL * y) for j, (x, y) in across.items()}
+    high = HIGH if sheet.keys else HIGH - 14.0
+    step = LEVEL if sheet.keys else LEVEL - 14.0
+    at = {j: (100.0 * (x + 0.5), high / 2 + 6.0 - step * y) for j, (x, y) in across.items()}
     right = max(at[j][0] + width[j] / 2 for j in at)
     if right > WIDTH - 4.0:
         return False
     left = (WIDTH - right) / 2
     at = {j: (x + left, y) for j, (x, y) in at.items()}
-    sheet.body += _arcs(dag, parts, at)
+    sheet.body += _arcs(dag, parts, at, high)
     for j, (x, y) in at.items():
-        sheet.body.append(_box(scene, parts[j], names[j], x, y, float(width[j])))
-    below = 18.0 if sheet.keys else 4.0
-    sheet.height = max(y for _, y in at.values()) + HIGH / 2 + below
+        sheet.body.append(_box(scene, parts[j], names[j], (x, y), float(width[j]), high))
+    sheet.height = max(y for _, y in at.values()) + high / 2 + 4.0
     return True
 
 
-def _arcs(dag: Any, parts: list[DrawnPart], at: dict[int, Any]) -> list[str]:
+def _arcs(dag: Any, parts: list[DrawnPart], at: dict[int, Any], high: float) -> list[str]:
     drawn = []
     for parent, child in zip(dag.parents.tolist(), dag.children.tolist()):
         if parent in at and child in at:
             (x, y), (u, v) = at[parent], at[child]
-            y, v = y + HIGH / 2, v - HIGH / 2
+            y, v = y + high / 2, v - high / 2
             both = parts[parent].predicted and parts[child].predicted
             bends = [(x, y), (x, (y + v) / 2), (u, (y + v) / 2), (u, v)]
             drawn.append(curve(bends, "arc taken" if both else "arc"))
     return drawn
 
 
-def _box(scene: Scene, part: DrawnPart, name: str, x: float, y: float, width: float) -> str:
-    """A label in its frame, its probability below."""
+def _box(
+    scene: Scene, part: DrawnPart, name: str, at: tuple[float, float], width: float, high: float
+) -> str:
+    """A label in its frame, its probability below its name."""
+    x, y = at
     before = 18.0 if part.verdict else 0.0
+    known = part.probability is not None
     inside = [
-        frame_of(part, x, y, width, HIGH),
-        mark(part, x - width / 2 + 14.0, y),
-        text(x + before / 2, y + 5, name, anchor="middle"),
-        pinned(part, x + width / 2 - 3, y - HIGH / 2 + 2),
+        frame_of(part, x, y, width, high),
+        mark(part, x - width / 2 + 14.0, y - (8.0 if known else 0.0)),
+        text(x + before / 2, y + (-3.0 if known else 5.0), name, anchor="middle"),
+        pinned(part, x + width / 2 - 3, y - high / 2 + 2),
     ]
-    if part.probability is not None:
+    if known:
         said = f"{part.probability:.2f}"
-        inside.append(text(x, y + HIGH / 2 + 13, said, "small number", "middle"))
+        inside.append(text(x, y + 14, said, "small ink number", "middle"))
     return scene.group(part, *inside)
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from skstruct.drawings.parts import DrawnPart, Scene, mark, pinned
 from skstruct.drawings.rows import frame_of, listed
 from skstruct.drawings.sheets import ROW, WIDTH, Sheet
-from skstruct.drawings.svg import SMALL, box, curve, fitting, text, width_of
+from skstruct.drawings.svg import box, curve, fitting, text, width_of
 
 MOST_ITEMS = 30
-STEP = ROW + 6.0
+STEP, SPACED = ROW + 6.0, ROW + 18.0  # from rung to rung, with room for a number
 LEFT, WIDE, RIGHT = 34.0, 158.0, 246.0  # columns of a ladder: where they begin, how broad
 
 
@@ -28,25 +28,25 @@ def draw_ranking(scene: Scene) -> Sheet:
     sheet.hidden = len(order) - len(shown)
     line = {j: i for i, j in enumerate(shown)}
     top = 22.0 if truth is not None else 0.0
+    step = STEP if pairs is None else SPACED
     if truth is not None:
         heads = ((LEFT, "predicted"), (RIGHT, "true"))
         sheet.body += [text(x, 12.0, said, "small") for x, said in heads]
-        sheet.body += _slopes(z, truth, line, top)
+        sheet.body += _slopes(z, truth, line, top, step)
     for j, i in line.items():
-        sheet.body.append(_rung(scene, made[j, _rank(z[j])], items[j], LEFT, top + STEP * i, z[j]))
+        sheet.body.append(_rung(scene, made[j, _rank(z[j])], items[j], LEFT, top + step * i, z[j]))
         if pairs is not None and i:
-            sheet.body.append(_between(pairs[shown[i - 1], j], top + STEP * i))
+            sheet.body.append(_between(pairs[shown[i - 1], j], top + step * i))
     if truth is not None:
         for i, j in enumerate(_order(truth)[:MOST_ITEMS]):
             part = made[j, _rank(truth[j])]
-            sheet.body.append(_true_rung(scene, part, items[j], top + STEP * i, truth[j]))
+            sheet.body.append(_true_rung(scene, part, items[j], top + step * i, truth[j]))
     unranked = [items[j] for j in np.flatnonzero(np.isnan(z)).tolist()]
     sheet.note = f"not ranked: {fitting(', '.join(map(str, unranked)), 330.0)}" if unranked else ""
     if pairs is not None and len(shown) > 1:
-        sheet.note = "small numbers: probability that this order of two neighbours is right"
-        sheet.note = fitting(sheet.note, WIDTH - 12.0, SMALL)
+        sheet.note = "between two items: how probable this order of them is"
     n_true = 0 if truth is None else min(MOST_ITEMS, len(_order(truth)))
-    sheet.height = top + STEP * max(len(shown), n_true, 1) - 4.0
+    sheet.height = top + step * max(len(shown), n_true, 1) - 4.0
     return sheet
 
 
@@ -69,7 +69,7 @@ def _marginals(scene: Scene, d: int) -> tuple[np.ndarray | None, np.ndarray | No
     if row.size != d * d:
         return None, None
     table = np.clip(row.reshape(d, d), 0.0, 1.0)
-    return (table, None) if (table.diagonal() == 0.5).all() else (None, table)
+    return (table, None) if np.allclose(table.diagonal(), 0.5) else (None, table)
 
 
 def _parts(
@@ -95,15 +95,18 @@ def _parts(
 
 def _rung(scene: Scene, part: DrawnPart, item: Any, x: float, y: float, rank: float) -> str:
     before = 18.0 if part.verdict else 0.0
-    said = fitting(item, WIDE - 24.0 - before)
+    said = fitting(item, WIDE - 24.0 - before - (36.0 if part.probability is not None else 0.0))
     middle = y + ROW / 2
     inside = [
         text(x - 8, middle + 5, f"{rank:g}", "small number", "end"),
         frame_of(part, x + WIDE / 2, middle, WIDE, ROW - 4),
         mark(part, x + 14, middle),
         text(x + 10 + before, middle + 5, said),
-        pinned(part, x + WIDE - 10, middle),
+        pinned(part, x + WIDE - 2, middle - 9),
     ]
+    if part.probability is not None:
+        share = f"{part.probability:.2f}"
+        inside.append(text(x + WIDE - 8, middle + 4.5, share, "small ink number", "end"))
     return scene.group(part, *inside)
 
 
@@ -116,11 +119,13 @@ def _true_rung(scene: Scene, part: DrawnPart, item: Any, y: float, rank: float) 
     return _rung(scene, part, item, RIGHT, y, rank)
 
 
-def _slopes(z: np.ndarray, truth: np.ndarray, line: dict[int, int], top: float) -> list[str]:
+def _slopes(
+    z: np.ndarray, truth: np.ndarray, line: dict[int, int], top: float, step: float
+) -> list[str]:
     drawn = []
     for i, j in enumerate(_order(truth)[:MOST_ITEMS]):
         if j in line:
-            y, v = (top + STEP * at + ROW / 2 for at in (line[j], i))
+            y, v = (top + step * at + ROW / 2 for at in (line[j], i))
             x, u = LEFT + WIDE, RIGHT - (4.0 if z[j] == truth[j] else 24.0)
             middle = (x + u) / 2
             kind = "arc" if z[j] == truth[j] else "arc moved"
@@ -129,7 +134,7 @@ def _slopes(z: np.ndarray, truth: np.ndarray, line: dict[int, int], top: float) 
 
 
 def _between(share: float, y: float) -> str:
-    return text(LEFT + WIDE + 4.0, y + 1.0, f"{share:.2f}", "small number tiny")
+    return text(LEFT + WIDE / 2, y - 5.0, f"{share:.2f}", "small number", "middle")
 
 
 # Levels of a scale.
@@ -151,17 +156,18 @@ def draw_levels(scene: Scene) -> Sheet:
         return listed(scene, parts, space.part_words)
     sheet = Sheet([], 0.0, parts, words=space.part_words)
     known = any(part.probability is not None for part in parts)
-    high = 90.0 if known else 0.0
+    high = 90.0 / max(max(part.probability or 0.0 for part in parts), 0.01) if known else 0.0
     for j, part in enumerate(parts):
         sheet.body.append(_column(scene, part, 2.0 + wide * (j + 0.5), min(wide, 90.0), high))
     sheet.keys = ["share"] if known else []
-    sheet.height = high + (40.0 if known else 24.0) + 34.0
+    below = 26.0 if any(part.verdict for part in parts) else 4.0
+    sheet.height = (110.0 if known else 2.0) + ROW + below
     return sheet
 
 
 def _column(scene: Scene, part: DrawnPart, x: float, wide: float, high: float) -> str:
     """A bar of its probability, the level in its frame below, and its mark below that."""
-    inside, base = [], high + (18.0 if high else 0.0)
+    inside, base = [], 108.0 if high else 0.0
     if part.probability is not None:
         tall = high * part.probability
         inside = [

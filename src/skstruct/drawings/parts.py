@@ -22,6 +22,8 @@ def key_of(name: Any) -> str:
     ('"cat"', '["a",2]', '2.0')
     """
     key = json.dumps(_plain(name), ensure_ascii=False, separators=(",", ":"))
+    if key.isascii() and key.isprintable():
+        return key
     if any(unicodedata.category(letter) in ("Cc", "Cs", "Cn") for letter in key):
         return json.dumps(_plain(name), separators=(",", ":"))
     return key
@@ -106,12 +108,13 @@ class DrawnPart:
 
 
 def number(value: float) -> str:
-    """A number as it is read: four digits.
+    """A number as it is read: four digits, or all before the point.
 
-    >>> number(0.25), number(1234567.0), number(-0.0)
-    ('0.25', '1.235e+06', '0')
+    >>> number(0.25), number(234567.8), number(-0.0), number(1e12)
+    ('0.25', '234,568', '0', '1e+12')
     """
-    return f"{value + 0.0:.4g}"
+    whole = 1e4 <= abs(value) < 1e9
+    return f"{value:,.0f}" if whole else f"{value + 0.0:.4g}"
 
 
 @dataclass

@@ -9,7 +9,8 @@ import numpy as np
 
 from skstruct.drawings.parts import label_text
 from skstruct.drawings.sheets import WIDTH
-from skstruct.drawings.svg import element, fitting, text
+from skstruct.drawings.svg import element, escaped, fitting, text, width_of
+from skstruct.inspection.layout import network_layout
 
 SIDE = 92.0  # for names on both sides of a circle
 MOST_NAMES = 30  # nodes that all have their names; of more, those that an output touches
@@ -43,6 +44,31 @@ class Places:
         places = [(float(x), float(y)) for x, y in xy]
         return cls(nodes, places, [0] * len(nodes), float(factor * size[1] + 2 * margin[1]))
 
+    def clear_of(self, edges: Any) -> "Places":
+        """The same, each name on the side where it meets fewest nodes, edges and names."""
+        if len(self.nodes) > MOST_NAMES:
+            return self
+        taken = [np.array(self.xy)]
+        for a, b in edges:
+            t = np.linspace(0.1, 0.9, 12)[:, None]
+            taken.append((1 - t) * np.array(self.xy[a]) + t * np.array(self.xy[b]))
+        points = np.vstack(taken)
+        for v, (x, y) in enumerate(self.xy):
+            wide = min(width_of(label_text(self.nodes[v], 60, ", ")), 110.0)
+            found = []
+            for side, below in ((0, False), (1, False), (-1, False), (0, True)):
+                middle = (x + side * (wide / 2 + 10.0), y + (0 if side else 16 if below else -16))
+                inside = np.abs(points - middle) < [wide / 2 + 3.0, 11.0]
+                out = max(0.0, wide / 2 - middle[0], middle[0] + wide / 2 - WIDTH)
+                found.append(
+                    (int(inside.all(axis=1).sum()) + 10.0 * (out > 0), side, below, middle)
+                )
+            _, self.side[v], below, middle = min(found, key=lambda choice: choice[0])
+            self.below |= {v} if below else set()
+            across = middle[0] + np.linspace(-wide / 2, wide / 2, 5)
+            points = np.vstack([points, np.column_stack([across, np.full(5, middle[1])])])
+        return self
+
     def name(self, v: int, away: float = 9.0) -> str:
         """The name of a node beside it."""
         (x, y), side = self.xy[v], self.side[v]
@@ -62,16 +88,10 @@ class Places:
             kind = "node on" if v in touched else "node"
             few = len(self.nodes) <= MOST_NAMES
             said = self.name(v) if few else ""
-            hint = element("title", _full(self.nodes[v]))
+            hint = element("title", escaped(label_text(self.nodes[v], 300, ", ")))
             dot = element("circle", cx=x, cy=y, r=5.0 if few else 2.5, class_=kind)
             drawn.append(element("g", hint, dot, said, class_="place"))
         return drawn
-
-
-def _full(node: Any) -> str:
-    from skstruct.drawings.svg import escaped
-
-    return escaped(label_text(node, 300, ", "))
 
 
 def placed(coordinates: Any, nodes: Sequence[Any]) -> Places | None:
@@ -92,6 +112,15 @@ def placed(coordinates: Any, nodes: Sequence[Any]) -> Places | None:
             f"draw: {len(nodes)} nodes need two finite coordinates each; got shape {at.shape}."
         )
     return Places.scaled(nodes, at * [1.0, -1.0])  # the second one points up
+
+
+def in_columns(network: Any) -> Places:
+    """The nodes of a network from left to right along its arcs."""
+    at = network_layout(network) * [1.0, -1.0]
+    if len(at) > 2 and np.ptp(at[:, 1]) == 0:  # one line would hide the arcs that skip a node
+        inner = np.argsort(at[:, 0], kind="stable")[1:-1]
+        at[inner, 1] = np.where(np.arange(len(inner)) % 2, 0.6, -0.6)
+    return Places.scaled(network.nodes, at)
 
 
 def on_a_circle(nodes: Sequence[Any], edges: np.ndarray) -> Places:

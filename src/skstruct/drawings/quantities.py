@@ -7,9 +7,9 @@ import numpy as np
 
 from skstruct.drawings.parts import DrawnPart, Scene, label_text, number, pinned
 from skstruct.drawings.sheets import MOST, WIDTH, Sheet
-from skstruct.drawings.svg import SMALL, box, fitting, line, star, text
+from skstruct.drawings.svg import SMALL, box, fitting, line, star, text, width_of
 
-STEP = 34.0
+STEP = 40.0
 LEFT, RIGHT = 128.0, 342.0  # of the scale
 APART = 30.0  # how many times larger one target may be than another on the same scale
 
@@ -25,15 +25,13 @@ def draw_quantities(scene: Scene) -> Sheet:
     for i, part in enumerate(parts[:MOST]):
         ends = (float(low[i]), float(high[i]))
         sheet.body.append(_row(scene, part, STEP * i + STEP / 2, *ends))
-        if own and len(parts) > 1:
-            sheet.body += _ends(*ends, STEP * i + STEP / 2 + 15.0)
     sheet.height = STEP * min(len(parts), MOST)
     if parts and not (own and len(parts) > 1):
         sheet.body += _ends(float(low[0]), float(high[0]), sheet.height + 8.0)
         sheet.height += 14.0
     elif own:
-        sheet.height += 6.0
-    sheet.keys = ["truth"] if truth is not None else []
+        sheet.note = "each number on a scale of its own"
+    sheet.keys = ["amount"] if truth is None else ["amount", "truth"]
     return sheet
 
 
@@ -85,16 +83,21 @@ def _row(scene: Scene, part: DrawnPart, y: float, low: float, high: float) -> st
         text(LEFT - 10, y + 5, fitting(part.name, LEFT - 16.0), anchor="end"),
         box(LEFT, y - 7, RIGHT - LEFT, 14, "track", rx=3.0),
         box(min(zero, end), y - 7, max(abs(end - zero), 2.0), 14, "amount", rx=2.0),
-        text(RIGHT + 10, y + 5, number(part.value), "name number"),
-        pinned(part, WIDTH - 10, y),
+        text(
+            WIDTH - 4,
+            y + (5 if part.true_value is None else -1),
+            number(part.value),
+            "name number",
+            "end",
+        ),
+        pinned(part, RIGHT + 12, y),
     ]
     if part.true_value is not None:
         at = across(part.true_value)
         inside += [line(at, y - 11, at, y + 11, "true-line"), star(at, y - 12, 5.0, "mark-true")]
-        inside.append(
-            text(WIDTH - 2, y + 5, fitting(number(part.true_value), 60.0, SMALL), "small number",
-                 "end")
-        )  # fmt: skip
+        said = number(part.true_value)
+        inside.append(star(WIDTH - 14 - width_of(said, SMALL), y + 9.5, 4.5, "mark-true"))
+        inside.append(text(WIDTH - 4, y + 14, said, "small number", "end"))
     return scene.group(part, *inside, fixable=False)
 
 

@@ -53,7 +53,7 @@ def _more(sheet: Sheet) -> str:
 
 def _kinds(sheet: Sheet) -> set[str]:
     kinds = {part.verdict for part in sheet.parts} | set(sheet.keys)
-    if any(part.predicted for part in sheet.parts) and not kinds & {"right", "wrong"}:
+    if any(part.predicted for part in sheet.parts) and not kinds & {"right", "wrong", "amount"}:
         kinds.add("predicted")
     return kinds | {part.state for part in sheet.parts if part.state is not None}
 
@@ -70,6 +70,7 @@ _KEY = (
     ("right", "predicted and true"),
     ("wrong", "predicted, not true"),
     ("missed", "true, not predicted"),
+    ("amount", "predicted"),
     ("truth", "true"),
     ("share", "probability"),
     ("in", "fixed in"),
@@ -82,6 +83,7 @@ _SIGNS = {
     "missed": lambda x, y: star(x, y, 6.5, "mark-missed"),
     "truth": lambda x, y: star(x, y, 6.5, "mark-true"),
     "share": lambda x, y: box(x - 7, y - 5, 14, 10, "share", rx=2.0, fill_opacity=0.6),
+    "amount": lambda x, y: box(x - 7, y - 5, 14, 10, "amount", rx=2.0),
     "in": lambda x, y: badge(x, y, "in"),
     "out": lambda x, y: badge(x, y, "out"),
 }

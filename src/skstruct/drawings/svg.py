@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Elements of SVG as text: shapes, marks and names, which are data and never code."""
 
+import html
 import unicodedata
 from typing import Any
 
@@ -22,10 +23,10 @@ def escaped(text: Any) -> str:
     >>> escaped('<b onload="x">')
     '&lt;b onload=&quot;x&quot;&gt;'
     """
-    safe = "".join(UNSEEN if _odd(letter) else letter for letter in str(text))
-    for letter, name in (("&", "amp"), ("<", "lt"), (">", "gt"), ('"', "quot"), ("'", "#39")):
-        safe = safe.replace(letter, f"&{name};")
-    return safe
+    safe = str(text)
+    if not (safe.isascii() and safe.isprintable()):
+        safe = "".join(UNSEEN if _odd(letter) else letter for letter in safe)
+    return html.escape(safe)
 
 
 def _odd(letter: str) -> bool:
