@@ -2,7 +2,6 @@
 """The page and its questions over HTTP: JSON in, JSON out, nothing from another place."""
 
 # No postponed annotations: FastAPI reads them where the functions are defined.
-import math
 from importlib import resources
 from typing import Any
 
@@ -18,6 +17,7 @@ from skstruct.explorer.security import OwnPageOnly
 from skstruct.explorer.slices import Slices
 from skstruct.explorer.state import ABILITIES, Explored, loss_title
 from skstruct.explorer.training import Training
+from skstruct.serving.outputs import json_value
 
 KINDS = {
     ".html": "text/html",
@@ -29,26 +29,9 @@ ELSEWHERE = {"drawings.css": "skstruct.drawings"}  # files of the page that belo
 EMPTY = "<!doctype html><title>Explorer</title><p>The page is not installed."
 
 
-def plain(value: Any) -> Any:
-    """Numbers, texts, lists and dictionaries as JSON has them; null for what is no number."""
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, (set, frozenset)):
-        return sorted(map(plain, value), key=str)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    return str(value)
-
-
 def answered(value: Any) -> Response:
     """Any value as JSON."""
-    return JSONResponse(plain(value))
+    return JSONResponse(json_value(value))
 
 
 def new_app(explored: Explored, training: Training) -> FastAPI:
@@ -156,7 +139,6 @@ def describe(explored: Explored) -> dict[str, Any]:
     about = dict(getattr(explored.model, "about_", {}))
     about.setdefault("learner", type(learner).__name__)
     about.setdefault("space", type(space).__name__)
-    names = space.part_names()
     return {
         "name": explored.name,
         "task": getattr(explored.model, "task_", None),
@@ -169,7 +151,7 @@ def describe(explored: Explored) -> dict[str, Any]:
         "losses": [{"name": name, "title": loss_title(name)} for name in explored.losses],
         "loss": explored.own_loss,
         "constraints": explored.constraints(),
-        "labels": [] if names is None else [str(name) for name in names],
+        "labels": explored.served.labels,
         "columns": [column.as_json() for column in inputs.columns],
         "columns_hidden": inputs.n_hidden,
         "can": {name: explored.can(name) for name in ABILITIES},

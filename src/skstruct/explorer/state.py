@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -22,15 +21,11 @@ from skstruct.model_selection.evaluation import (
     usual_losses,
 )
 from skstruct.reports.outputs import in_words, part_text
+from skstruct.serving.constraints import constraints_for
+from skstruct.serving.served import Served
 from skstruct.spaces.truth import Truth, read_truth, seen_by
 
-ABILITIES = {
-    "marginals": "predict_marginals",
-    "kbest": "kbest",
-    "explain": "explain",
-    "risk": "predict_risk",
-    "what_if": "",
-}
+ABILITIES = ("marginals", "kbest", "explain", "risk", "what_if")
 MOST_ROWS = 10_000  # that are explored, unless more are asked for
 
 
@@ -73,8 +68,8 @@ class Explored:
         coordinates: Any = None,
         first: int | None = MOST_ROWS,
     ) -> None:
-        self.model, self.learner = model, _learner_of(model)
-        self.space = self.learner.space_
+        self.served = Served(name or "The explored model", model)
+        self.model, self.learner, self.space = model, self.served.learner, self.served.space
         if row_names is None and is_pandas(X, "DataFrame", "Series"):
             row_names = list(X.index)
         self.n_given = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -104,9 +99,11 @@ class Explored:
     def _known_losses(self) -> dict[str, Any]:
         """Losses that can be decided for at once, by name, that of the model first."""
         learner = self.learner
-        if takes_loss(learner):
-            return affordable_losses(learner, len(self.inputs))[0]
-        return dict(list(usual_losses(learner).items())[:1])
+        if not takes_loss(learner):
+            return dict(list(usual_losses(learner).items())[:1])
+        possible = set(self.served.losses())
+        quick = affordable_losses(learner, len(self.inputs))[0]
+        return {name: loss for name, loss in quick.items() if name in possible}
 
     @property
     def own_loss(self) -> str:
@@ -117,13 +114,8 @@ class Explored:
         return "risk" if hasattr(self.learner, "predict_risk") else "cost"
 
     def constraints(self) -> list[str]:
-        """Keywords of the space's ``restrict``; none where it cannot be restricted."""
-        if not hasattr(self.space, "restrict"):
-            return []
-        if "restrict" not in signature(self.learner.predict).parameters:
-            return []
-        known = signature(self.space.restrict).parameters.values()
-        return [part.name for part in known if part.kind is Parameter.KEYWORD_ONLY]
+        """What outputs can be restricted by."""
+        return self.served.constraints()
 
     @property
     def fixable(self) -> tuple[str, ...]:
@@ -135,16 +127,11 @@ class Explored:
         """Whether the model has an ability of ``ABILITIES``."""
         if ability == "what_if":
             return self.inputs.what_if
-        return hasattr(self.learner, ABILITIES[ability])
+        return self.served.can(ability)
 
     def read_constraints(self, given: dict[str, Any]) -> dict[str, Any]:
         """Constraints from JSON as the space takes them."""
-        known = self.constraints()
-        for name in given:
-            if name not in known:
-                said = ", ".join(known) or "none"
-                raise ValueError(f"There is no constraint {name!r:.80}; known are {said}.")
-        return given
+        return constraints_for(self.served, given) or {}
 
     def drawn_parts(self) -> str | None:
         """The kind of marginals that drawings show, where there are several."""
@@ -257,17 +244,6 @@ class Explored:
 
     def row_name(self, i: int) -> str:
         return str(i + 1) if self.row_names is None else self.row_names[i]
-
-
-def _learner_of(model: Any) -> Any:
-    learner = getattr(model, "learner_", model)
-    learner = learner[-1] if hasattr(learner, "steps") else learner
-    if not hasattr(learner, "space_"):
-        raise ValueError(
-            "The explorer shows a fitted learner of skstruct, which has a space_; "
-            f"got {type(learner).__name__}."
-        )
-    return learner
 
 
 def _encoder_of(model: Any) -> Any:

@@ -223,7 +223,7 @@ class Cycles(LawfulCycles):
         """Nodes by ``include`` and ``exclude``, arcs by those of edges."""
         return fixed_nodes_and_edges(
             (self.nodes_, ("include", "exclude")),
-            (self.labels_, ("include_edges", "exclude_edges")),
+            (self.edge_labels_, ("include_edges", "exclude_edges")),
             (included, excluded),
         )
 
