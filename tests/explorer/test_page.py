@@ -215,7 +215,7 @@ def test_training_rows_open_in_a_dialog(watched, server):
     page.get_by_role("button", name="Row 8").click()
     settled(page, "#training-body", "age")
     assert page.locator("#training-body").inner_text().count(EVIL) == 3  # output, column, value
-    page.get_by_role("button", name="Go to it: row 5").click()
+    page.get_by_role("button", name="Go to it in the table").click()
     settled(page, "#decision-heading", "pet 4")
     page.get_by_role("button", name="Row 10").click()
     settled(page, "#training-body", "does not keep")
@@ -226,7 +226,7 @@ def test_training_rows_open_in_a_dialog(watched, server):
 def test_slices_have_numbers_and_filter_the_rows(page):
     page.wait_for_selector("#slices .chart")
     chart = page.get_by_role("table", name="By depth")
-    assert "0.3 to 0.7" in chart.inner_text()
+    assert "0.5 (0.3 to 0.7)" in chart.inner_text()
     chart.get_by_role("button", name="2").click()
     settled(page, "#rows-count", "7 of 120")
     page.get_by_role("button", name="Show all again").click()

@@ -3,11 +3,11 @@
 // constraint that the model's space takes.
 
 import { byId, make } from "./dom.js";
-import { keyWords } from "./decision.js";
+import { keyWords, statesOf } from "./decision.js";
 import { parsed } from "./state.js";
 
 const BY_PARTS = ["include", "exclude"]; // a click on a part says the same
-const NUMBERS = /(^|_)(size|length|budget|capacity|count|weight|cost|ties|total)$/;
+const NUMBERS = /(^|_)(size|length|budget|capacity|count|weight|cost|ties|total|top)$/;
 const FLAGS = ["one_path"];
 
 /** Constraints of a view as the server takes them, or the sentence that says what is wrong. */
@@ -15,11 +15,12 @@ export function restrictions(view, model) {
   const restrict = {};
   for (const [name, text] of view.restrict) {
     const value = parsed(text);
-    if (value === undefined) {
+    const meant = /^[[{"]/.test(text); // a single name needs no quotes
+    if (value === undefined && (meant || kindOf(name, model) === "number")) {
       const wanted = kindOf(name, model) === "number" ? "a number" : "JSON, such as [[\"a\", \"b\"]]";
       return { error: `${words(name)}: got ${text}. Give ${wanted}.` };
     }
-    restrict[name] = value;
+    restrict[name] = value ?? text;
   }
   return { restrict };
 }
@@ -45,6 +46,8 @@ export class ConstraintsPanel {
     names.sort((a, b) => order[kindOf(a, model)] - order[kindOf(b, model)]);
     const simple = names.filter((name) => kindOf(name, model) !== "json");
     const others = names.filter((name) => kindOf(name, model) === "json");
+    byId("constraints").hidden = names.length === 0 && statesOf(model).length === 0;
+    byId("constraint-fields").hidden = names.length === 0;
     byId("constraint-fields").replaceChildren(
       ...simple.map((name) => this.#field(name, kindOf(name, model))));
     if (others.length) byId("constraint-fields").append(this.#more(others));
@@ -59,7 +62,7 @@ export class ConstraintsPanel {
 
   #more(names) {
     return make("details", { class: "wide" }, make("summary", {}, "More constraints"),
-      make("p", { class: "hint" }, "As JSON, in the names of the data."),
+      make("p", { class: "hint" }, "In the names of the data; lists as JSON."),
       ...names.map((name) => this.#field(name, "json")));
   }
 
@@ -93,7 +96,7 @@ export class ConstraintsPanel {
     byId("chips").hidden = view.fixed.size === 0;
     byId("clear-all").hidden = view.fixed.size + view.restrict.size === 0;
     const [one] = this.store.model.part_words;
-    byId("constraints-hint").hidden = view.fixed.size > 0;
+    byId("constraints-hint").hidden = view.fixed.size > 0 || !statesOf(this.store.model).length;
     byId("constraints-hint").textContent = `No ${one} is fixed.`;
   }
 

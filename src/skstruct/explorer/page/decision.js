@@ -6,6 +6,7 @@ import { byId, formatted, make, makeSvg } from "./dom.js";
 import { parsed } from "./state.js";
 
 const SVG_TYPE = "image/svg+xml";
+const MOST_SHADE = 0.55; // of a part of probability 1 in drawings
 const FORBIDDEN = "script, foreignObject, iframe, image, use, a, animate, set, style";
 
 /** The element of an SVG text; null where it is not one, or holds what could run or load. */
@@ -65,7 +66,7 @@ export class DecisionPanel {
     const ways = { in: "to fix it in", out: "to rule it out" };
     const said = [...statesOf(model).map((state) => ways[state]), "to free it"].join(", again ");
     byId("drawing-help").hidden = statesOf(model).length === 0
-      || this.box.querySelector("[data-part]") === null;
+      || this.box.querySelector("[data-part][role=button]") === null;
     byId("drawing-help").textContent = `Click ${article(model.part_words[0])} ${said}.`;
   }
 
@@ -96,7 +97,7 @@ export class DecisionPanel {
   }
 
   #toggle(target) {
-    const part = target.closest("[data-part]");
+    const part = target.closest("[data-part][role=button]");
     if (!part) return;
     const { view, model } = this.store;
     const key = part.dataset.part;
@@ -104,7 +105,7 @@ export class DecisionPanel {
   }
 
   #key(event) {
-    const part = event.target.closest("[data-part]");
+    const part = event.target.closest("[data-part][role=button]");
     if (!part) return;
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (event.key === "Enter" || event.key === " ") this.#toggle(part);
@@ -171,7 +172,7 @@ export function changeSentence(base, answer) {
 
 function shades() {
   const drawn = makeSvg("svg", { class: "shades", viewBox: "0 0 60 12", "aria-hidden": "true" });
-  [0.1, 0.325, 0.55, 0.775, 1].forEach((opacity, i) => drawn.append(makeSvg("rect",
-    { x: 12 * i, y: 0, width: 12, height: 12, "fill-opacity": opacity })));
+  [0, 0.25, 0.5, 0.75, 1].forEach((opacity, i) => drawn.append(makeSvg("rect",
+    { x: 12 * i, y: 0, width: 12, height: 12, "fill-opacity": MOST_SHADE * opacity })));
   return drawn;
 }

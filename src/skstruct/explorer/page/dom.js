@@ -67,14 +67,18 @@ export function announce(sentence) {
 }
 
 /**
- * A bar from 0 to `high` with an optional interval; `value` etc. are shares of the width (0..1).
+ * A bar, with what comes `then` at its end or with an interval; all are shares of the width (0..1).
  * It repeats what the text beside it says, so screen readers need not see it.
  */
-export function bar(value, { low = null, high = null, kind = "" } = {}) {
+export function bar(value, { low = null, high = null, then = 0, kind = "" } = {}) {
   const share = (x) => `${(100 * Math.min(1, Math.max(0, x))).toFixed(2)}%`;
   const drawn = makeSvg("svg", { class: `bar ${kind}`, "aria-hidden": "true", focusable: "false" });
   drawn.append(makeSvg("rect", { class: "track", x: 0, y: 3, width: "100%", height: 8, rx: 2 }));
   drawn.append(makeSvg("rect", { class: "value", x: 0, y: 3, width: share(value), height: 8, rx: 2 }));
+  if (then) {
+    const place = { x: share(value), width: share(then) };
+    drawn.append(makeSvg("rect", { class: "then", ...place, y: 3, height: 8, rx: 2 }));
+  }
   if (low !== null && high !== null) {
     const ends = { x1: share(low), x2: share(high) };
     drawn.append(makeSvg("line", { class: "interval", ...ends, y1: 7, y2: 7 }));

@@ -44,7 +44,9 @@ class Page {
   #showModel(model) {
     document.title = `${model.name} · skstruct explorer`;
     byId("model-name").textContent = model.name;
-    const about = [model.task ?? model.kind, counted(model.rows, ["row", "rows"])];
+    const rows = counted(model.rows, ["row", "rows"]);
+    const about = [model.task ?? model.kind, model.about?.learner, model.rows_given > model.rows
+      ? `the first ${rows} of ${model.rows_given}` : rows];
     byId("model-about").textContent = about.filter(Boolean).join(" · ");
     const loss = byId("loss");
     fillSelect(loss, model.losses.map(({ name, title }) => [name, title ?? name]), this.store.view.loss);

@@ -30,8 +30,9 @@ export class SlicesPanel {
   #show(answer) {
     const title = this.store.model.losses.find((loss) => loss.name === answer.loss)?.title;
     byId("slices").hidden = false;
+    const mean = meanText({ mean: answer.mean, low: answer.low, high: answer.high });
     byId("slices-mean").textContent =
-      `Mean loss (${title ?? answer.loss}): ${formatted(answer.mean)}. Lines are 95 % intervals.`;
+      `Mean loss (${title ?? answer.loss}): ${mean}. In brackets, and as lines: 95 % intervals.`;
     const charts = [this.#byPart(answer), this.#byDepth(answer), this.#byColumn(answer)];
     byId("slices-charts").replaceChildren(...charts.filter((chart) => chart !== null));
     this.answer = answer;
@@ -40,21 +41,33 @@ export class SlicesPanel {
   #byPart({ by_part: parts = [] }) {
     if (!parts.length) return null;
     const [one] = this.store.model.part_words;
-    const most = Math.max(1, ...parts.map((part) => Math.max(part.missed ?? 0, part.too_many ?? 0)));
+    const filter = (part) => (this.store.model.labels.includes(part.name)
+      ? () => this.#filter({ label: part.name, where: "wrong" }) : null);
+    if (parts.every((part) => typeof part.mean_absolute === "number")) {
+      return this.#amounts(`By ${one}`, one, parts, filter);
+    }
+    const most = Math.max(1, ...parts.map(errors));
     const worst = [...parts].sort((a, b) => errors(b) - errors(a));
-    const filter = (name) => (this.store.model.labels.includes(name)
-      ? () => this.#filter({ label: name, where: "wrong" }) : null);
-    return this.#chart("part", `By ${one}`, [one, "True in", "Missed", "", "Too many", ""],
-      worst.map((part) => [name(part.name, filter(part.name)), number(part.n),
-        number(part.missed), cell(bar((part.missed ?? 0) / most, { kind: "missed" })),
-        number(part.too_many), cell(bar((part.too_many ?? 0) / most, { kind: "wrong" }))]));
+    return this.#chart("part", `By ${one}`, [one, "True in", "Missed", "Too many", ""],
+      worst.map((part) => [name(part.name, filter(part)), number(part.n), number(part.missed),
+        number(part.too_many),
+        cell(bar((part.missed ?? 0) / most, { kind: "missed", then: (part.too_many ?? 0) / most }))]));
   }
 
-  #byDepth({ by_depth: depths = [] }) {
+  /** Parts that are amounts: by how much they are off. */
+  #amounts(title, one, parts, filter) {
+    const most = Math.max(...parts.map((part) => part.mean_absolute)) || 1;
+    const worst = [...parts].sort((a, b) => b.mean_absolute - a.mean_absolute);
+    return this.#chart("part", title, [one, "Rows", "Mean error", "Off by, mean", ""],
+      worst.map((part) => [name(part.name, filter(part)), number(part.n), number(part.mean_error),
+        number(part.mean_absolute), cell(bar(part.mean_absolute / most))]));
+  }
+
+  #byDepth({ by_depth: depths = [], place_word: word }) {
     if (!depths.length) return null;
     const filter = (one) => (this.store.model.can.filter_depth
       ? () => this.#filter({ depth: one.name }) : null);
-    return this.#means("depth", "By depth", "Depth", depths, filter);
+    return this.#means("depth", `By ${word ?? "depth"}`, word ?? "depth", depths, filter);
   }
 
   #byColumn({ by_column: columns = [] }) {
@@ -80,10 +93,10 @@ export class SlicesPanel {
 
   #means(id, title, first, bins, filter) {
     const top = Math.max(...bins.map((one) => one.high ?? one.mean ?? 0)) || 1;
-    return this.#chart(id, title, [first, "Rows", "Mean loss", "", "95 % interval"],
-      bins.map((one) => [name(one.name, filter(one)), number(one.n), number(one.mean),
-        cell(bar((one.mean ?? 0) / top, { low: share(one.low, top), high: share(one.high, top) })),
-        make("td", { class: "number" }, `${formatted(one.low)} to ${formatted(one.high)}`)]));
+    return this.#chart(id, title, [first, "Rows", "Mean loss", ""],
+      bins.map((one) => [name(one.name, filter(one)), number(one.n),
+        make("td", { class: "number" }, meanText(one)),
+        cell(bar((one.mean ?? 0) / top, { low: share(one.low, top), high: share(one.high, top) }))]));
   }
 
   #chart(id, title, headings, lines) {
@@ -112,9 +125,16 @@ export class SlicesPanel {
 }
 
 const errors = (part) => (part.missed ?? 0) + (part.too_many ?? 0);
+const short = (value) => (typeof value === "number" ? formatted(Number(value.toPrecision(2))) : "–");
 const share = (value, top) => (typeof value === "number" ? value / top : null);
 const cell = (...children) => make("td", { class: "bars" }, ...children);
 const number = (value) => make("td", { class: "number" }, formatted(value));
+
+/** "0.12 (0.08 to 0.2)". */
+function meanText({ mean, low, high }) {
+  const known = typeof low === "number" && typeof high === "number";
+  return known ? `${short(mean)} (${short(low)} to ${short(high)})` : short(mean);
+}
 
 function name(text, click) {
   const inside = click ? make("button", { type: "button", class: "link", click }, text) : text;

@@ -42,7 +42,7 @@ export class SupportPanel {
   #table(title, rows, kind, most) {
     const lines = rows.map((row) => make("tr", {},
       make("th", { scope: "row", class: "name" }, make("button",
-        { type: "button", class: "link", click: () => this.#open(row) }, `Row ${row.row + 1}`)),
+        { type: "button", class: "link", click: () => this.#open(row) }, rowName(row))),
       make("td", { class: "weight" }, bar(Math.abs(row.weight) / most, { kind })),
       make("td", { class: "number" }, formatted(row.weight)),
       make("td", { class: "text" }, row.output)));
@@ -55,7 +55,7 @@ export class SupportPanel {
 
   async #open(row) {
     const body = byId("training-body");
-    byId("training-heading").textContent = `Training row ${row.row + 1}`;
+    byId("training-heading").textContent = `Training: ${rowName(row)}`;
     body.replaceChildren(make("p", { class: "hint" }, "Loading …"));
     byId("training").showModal();
     try {
@@ -77,7 +77,7 @@ export class SupportPanel {
         byId("decision-heading").focus();
       };
       found.push(make("p", {}, make("button", { type: "button", class: "link", click: go },
-        `Go to it: row ${row.explored + 1} of the table`)));
+        "Go to it in the table")));
     }
     const cells = Object.entries(answer.cells ?? {});
     const lines = cells.map(([name, value]) => make("tr", {},
@@ -89,6 +89,12 @@ export class SupportPanel {
     }
     return found;
   }
+}
+
+/** Rows of training that are explored too have a name there; others are counted from 1. */
+function rowName(row) {
+  const name = row.name ?? String(row.row + 1);
+  return /^\d+$/.test(name) ? `Row ${name}` : name;
 }
 
 function heading(text, kind = "text") {

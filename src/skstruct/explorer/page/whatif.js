@@ -49,8 +49,10 @@ export class WhatIfPanel {
     const fields = model.columns.filter((one) => shown.includes(one)).map((one) => this.#field(one));
     byId("whatif-fields").replaceChildren(...fields);
     const left = fitting.length - shown.length;
-    byId("whatif-more").hidden = left === 0;
-    byId("whatif-more").textContent = `${left} more: search for a column by its name.`;
+    const hidden = model.columns_hidden ?? 0;
+    const notes = [left ? `${left} more: search for a column by its name.` : "",
+      hidden ? `${hidden} columns are not shown here.` : ""];
+    byId("whatif-more").textContent = notes.filter(Boolean).join(" ");
     this.#show(view);
   }
 
