@@ -12,11 +12,8 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.spaces import (
     Assignments,
     BinaryPolytope,
-    Box,
     Cliques,
     Cycles,
-    Flows,
-    GraphNodes,
     Graphs,
     Hierarchy,
     Knapsacks,
@@ -75,15 +72,26 @@ def test_what_is_fixed_holds_and_nothing_better_is_left_aside(name):
     psi = space.embed(listed)
     psi = psi.toarray() if hasattr(psi, "toarray") else np.asarray(psi)
     keys = sorted(set().union(*has))
-    assert space.fixable and keys
+    assert space.fixable
     asked = [(state, key) for key in keys for state in space.fixable]
     pairs = [pair for pair in itertools.combinations(asked, 2) if pair[0][1] != pair[1][1]]
     chosen = [pairs[i] for i in rng.permutation(len(pairs))[:20]]
     for fixed in [*((one,) for one in asked), *chosen]:
         costs = rng.standard_normal((1, psi.shape[1]))
         given = {key: state for state, key in fixed}
-        good = [i for i, keys in enumerate(has) if all((k in keys) == (s == "in") for k, s in given.items())]
-        check(space, given, costs, listed[good], (psi @ costs[0])[good], good and [has[i] for i in good])
+        good = [
+            i
+            for i, keys in enumerate(has)
+            if all((k in keys) == (s == "in") for k, s in given.items())
+        ]
+        check(
+            space,
+            given,
+            costs,
+            listed[good],
+            (psi @ costs[0])[good],
+            good and [has[i] for i in good],
+        )
 
 
 def check(space, given, costs, allowed, values, _):
@@ -91,9 +99,31 @@ def check(space, given, costs, allowed, values, _):
     try:
         decoded = space.restrict(**space.fixing(*sides)).argmin(costs)
     except InfeasibleError:
-        assert not len(allowed), given
+        assert not len(values), given
         return
-    assert len(allowed), given
+    assert len(values), given
     assert np.isclose(decoded.values[0], values.min()), given
-    found = parts_in(space, decoded.outputs[0])
-    assert all((key in found) == (state == "in") for key, state in given.items()), given
+    assert holds(given, parts_in(space, decoded.outputs[0])), given
+
+
+@pytest.mark.parametrize("space", [Box(["u", "v"]), Flows([("s", "t")], {"s": 1.0, "t": -1.0})])
+def test_numbers_are_neither_in_nor_out(space):
+    assert space.fixable == ()
+    with pytest.raises(ValueError, match="cannot be fixed in"):
+        space.fixing(["u"], [])
+
+
+def test_names_that_are_not_there():
+    with pytest.raises(ValueError, match=r"There is no label 'x'"):
+        LabelSets(["a"]).fixing(["x"], [])
+    with pytest.raises(ValueError, match="There is no label {'a': 1}"):
+        LabelSets(["a"]).fixing([{"a": 1}], [])
+    with pytest.raises(ValueError, match="a position and a symbol; got 'A'"):
+        Sequences(["A"], 2).fixing(["A"], [])
+    with pytest.raises(ValueError, match="cannot be fixed out; what can be said is 'in'"):
+        Rankings(list("abc")).fixing([], [["a", 1]])
+
+
+def test_two_states_of_one_thing_are_in_no_output():
+    with pytest.raises(InfeasibleError, match="Position 0 cannot be both 'A' and 'B'"):
+        Sequences(["A", "B"], 2).fixing([[0, "A"], [0, "B"]], [])

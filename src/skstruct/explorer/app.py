@@ -2,6 +2,8 @@
 """The page and its questions over HTTP: JSON in, JSON out, nothing from another place."""
 
 # No postponed annotations: FastAPI reads them where the functions are defined.
+from contextlib import suppress
+from dataclasses import replace
 from importlib import resources
 from typing import Any
 
@@ -80,6 +82,7 @@ def new_app(explored: Explored, training: Training) -> FastAPI:
             raise ValueError(f"A row of training is a number; got {row!r:.80}.")
         return answered(training.row(int(row)))
 
+    app.state.warm_up = lambda: warm_up(explored, training)
     app.add_middleware(OwnPageOnly)
     return app
 
@@ -103,6 +106,19 @@ async def sent(request: Request) -> Any:
         return await request.json()
     except (ValueError, RecursionError):
         raise ValueError("The request is no JSON.") from None
+
+
+def warm_up(explored: Explored, training: Training) -> None:
+    """Ask what users will ask, while they look at the page: all is compiled and computed then."""
+    decider = Decider(explored, training)  # of its own, so that nobody waits for it
+    for loss in explored.losses:
+        with suppress(ValueError, NotImplementedError):
+            question = Question(0, loss)
+            parts = decider.decide(question)["parts"]
+            fixed = {part["key"]: state for part, state in zip(parts, explored.fixable)}
+            decider.decide(replace(question, fixed=fixed))
+        with suppress(ValueError, NotImplementedError):
+            explored.judged(loss)
 
 
 # Files of the page.

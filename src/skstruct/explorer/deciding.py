@@ -107,6 +107,8 @@ class Decider:
 
 def _certificate(value: float, bound: float, shown: np.ndarray) -> dict[str, Any]:
     """The value and its bound as they are shown; whether they meet, as they were computed."""
+    if not np.isfinite(shown).all():
+        return {"value": shown[0], "bound": shown[1], "gap": None, "exact": None}
     exact = value - bound <= REPORTED_GAP * max(1.0, abs(value))
-    gap = max(0.0, float(shown[0] - shown[1])) if np.isfinite(shown).all() else None
+    gap = max(0.0, float(shown[0] - shown[1]))
     return {"value": shown[0], "bound": shown[1], "gap": gap, "exact": bool(exact)}

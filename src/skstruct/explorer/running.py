@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import socket
 import sys
-from collections.abc import Callable
+from threading import Thread
+from time import sleep
 from typing import Any
 
 from skstruct._arrays.imports import require
@@ -91,22 +92,43 @@ def explore(
 
 
 def run(app: Any, port: int = 0, open_browser: bool = True) -> None:
-    """Serve the page on this machine until interrupted."""
+    """Serve the page on this machine until interrupted.
+
+    Parameters
+    ----------
+    app : what :func:`make_app` gives
+    port, open_browser : as of :func:`explore`
+    """
     require("uvicorn", used_by="The explorer", extra="serve")
     import uvicorn
 
-    with socket.create_server((HOST, port)) as listening:
-        address = f"http://{HOST}:{listening.getsockname()[1]}/"
-        print(f"The page is at {address}  (stop with Ctrl-C)", file=sys.stderr, flush=True)
+    with _listening(port) as socket_:
+        address = f"http://{HOST}:{socket_.getsockname()[1]}/"
         settings = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off")
         server = uvicorn.Server(settings)
-        if open_browser:
-            _open_later(address)
-        server.run(sockets=[listening])
+        Thread(target=_begin, args=(server, address, open_browser), daemon=True).start()
+        Thread(target=app.state.warm_up, daemon=True).start()
+        server.run(sockets=[socket_])
 
 
-def _open_later(address: str, wait: Callable[[], None] | None = None) -> None:
-    import threading
-    import webbrowser
+def _listening(port: int) -> socket.socket:
+    try:
+        return socket.create_server((HOST, port))
+    except OSError as error:
+        raise OSError(
+            f"Port {port} of {HOST} cannot be used: {error.strerror}. Take another one, or 0 for "
+            "one that is free."
+        ) from None
 
-    threading.Timer(0.5, webbrowser.open, [address]).start()
+
+def _begin(server: Any, address: str, open_browser: bool) -> None:
+    """Say where the page is once it is there."""
+    while not server.started:
+        if server.should_exit:
+            return
+        sleep(0.01)
+    print(f"The page is at {address} (Ctrl-C stops it).", file=sys.stderr, flush=True)
+    if open_browser:
+        import webbrowser
+
+        webbrowser.open(address)

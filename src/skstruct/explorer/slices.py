@@ -12,6 +12,8 @@ import numpy as np
 
 from skstruct.explorer.state import Explored, Judged, name_of
 from skstruct.inspection.risks import mean_interval
+from skstruct.reports.outputs import label_text
+from skstruct.serving.abilities import QUANTITIES
 
 N_BINS = 5  # of a column of numbers
 MOST_VALUES = 12  # of a column of names; others are one bin
@@ -79,8 +81,22 @@ class PartErrors:
         self.names: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])  # true, missed, false
         self.places: dict[int, list[float]] = defaultdict(list)
         self._sizes: dict[str, list[float]] = defaultdict(list)
-        for true, predicted in self._pairs():
-            self._count(true, predicted)
+        if explored.space.output_kind in QUANTITIES:
+            self._measure()
+        else:
+            for true, predicted in self._pairs():
+                self._count(true, predicted)
+
+    def _measure(self) -> None:
+        """Outputs of numbers: how far each is off."""
+        names = [label_text(name) for name in self.explored.space.part_names() or ()]
+        for i, z in enumerate(self.judged.outputs):
+            y, known = self.explored.drawn_truth(i, z), self.explored.known_parts(i)
+            if y is None:
+                continue
+            for j, off in enumerate((np.ravel(z) - np.ravel(y)).tolist()):
+                if known is None or known[j]:
+                    self._sizes[names[j]].append(off)
 
     def _pairs(self) -> Iterator[tuple[list[Any], list[Any]]]:
         """Parts of the truth and of the prediction of each row that says something."""
@@ -99,10 +115,6 @@ class PartErrors:
                 )
 
     def _count(self, true: list[Any], predicted: list[Any]) -> None:
-        if any(part.value is not None for part in true):
-            for y, z in zip(true, predicted):
-                self._sizes[str(y.name or "prediction")].append(z.value - y.value)
-            return
         right, found = {part.key for part in true}, {part.key for part in predicted}
         for part in true:
             missed = part.key not in found

@@ -20,7 +20,7 @@ from skstruct.model_selection.evaluation import (
     takes_loss,
     usual_losses,
 )
-from skstruct.reports.outputs import in_words, part_text
+from skstruct.reports.outputs import in_words, label_text
 from skstruct.serving.constraints import constraints_for
 from skstruct.serving.served import Served
 from skstruct.spaces.truth import Truth, read_truth, seen_by
@@ -84,7 +84,7 @@ class Explored:
         self.truth = None if y is None else self._read_truth(y)
         self.losses = self._known_losses()
         self._judged: dict[str, Judged] = {}
-        self._lock = threading.Lock()
+        self._locks = {name: threading.Lock() for name in self.losses}
         self._bound_losses = Recent(32)
 
     def __len__(self) -> int:
@@ -103,7 +103,21 @@ class Explored:
             return dict(list(usual_losses(learner).items())[:1])
         possible = set(self.served.losses())
         quick = affordable_losses(learner, len(self.inputs))[0]
-        return {name: loss for name, loss in quick.items() if name in possible}
+        own = next(iter(quick), None)
+        return {
+            name: loss for name, loss in quick.items()
+            if name == own or (name in possible and self._decides_for(loss))
+        }  # fmt: skip
+
+    def _decides_for(self, loss: Any) -> bool:
+        """Whether the learner has what another loss needs."""
+        if not hasattr(self.learner, "prediction_stages"):
+            return True
+        try:
+            self.learner.prediction_stages(loss=loss)
+        except (ValueError, TypeError, NotImplementedError):
+            return False
+        return True
 
     @property
     def own_loss(self) -> str:
@@ -163,17 +177,22 @@ class Explored:
     # ------------------------------------------------------------------ all rows
     def judged(self, loss: str) -> Judged:
         """Predictions, risks and losses of all rows, computed once."""
-        with self._lock:
+        if loss in self._judged:
+            return self._judged[loss]
+        with self._locks[loss]:  # of a loss: nobody waits for another one
             if loss not in self._judged:
                 with working(f"predictions for {loss}, {len(self):,} rows"):
                     self._judged[loss] = self._judge(loss)
             return self._judged[loss]
 
     def _judge(self, loss: str) -> Judged:
-        learner, options = self.learner, self.options(loss)
-        decoded = learner.decode(self.inputs.everything(), **options)
-        outputs = self.space.validate(decoded.outputs)
-        values = np.asarray(decoded.values, dtype=np.float64)
+        learner, options, X = self.learner, self.options(loss), self.inputs.everything()
+        if self.served.can("decode"):
+            decoded = learner.decode(X, **options)
+            outputs, values = self.space.validate(decoded.outputs), np.asarray(decoded.values)
+        else:
+            outputs = self.space.validate(learner.predict(X, **options))
+            values = np.full(len(outputs), np.nan)
         if hasattr(learner, "possible_risks"):
             values = learner.possible_risks(values, **options)
         losses = None
@@ -265,7 +284,7 @@ def _first(part: Any, n: int | None) -> Any:
 
 def name_of(part: Any) -> str:
     """The name of a part, by which rows are found that have it."""
-    return part_text(part) if isinstance(part.name, tuple) else str(part.name)
+    return label_text(part.name)
 
 
 def loss_title(name: str) -> str:

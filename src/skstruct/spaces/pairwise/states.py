@@ -19,6 +19,7 @@ from skstruct.solvers.pairwise.proposals import StateProposals
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.counting import StateConstraints, UniformStates
+from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.fixing import finder, only_one, pair_of
 from skstruct.spaces.common.formats import check_distinct, unknown_label
 from skstruct.spaces.common.label_graph import node_names, read_edges
@@ -249,6 +250,11 @@ class PairwiseStates(UniformStates):
                 ~read_allowed(forbidden, *names, "forbidden", "PairwiseStates")
             )
         return self._limited(constraints)
+
+    def parts_of(self, z: Any) -> Parts:
+        """Labels with their states."""
+        found = [(j, int(s)) for j, s in enumerate(z)]
+        return Parts([Part(p, self.labels_[p[0]], after=f": {self.states_[p[1]]}") for p in found])
 
     fixable = ("in", "out")
 
