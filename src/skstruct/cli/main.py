@@ -12,6 +12,7 @@ from skstruct.cli.catalogue import losses, papers, spaces
 from skstruct.cli.data import data
 from skstruct.cli.evaluate import compare, evaluate, report
 from skstruct.cli.exit_codes import run_guarded
+from skstruct.cli.explore import explore
 from skstruct.cli.fit import fit
 from skstruct.cli.models import inspect
 from skstruct.cli.predict import predict
@@ -91,8 +92,8 @@ def _as_typed(option: Any, value: Any) -> Any:
 
 
 for command in (
-    fit, predict, evaluate, calibrate, compare, report, serve, audit, inspect, data, spaces,
-    losses, papers,
+    fit, predict, evaluate, calibrate, compare, report, explore, serve, audit, inspect, data,
+    spaces, losses, papers,
 ):  # fmt: skip
     commands.add_command(command)
 

@@ -25,6 +25,7 @@ from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common import listing
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance
 from skstruct.spaces.common.description import DescribedOutputs
+from skstruct.spaces.common.fixing import FixableParts
 from skstruct.spaces.common.known_parts import KnownParts
 from skstruct.spaces.common.marginals import PartMarginals, renormalized
 from skstruct.spaces.common.narrowing import Narrowed
@@ -33,7 +34,9 @@ from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
 from skstruct.spaces.partial import PartialOutputs
 
 
-class BaseSpace(Narrowed, DescribedOutputs, PartMarginals, KnownParts, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class BaseSpace(  # type: ignore[misc]  # scikit-learn has no types
+    Narrowed, DescribedOutputs, FixableParts, PartMarginals, KnownParts, BaseEstimator
+):
     """What all spaces share: the same in every row, one embedding, learned from nothing."""
 
     embedding = "indicators"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One level of an ordered scale."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -11,6 +11,7 @@ from skstruct.saving import savable
 from skstruct.solvers.marginals import nearest_falling, nearest_on_simplex
 from skstruct.spaces.common.counting import StateConstraints
 from skstruct.spaces.common.description import Part, Parts
+from skstruct.spaces.common.fixing import finder, only_one
 from skstruct.spaces.common.formats import check_distinct, plain_name, unknown_label
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.constraints import is_label, label_mask
@@ -137,6 +138,19 @@ class Ordinal(Poset):
         barred = label_mask(exclude, self.labels_, "exclude", "Ordinal")
         constraints = self.constraints_.narrow(level >= low).narrow(level <= high)
         return self._limited(constraints.narrow(~barred))
+
+    fixable = ("in", "out")
+
+    def fixing(self, included: Sequence[Any], excluded: Sequence[Any]) -> dict[str, Any]:
+        """The level that is in is both the lowest and the highest."""
+        named = finder(self.labels_, "level")
+        asked: dict[str, Any] = (
+            {"exclude": [named(level) for level in excluded]} if excluded else {}
+        )
+        for level in included:
+            for side in ("min_level", "max_level"):
+                only_one(asked, side, named(level), "The")
+        return asked
 
     def _bound(self, given: Any, argument: str, default: int) -> np.ndarray:
         """Numbers of one level or of several; shape (number of these, 1)."""

@@ -2,7 +2,7 @@
 """Simple cycles through some of N nodes: tours, round trips, routes."""
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.description import Part, Parts
+from skstruct.spaces.common.fixing import fixed_nodes_and_edges
 from skstruct.spaces.constraints import check_feasible, label_mask
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.cycles.constrained import CycleProblem, decides_exactly
@@ -217,6 +218,14 @@ class Cycles(LawfulCycles):
         """Places in order of travel."""
         stops = self.tours(np.asarray(z)[None])[0]
         return Parts([Part(int(v), self.nodes_[v]) for v in stops[stops >= 0]], " → ", 30)
+
+    def fixing(self, included: Sequence[Any], excluded: Sequence[Any]) -> dict[str, Any]:
+        """Nodes by ``include`` and ``exclude``, arcs by those of edges."""
+        return fixed_nodes_and_edges(
+            (self.nodes_, ("include", "exclude")),
+            (self.edge_labels_, ("include_edges", "exclude_edges")),
+            (included, excluded),
+        )
 
     # ------------------------------------------------------------- members
     def _holds(self, Z: np.ndarray) -> np.ndarray:

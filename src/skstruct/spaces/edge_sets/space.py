@@ -106,6 +106,9 @@ class EdgeSetSpace(IndicatorSpace):
         """Names of the columns of outputs: the two nodes of every edge."""
         return self._table.labels
 
+    def _fixable_names(self) -> Any:
+        return self.edge_labels_
+
     @cached_property
     def dag_(self) -> Dag:
         return Dag(len(self.edges_), [], [])

@@ -2,7 +2,7 @@
 """Labels that each take one of several states, with costs along the edges of a forest."""
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -19,6 +19,8 @@ from skstruct.solvers.pairwise.proposals import StateProposals
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.counting import StateConstraints, UniformStates
+from skstruct.spaces.common.description import Part, Parts
+from skstruct.spaces.common.fixing import finder, only_one, pair_of
 from skstruct.spaces.common.formats import check_distinct, unknown_label
 from skstruct.spaces.common.label_graph import node_names, read_edges
 from skstruct.spaces.constraints import check_feasible
@@ -248,6 +250,27 @@ class PairwiseStates(UniformStates):
                 ~read_allowed(forbidden, *names, "forbidden", "PairwiseStates")
             )
         return self._limited(constraints)
+
+    def parts_of(self, z: Any) -> Parts:
+        """Labels with their states."""
+        found = [(j, int(s)) for j, s in enumerate(z)]
+        return Parts([Part(p, self.labels_[p[0]], after=f": {self.states_[p[1]]}") for p in found])
+
+    fixable = ("in", "out")
+
+    def fixing(self, included: Sequence[Any], excluded: Sequence[Any]) -> dict[str, Any]:
+        """States of labels, pairs (label, state), as ``known`` and ``forbidden``."""
+        label, state = finder(self.labels_, "label"), finder(self.states_, "state")
+        known: dict[Any, Any] = {}
+        forbidden: dict[Any, list[Any]] = {}
+        for part in included:
+            name, value = pair_of(part, "a label and a state")
+            only_one(known, label(name), state(value), "Label")
+        for part in excluded:
+            name, value = pair_of(part, "a label and a state")
+            forbidden.setdefault(label(name), []).append(state(value))
+        asked = {"known": known, "forbidden": forbidden}
+        return {key: named for key, named in asked.items() if named}
 
     def contains(self, Z: np.ndarray) -> np.ndarray:
         """Whether each row is an output of this space, constraints included; shape (n,)."""

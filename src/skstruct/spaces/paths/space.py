@@ -3,7 +3,7 @@
 
 import copy
 import itertools
-from collections.abc import Sized
+from collections.abc import Sequence, Sized
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.spaces.base import check_k
 from skstruct.spaces.common.description import DrawnGraph, Part, Parts
+from skstruct.spaces.common.fixing import fixed_nodes_and_edges
 from skstruct.spaces.constraints import label_mask
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.paths.arcs import NAME, grid_arcs
@@ -210,6 +211,14 @@ class ShortestPaths(CountedPaths):
         return Parts([Part(int(j), self.labels_[j]) for j in arcs])
 
     # ------------------------------------------------------------- constraints
+    def fixing(self, included: Sequence[Any], excluded: Sequence[Any]) -> dict[str, Any]:
+        """Arcs by ``include`` and ``exclude``, nodes by ``via`` and ``avoid``."""
+        return fixed_nodes_and_edges(
+            (self.nodes_, ("via", "avoid")),
+            (self.labels_, ("include", "exclude")),
+            (included, excluded),
+        )
+
     def restrict(
         self,
         *,

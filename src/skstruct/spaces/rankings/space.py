@@ -3,7 +3,7 @@
 
 import copy
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -17,6 +17,7 @@ from skstruct.solvers.linear_ordering import MOST_ITEMS
 from skstruct.solvers.marginals import nearest_doubly_stochastic
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.description import Part, Parts
+from skstruct.spaces.common.fixing import finder, only_one, pair_of
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
@@ -321,6 +322,18 @@ class Rankings(RandomRankings):
         demanded = read_before(before, self.items_, "Rankings")
         top = read_top(top, len(self.items_), "Rankings")
         return self._limited(self.constraints_.narrow(fixed, demanded, top))
+
+    fixable = ("in",)
+
+    def fixing(self, included: Sequence[Any], excluded: Sequence[Any]) -> dict[str, Any]:
+        """Items at ranks from 1, pairs (item, rank), as ``positions``."""
+        self._check_fixable(included, excluded)
+        positions: dict[Any, Any] = {}
+        named = finder(self.items_, "item")
+        for part in included:
+            item, rank = pair_of(part, "an item and a rank")
+            only_one(positions, named(item), rank, "Item")
+        return {"positions": positions} if positions else {}
 
     def contains(self, Z: np.ndarray) -> np.ndarray:
         """Whether each row is a ranking of this space, constraints included; shape (n,)."""

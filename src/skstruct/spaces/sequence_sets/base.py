@@ -2,6 +2,7 @@
 """Sets of sequences over an alphabet: symbols, lengths, constraints, counts, samples, lists."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.spaces.base import CountedSpace, ListedOutputs
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.description import Part, Parts
+from skstruct.spaces.common.fixing import finder, only_one, pair_of
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.spaces.sequence_sets.constraints import (
     SequenceConstraints,
@@ -267,6 +269,18 @@ class SequenceSet(UniformSequences):
             read_known(known, symbols, used_by), read_forbidden(forbidden, symbols, used_by)
         )  # fmt: skip
         return self._limited(constraints.narrow(low, high, at, pairs))
+
+    fixable = ("in",)
+
+    def fixing(self, included: Sequence[Any], excluded: Sequence[Any]) -> dict[str, Any]:
+        """Symbols at positions from 0, pairs (position, symbol), as ``known``."""
+        self._check_fixable(included, excluded)
+        known: dict[int, Any] = {}
+        named = finder(self.symbols_, "symbol")
+        for part in included:
+            position, symbol = pair_of(part, "a position and a symbol")
+            only_one(known, position, named(symbol), "Position")
+        return {"known": known} if known else {}
 
     def contains(self, Z: np.ndarray) -> np.ndarray:
         """Whether each row is a sequence of this space, constraints included; shape (n,)."""
