@@ -334,3 +334,10 @@ def test_rows_of_no_weight_calibrate_nothing():
 def test_no_intervals_where_coordinates_depend_on_each_other():
     shares = rng.dirichlet([1.0, 1.0, 1.0], 80)
     assert not hasattr(risk(Simplex()).fit(X, shares), "predict_interval")
+
+
+def test_thresholds_are_chosen_by_labels_that_are_known():
+    gaps = np.where(np.random.default_rng(1).random(SETS.shape) < 0.3, np.nan, SETS)
+    model = risk(LabelSets(), "hamming").fit(X, gaps)
+    predicted = model.predict(X, threshold="macro_f1")
+    assert (predicted != SETS).mean() < 0.3

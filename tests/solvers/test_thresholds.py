@@ -166,3 +166,22 @@ def test_rows_without_weight_are_as_if_not_there():
 def test_what_it_refuses(options, message):
     with pytest.raises(ValueError, match=message):
         best_thresholds([[0.5]], [[1]], **options)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@settings(max_examples=40)
+@given(case=cases(most_labels=1), data=st.data())
+def test_entries_that_are_not_known_count_for_nothing(measure, case, data):
+    scores, truth, weight = case
+    seen = data.draw(arrays(bool, truth.shape).filter(np.any))
+    rows = seen[:, 0]
+    options = {"measure": measure, "target": TARGETS.get(measure)}
+    whole = best_thresholds(
+        scores, np.where(seen, truth, np.nan), sample_weight=weight, known=seen, **options
+    )
+    alone = best_thresholds(
+        scores[rows], truth[rows], sample_weight=None if weight is None else weight[rows], **options
+    )
+    np.testing.assert_allclose(whole[1], alone[1])
+    kept, expected = (scores[rows] >= found[0] for found in (whole, alone))
+    assert (kept == expected).all()

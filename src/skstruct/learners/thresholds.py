@@ -60,7 +60,10 @@ def _chosen(learner: Any, name: str) -> np.ndarray:
     if name not in kept:
         marginals = known.of_marginals("auto")(known.left)
         weight = known.weight if len(known.weight) == len(known.left) else None
-        kept[name] = best_thresholds(marginals, known.truth, sample_weight=weight, **options)[0]
+        seen = ~np.isnan(known.truth)
+        kept[name] = best_thresholds(
+            marginals, known.truth, sample_weight=weight, known=seen, **options
+        )[0]
     thresholds: np.ndarray = kept[name]
     return thresholds
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.exceptions import ModelFileError
+from skstruct.persistence import text_vectorizers
 from skstruct.saving import check_numbered, check_tree, check_trees, require
 
 PREFIX = "sklearn."  # of names in files
@@ -15,6 +16,7 @@ PREFIX = "sklearn."  # of names in files
 HOMES = {
     "sklearn.ensemble": "ExtraTreesRegressor RandomForestRegressor",
     "sklearn.feature_extraction": "DictVectorizer",
+    text_vectorizers.HOME: text_vectorizers.NAMES,
     "sklearn.impute": "SimpleImputer",
     "sklearn.kernel_approximation": "RBFSampler",
     "sklearn.linear_model": "LinearRegression LogisticRegression Ridge RidgeClassifier",
@@ -132,6 +134,7 @@ def check_jobs(owner: str, n_jobs: int | None) -> None:
 STATES: dict[str, Callable[[Any], dict[Any, Any]]] = {
     "sklearn.NearestNeighbors": _neighbors_state,
     "sklearn.Tree": tree_state,
+    **text_vectorizers.TEXT_STATES,
 }
 BUILDERS: dict[str, Callable[..., Any]] = {
     "sklearn.NearestNeighbors": _build_neighbors,
@@ -185,4 +188,5 @@ CHECKS: dict[str, Callable[..., Any]] = {
     "sklearn.ExtraTreesRegressor": _check_forest,
     "sklearn.OneHotEncoder": _check_numbers_come,
     "sklearn.RandomForestRegressor": _check_forest,
+    **text_vectorizers.TEXT_CHECKS,
 }

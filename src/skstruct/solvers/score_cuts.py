@@ -27,7 +27,7 @@ class Cuts(NamedTuple):
 
 
 def cuts(scores: np.ndarray, truth: np.ndarray, weight: np.ndarray | None = None) -> Cuts:
-    """All cuts of the columns of scores (n, d); ``weight``, of the rows, is an array (n, 1).
+    """All cuts of the columns of scores (n, d); ``weight`` is an array (n, 1) of rows, or (n, d).
 
     >>> found = cuts(np.array([[0.2], [0.9], [0.2]]), np.array([[True], [False], [False]]))
     >>> found.right.ravel(), found.ends.ravel()
@@ -35,7 +35,8 @@ def cuts(scores: np.ndarray, truth: np.ndarray, weight: np.ndarray | None = None
     """
     order = np.argsort(-scores, axis=0, kind="stable")
     sorted_scores = np.take_along_axis(scores, order, axis=0)
-    weights = np.ones(scores.shape) if weight is None else weight[:, 0][order]
+    each = np.broadcast_to(1.0 if weight is None else weight, scores.shape)
+    weights = np.take_along_axis(each, order, axis=0)
     hits = np.take_along_axis(truth, order, axis=0) * weights
     ends = np.ones(scores.shape, dtype=bool)
     ends[:-1] = sorted_scores[:-1] != sorted_scores[1:]

@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from skstruct._arrays.checks import is_number
-from skstruct.solvers.score_cuts import checked_scores, cuts
+from skstruct.solvers.score_cuts import checked_known, checked_scores, cuts
 
 MEASURES = ("micro_f1", "macro_f1", "precision_at_recall", "recall_at_precision")
 
@@ -39,6 +40,7 @@ def best_thresholds(
     by: str = "all",
     target: float | None = None,
     sample_weight: ArrayLike | None = None,
+    known: ArrayLike | None = None,
 ) -> tuple[np.ndarray, float]:
     r"""Thresholds t at which predicting labels with ``probabilities >= t`` is best.
 
@@ -72,6 +74,8 @@ def best_thresholds(
     target : float, default=None
         Above 0 and up to 1.
     sample_weight : array of shape (n,), default=None
+    known : bool array of shape (n, d), default=None
+        Entries of the truth that are known. The others, which may be NaN, count for nothing.
 
     Returns
     -------
@@ -98,14 +102,21 @@ def best_thresholds(
     >>> best_thresholds(P, Y, "recall_at_precision", target=0.9)
     (array([0.75, 0.75]), 0.3333333333333333)
     """
+    seen = None
+    if known is not None:
+        truth = truth.toarray() if sparse.issparse(truth) else np.asarray(truth)
+        seen = checked_known(known, truth.shape)
+        truth = np.where(seen, truth, 0)
     scores, truth = checked_scores(probabilities, truth)
     _check_options(measure, by, target)
     weight = _checked_weight(sample_weight, len(scores))
+    if seen is not None:  # scores of weight zero are possible cuts that change nothing
+        weight = seen * (1.0 if weight is None else weight)
     if measure == "macro_f1" and by == "all":
         return _common_macro(scores, truth, weight)
     d = scores.shape[1]
     if by == "all":
-        weight = None if weight is None else np.repeat(weight, d, axis=0)
+        weight = None if weight is None else np.broadcast_to(weight, scores.shape).reshape(-1, 1)
         scores, truth = scores.reshape(-1, 1), truth.reshape(-1, 1)
     table = _choices(scores, truth, weight)
     if measure == "micro_f1":

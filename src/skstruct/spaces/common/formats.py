@@ -54,7 +54,8 @@ def read_label_sets(
     Parameters
     ----------
     Y : indicator array, DataFrame, sparse array, or rows of label names
-        A list of equally long rows of 0 and 1 is read as an indicator array.
+        A list of equally long rows of 0 and 1 is read as an indicator array; a table of texts, such
+        as paths with a column per level, as rows of names, of which empty ones are none.
     labels : tuple or None
         Known labels; None learns them from ``Y``.
     """
@@ -68,6 +69,9 @@ def read_label_sets(
     if is_pandas(Y, "Series"):
         Z, labels, format = _read_names(list(Y), labels, "series", used_by)
         return Z, labels, replace(format, name=Y.name)
+    if isinstance(Y, np.ndarray) and Y.ndim == 2 and _holds_names(Y):
+        filled = [[name for name in row if name] for row in Y.tolist()]
+        return _read_names(filled, labels, "names", used_by)
     if isinstance(Y, np.ndarray) and Y.ndim == 2:
         Z = _check_indicator(Y, labels, used_by)
         return Z, _numbered(labels, Z), LabelSetFormat("array", Y.dtype)
@@ -79,6 +83,13 @@ def read_label_sets(
     if _looks_like_indicator(rows):
         return read_label_sets(np.array(rows), labels, used_by=used_by)
     return _read_names(rows, labels, "names", used_by)
+
+
+def _holds_names(Y: np.ndarray) -> bool:
+    """Whether a table is one of texts."""
+    if Y.dtype == object:
+        return Y.size > 0 and all(isinstance(cell, str) for cell in Y.flat)
+    return Y.dtype.kind in "UT"
 
 
 def _looks_like_indicator(rows: list[Any]) -> bool:
