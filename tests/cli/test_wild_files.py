@@ -270,7 +270,7 @@ def test_conll_u_is_read(run):
     for name in ("es.conllu", "es.txt"):
         Path(name).write_text(CONLLU, encoding="utf-8")
         data = read_data(name)
-        assert (data.format, data.task) == ("conll", "sequence")
+        assert (data.format, data.task) == ("conllu", "sequence")
         assert data.inputs == [[("vamos",), ("nos",), ("a",), ("el",), ("mar",)], [("#",), ("on",)]]
         assert data.outputs == [("VERB", "PRON", "ADP", "DET", "NOUN"), ("SYM", "ADV")]
         summary = json.loads(run("data", "check", name, "--json").out)

@@ -65,7 +65,7 @@ def _needed(path: Path, format_name: str) -> Any:
         return 0
     n_cells = sum(text.count(mark) for mark in (b",", b";", b"\t", b" ", b"\n"))
     cells = path.stat().st_size * share * n_cells / len(text)
-    return int(cells * (_WORDS if format_name in ("conll", "letters") else _COPIES))
+    return int(cells * (_WORDS if format_name in ("conll", "conllu", "letters") else _COPIES))
 
 
 def _parquet_cells(path: Path) -> Any:

@@ -46,13 +46,11 @@ def print_tags(found: TagEstimates, n_sentences: int) -> None:
     """Two tables on stdout: of all tags, and of every type of chunks."""
     title = f"{found.n_tokens:,} tokens"
     if found.scheme is not None:
-        title += f"; chunks as {found.scheme}, counted as by conlleval"
+        title += f", chunks as {found.scheme}"
     if found.n_whole < n_sentences:
         left = n_sentences - found.n_whole
         title += f"; {left:,} of {n_sentences:,} sentences lack tags and count as tokens alone"
-    rows = [
-        [_SHOWN[m.measure], m.value, m.low, m.high] for m in found.measures if m.type is None
-    ]
+    rows = [[_SHOWN[m.measure], m.value, m.low, m.high] for m in found.measures if m.type is None]
     print_table(title, ("measure", "share", "low", "high"), rows, numbers=("share", "low", "high"))
     kinds = [kind for kind in found.n_chunks if kind is not None]
     if not kinds:
