@@ -21,6 +21,10 @@ _OPTIONS = {  # what messages call an argument is an option here
     "labels_file": "--labels-file FILE",
     "id_column": "--id-column NAME",
     "skip_unlabelled": "--skip-unlabelled",
+    "sheet": "--sheet NAME",
+    'encoding="latin-1"': "--encoding latin-1",
+    'encoding="cp1252"': "--encoding cp1252",
+    'encoding="utf-16"': "--encoding utf-16",
 }
 _ROW = re.compile(r"\bY\[(\d+)\]|\brow (\d+)\b")
 

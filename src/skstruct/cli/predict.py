@@ -78,11 +78,12 @@ def inputs_of(
     from skstruct.cli.models import read_input_blocks, read_inputs
     from skstruct.cli.options import check_format
     from skstruct.datasets.blocks import has_blocks
+    from skstruct.datasets.encodings import text_path
     from skstruct.tasks import TableEncoder
 
     check_format(options.get("format_"))
     with bad_data():
-        in_blocks = has_blocks(path, options.get("format_"))
+        in_blocks = has_blocks(text_path(path, options.get("encoding")), options.get("format_"))
     if not (in_blocks and isinstance(model.encoder_, TableEncoder)) or _by_row(model, constraints):
         table, X = read_inputs(model, path, options)
         words = table.inputs if isinstance(table.inputs, list) else None
@@ -245,7 +246,7 @@ def check_together(given: set[str], style: Any) -> None:
 @click.argument("data", type=DATA)
 @click.option(
     "-o", "--output",
-    help="File to write, whole or not at all: .csv, .tsv, .jsonl, .parquet, or .conll and "
+    help="File to write, whole or not at all: .csv, .tsv, .jsonl, .xlsx, .parquet, or .conll and "
          ".conllu for tags of words; CSV on stdout if left out.",
 )  # fmt: skip
 @loss_option

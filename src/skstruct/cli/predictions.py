@@ -261,6 +261,7 @@ def _voices(learner: Any, X: Any, n: int, options: Any) -> Any:
 
 SUFFIXES = {  # by the ending of a file name
     "parquet": (".parquet", ".pq"),
+    "excel": (".xlsx",),
     "json": (".json", ".jsonl", ".ndjson"),
     "conll": (".conll", ".iob", ".bio"),
     "conllu": (".conllu",),
@@ -268,7 +269,7 @@ SUFFIXES = {  # by the ending of a file name
 }
 TOKENS = ("conll", "conllu")  # one line for every word
 OTHERS = (  # formats of tables and texts that predictions are not written as
-    ".arff", ".svm", ".libsvm", ".svmlight", ".data", ".xml", ".html", ".xls", ".xlsx",
+    ".arff", ".svm", ".libsvm", ".svmlight", ".data", ".xml", ".html", ".xls", ".xlsm",
     ".ods", ".feather", ".npy", ".npz", ".pkl", ".h5",
 )  # fmt: skip
 
@@ -300,12 +301,14 @@ def style_for(path: Any, as_json: bool, raw_cells: bool, of_words: bool) -> Styl
         tags = " Tags of words are written as .conll or .conllu, too." if of_words else ""
         raise click.UsageError(
             f"{path}: a file with the ending {ending} does not hold these predictions. They are "
-            f"written as CSV (.csv, .tsv), JSON lines (.jsonl) or Parquet (.parquet).{tags}"
+            "written as CSV (.csv, .tsv), JSON lines (.jsonl), Excel (.xlsx) or Parquet "
+            f"(.parquet).{tags}"
         )
-    if kind == "parquet" and path.endswith((".gz", ".xz")):
-        raise click.UsageError(f"{path}: a Parquet file is packed within: leave .gz or .xz out.")
-    if as_json and kind == "parquet":
-        raise click.UsageError("A Parquet file holds columns: leave --json out.")
+    binary = {"parquet": "A Parquet", "excel": "An Excel"}.get(kind)
+    if binary is not None and path.endswith((".gz", ".xz")):
+        raise click.UsageError(f"{path}: {binary} file is packed within: leave .gz or .xz out.")
+    if as_json and binary is not None:
+        raise click.UsageError(f"{binary} file holds columns: leave --json out.")
     if as_json and kind in TOKENS:
         raise click.UsageError("A CoNLL file holds tokens and tags: leave --json out.")
     kind = "json" if as_json else kind
@@ -352,8 +355,9 @@ def _destination(path: Any, style: Any, hold: Any) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _file(path: Any, style: Any) -> Iterator[Any]:
-    if style.kind == "parquet":
-        with replacing(path, "wb") as file, contextlib.closing(_Parquet(file)) as writer:
+    if style.kind in BINARY:
+        kind = BINARY[style.kind]
+        with replacing(path, "wb") as file, contextlib.closing(kind(file)) as writer:
             yield writer
     else:
         with packing(path) as file:
@@ -419,3 +423,26 @@ def _parquet_cells(found: Any, name: str, values: Any) -> Any:
     if _parquet_type(found, name) != "string":
         return values
     return [None if v is None else cell for v, cell in zip(values, found.cells(name, values))]
+
+
+class _Excel:
+    """The cells of the CSV file in a sheet, numbers as numbers and names as text."""
+
+    def __init__(self, file: Any) -> None:
+        from skstruct.datasets.formats.excel_writing import Sheet
+
+        self.sheet, self.begun = Sheet(file), False
+
+    def write(self, found: Predictions) -> None:
+        if not self.begun:
+            self.sheet.append(found.columns)
+            self.begun = True
+        columns = [_parquet_cells(found, name, values) for name, values in found.by_column()]
+        for row in zip(*columns):
+            self.sheet.append(row)
+
+    def close(self) -> None:
+        self.sheet.close()
+
+
+BINARY: dict[str, Any] = {"parquet": _Parquet, "excel": _Excel}

@@ -5,6 +5,7 @@ from skstruct.datasets.formats import (
     conll,
     conllu,
     csv_files,
+    excel,
     label_ranking,
     letters,
     libsvm,
@@ -14,6 +15,7 @@ from skstruct.datasets.formats.arff import dialects
 
 FORMATS = (
     parquet.FORMAT,
+    excel.FORMAT,
     dialects.CLUS,
     dialects.MULAN,
     dialects.ARFF,

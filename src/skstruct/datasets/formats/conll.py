@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.encodings import text_path
 from skstruct.datasets.files import first_lines, read_lines, stem
 from skstruct.datasets.formats.base import Format, ReadOptions
 from skstruct.datasets.formats.conllu import is_conllu, read_conllu
@@ -41,8 +42,8 @@ def read_conll(path: Path, options: ReadOptions) -> Dataset:
     DataFormatError
         Tells the line.
     """
-    path = Path(path)
-    if is_conllu(first_lines(path)):
+    path = text_path(path)
+    if is_conllu(first_lines(path, 10_000)):
         return read_conllu(path, options)
     try:
         lines = read_lines(path)

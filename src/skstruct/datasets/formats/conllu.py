@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.encodings import text_path
 from skstruct.datasets.files import read_lines, stem
 from skstruct.datasets.formats.base import Format, ReadOptions
 from skstruct.datasets.formats.token_lines import (
@@ -58,7 +59,7 @@ def read_conllu(path: Path, options: ReadOptions) -> Dataset:
     DataFormatError
         Tells the line.
     """
-    path = Path(path)
+    path = text_path(path)
     try:
         lines = read_lines(path)
         sentences, at, n_contracted, n_empty = _sentences(lines)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.datasets.dataset import TASKS, Dataset
+from skstruct.datasets.encodings import text_path
 from skstruct.datasets.files import stem, text_lines
 from skstruct.datasets.formats import csv_arrow, csv_compiled
 from skstruct.datasets.formats.base import Format, ReadOptions
@@ -204,7 +205,7 @@ def read_csv(path: Path, options: ReadOptions) -> Dataset:
     DataFormatError
         Tells line and column.
     """
-    path = Path(path)
+    path = text_path(path)
     try:
         separator = find_separator(path)
         header = read_header(path, separator)
@@ -353,7 +354,7 @@ class CsvBlocks:
     n_rows: int | None = None
 
     def __init__(self, path: Any) -> None:
-        self.path = Path(path)
+        self.path = text_path(path)
         try:
             self._separator = find_separator(self.path)
             self.names = read_header(self.path, self._separator)
