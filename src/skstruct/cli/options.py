@@ -176,10 +176,11 @@ def read_file(path: str, options: dict[Any, Any], *, quiet: bool, no_outputs: bo
 
 def tell_remarks(data: Any, quiet: bool) -> None:
     """What was guessed and changed on reading, on stderr."""
+    from skstruct.cli.exit_codes import with_options
     from skstruct.cli.terminal import say
 
     for remark in data.remarks:
-        say(f"{data.name}: {remark}", quiet)
+        say(f"{data.name}: {with_options(remark)}", quiet)
 
 
 def check_format(name: Any) -> None:

@@ -49,7 +49,7 @@ def encoding_of(path: Any) -> str:
 def checked_encoding(name: str) -> str:
     """The usual name of an encoding of text."""
     try:
-        b"".decode(name)
+        "a".encode(name)  # of texts, not of anything else
         codecs.getincrementaldecoder(name)
         return codecs.lookup(name).name
     except (LookupError, TypeError, ValueError):

@@ -91,7 +91,7 @@ def read_header(path: Path, separator: str) -> list[str]:
             raise DataFormatError("a column has no name", line=1, column=j + 1)
         if first[name] < j:
             raise DataFormatError(
-                f"the name {name[:60]!r} comes twice; is the header line missing?",
+                f"the name {name[:60]!r} comes twice, or there is no header line",
                 line=1,
                 column=j + 1,
             )

@@ -197,7 +197,7 @@ def _header(path: Path, number: int, values: list[Any]) -> dict[int, str]:
     first = Codes()
     for k, (j, name) in enumerate((j, name) for j, name in names.items() if name):
         if first[name] < k:
-            problem = f"the name {name[:60]!r} comes twice; is the row of names missing?"
+            problem = f"the name {name[:60]!r} comes twice, or there is no row of names"
             raise CellError(problem, path=path, line=number, column=j)
     return names
 

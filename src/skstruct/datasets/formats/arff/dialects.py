@@ -69,7 +69,7 @@ def _dataset(table: ArffTable, path: Path, options: ReadOptions) -> Dataset:
         found = outputs_of(task, given, edges)
         gaps = int(np.isnan(given.data.data if sparse.issparse(given.data) else given.data).sum())
         if gaps and found["outputs"] is not None:
-            remarks.append(gaps_remark(gaps, len(given) * len(given.names)))
+            remarks.append(gaps_remark(gaps, len(given) * len(given.names), "skip_unlabelled"))
     return Dataset(
         stem(path), format_name, task, inputs, index=index, remarks=tuple(remarks), **found
     )
