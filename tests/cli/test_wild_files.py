@@ -82,13 +82,14 @@ def test_a_conll_file_holds_one_prediction_for_every_token(run, tagged):
 
 
 @pytest.mark.parametrize(
-    "ending", ["arff", "svm", "libsvm.gz", "conll", "conllu", "data", "xlsx", "parquet.gz"]
+    "ending",
+    ["arff", "svm", "libsvm.gz", "conll", "conllu", "data", "xlsx.gz", "xls", "parquet.gz"],
 )
 def test_endings_that_cannot_hold_predictions_are_refused(run, fit, ending):
     fit("-q", write("train.csv", "x,y", *["0,p", "1,q"] * 4))
     err = run("predict", "m.model", "train.csv", "-o", f"out.{ending}", code=2).err
     assert f".{ending.split('.')[0]}" in err
-    assert ".csv" in err or ending == "parquet.gz"
+    assert ".csv" in err or ending in ("parquet.gz", "xlsx.gz")
     assert not Path(f"out.{ending}").exists()
 
 

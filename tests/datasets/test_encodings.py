@@ -63,9 +63,12 @@ def test_files_beside_have_the_same_encoding(tmp_path):
     (tmp_path / "t.edges").write_text("ü\té\n", encoding="latin-1")
     data = read_data(tmp_path / "t.csv", encoding="latin-1")
     assert data.edges == (("ü", "é"),)
-    arff = "@relation r\n@attribute é {0,1}\n@attribute ü {0,1}\n@attribute x numeric\n@data\n1,0,2\n0,1,3\n"
+    names = "@attribute é {0,1}\n@attribute ü {0,1}\n@attribute x numeric\n"
+    arff = f"@relation r\n{names}@data\n1,0,2\n0,1,3\n"
     (tmp_path / "l.arff").write_text(arff, encoding="latin-1")
-    (tmp_path / "l.xml").write_text('<labels><label name="é"/><label name="ü"/></labels>', encoding="latin-1")
+    (tmp_path / "l.xml").write_text(
+        '<labels><label name="é"/><label name="ü"/></labels>', encoding="latin-1"
+    )
     assert read_data(tmp_path / "l.arff", encoding="latin-1").labels == ("é", "ü")
 
 
