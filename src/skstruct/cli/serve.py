@@ -68,15 +68,15 @@ def serve(
 
     token = _token(token_file)
     _check_public(host, token, insecure)
-    try:
-        from skstruct.serving.models import named_files
-        from skstruct.serving.processes import address, open_socket
-        from skstruct.serving.settings import LOCAL, Settings
+    from skstruct._arrays.imports import require
+    from skstruct.serving.processes import address, open_socket
+    from skstruct.serving.settings import LOCAL, Settings, named_files
 
+    try:
+        for package in ("fastapi", "uvicorn"):
+            require(package, used_by="skstruct serve", extra="serve")
         files = named_files(models)
-    except ImportError as error:
-        raise click.UsageError(str(error)) from None
-    except ValueError as error:
+    except (ImportError, ValueError) as error:
         raise click.UsageError(str(error)) from None
     for path in files.values():
         if not os.path.isfile(path):
@@ -93,7 +93,6 @@ def serve(
 
 
 def _run(files: dict[str, str], settings: Any, sock: Any, workers: int, where: str) -> None:
-    from skstruct.serving.app import make_app
     from skstruct.serving.processes import Workers, run_app
 
     def started() -> None:
@@ -104,6 +103,8 @@ def _run(files: dict[str, str], settings: Any, sock: Any, workers: int, where: s
         if workers > 1:
             Workers(files, settings, sock, workers).run(started)
         else:
+            from skstruct.serving.app import make_app
+
             run_app(make_app(files, settings), sock, settings.timeout, started)
     except KeyboardInterrupt:  # a signal ended it, and requests under way were answered
         pass

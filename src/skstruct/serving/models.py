@@ -3,11 +3,10 @@
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from inspect import signature
-from pathlib import Path
 from typing import Any
 
 from skstruct.persistence import load_model
@@ -148,20 +147,3 @@ def _stamp(path: str) -> tuple[int, ...] | None:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def named_files(models: Sequence[str]) -> dict[str, str]:
-    """Names of models by their files: ``NAME=FILE``, or the file's name without its ending.
-
-    >>> named_files(["a/enron.model", "new=b/enron.skstruct"])
-    {'enron': 'a/enron.model', 'new': 'b/enron.skstruct'}
-    """
-    found: dict[str, str] = {}
-    for given in models:
-        name, equals, path = given.partition("=")
-        if not equals or os.path.exists(given):
-            name, path = Path(given).stem, given
-        if name in found:
-            raise ValueError(f"Two models are called {name!r}: give one as NAME=FILE.")
-        found[name] = path
-    return found

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.imports import require
-from skstruct.serving.app import make_app
 from skstruct.serving.logs import Log
 from skstruct.serving.metrics import WIDTH, Metrics
 from skstruct.serving.settings import Settings
@@ -73,6 +72,8 @@ def run_app(app: Any, sock: socket.socket, timeout: float, started: Any = None) 
 # ---------------------------------------------------------------------- a worker
 def run_worker() -> None:
     """A process of several; what it serves comes as JSON on stdin, a token among it."""
+    from skstruct.serving.app import make_app
+
     told = json.loads(sys.stdin.readline())
     settings, slot = Settings.from_dict(told["settings"]), told["slot"]
     log = Log(settings.log_level)

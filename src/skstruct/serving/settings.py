@@ -2,7 +2,10 @@
 """What a server allows: sizes, times, who may ask."""
 
 import hmac
+import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Self
 
 QUESTIONS = ("predict", "decode", "marginals", "kbest", "explain")
@@ -75,3 +78,20 @@ class Settings:
         """What :meth:`to_dict` gave."""
         lists = {name: tuple(given[name]) for name in ("cors", "hosts")}
         return cls(**{**given, **lists})
+
+
+def named_files(models: Sequence[str]) -> dict[str, str]:
+    """Names of models by their files: ``NAME=FILE``, or the file's name without its ending.
+
+    >>> named_files(["a/enron.model", "new=b/enron.skstruct"])
+    {'enron': 'a/enron.model', 'new': 'b/enron.skstruct'}
+    """
+    found: dict[str, str] = {}
+    for given in models:
+        name, equals, path = given.partition("=")
+        if not equals or os.path.exists(given):
+            name, path = Path(given).stem, given
+        if name in found:
+            raise ValueError(f"Two models are called {name!r}: give one as NAME=FILE.")
+        found[name] = path
+    return found
