@@ -14,6 +14,7 @@ TAGS = {
     "html", "head", "meta", "link", "title", "style", "body", "header", "nav", "main", "section",
     "article", "h1", "h2", "h3", "p", "ol", "ul", "li", "a", "b", "i", "span", "div", "table",
     "thead", "tbody", "tr", "th", "td", "details", "summary", "figure", "figcaption", "img",
+    "pre", "code",
 }  # fmt: skip
 ATTRIBUTES = {
     "html": {"lang"}, "meta": {"charset", "http-equiv", "content", "name"}, "link": {"rel", "href"},

@@ -8,6 +8,7 @@ import click
 from skstruct import __version__
 from skstruct.cli.audit import audit
 from skstruct.cli.calibrate import calibrate
+from skstruct.cli.card import card
 from skstruct.cli.catalogue import losses, papers, spaces
 from skstruct.cli.data import data
 from skstruct.cli.evaluate import compare, evaluate, report
@@ -92,7 +93,7 @@ def _as_typed(option: Any, value: Any) -> Any:
 
 
 for command in (
-    fit, predict, evaluate, calibrate, compare, report, explore, serve, audit, inspect, data,
+    fit, predict, evaluate, calibrate, compare, report, explore, serve, card, audit, inspect, data,
     spaces, losses, papers,
 ):  # fmt: skip
     commands.add_command(command)

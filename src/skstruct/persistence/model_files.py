@@ -94,7 +94,7 @@ def save_model(model: Any, path: str | os.PathLike[str], *, X: Any = None) -> No
         "class": name,
         "parameters": _described(model),
         "about": _about(model),
-        "versions": _versions(),
+        "versions": installed_versions(),
         "model": node,
         "rehearsal": _stored_predictions(model, X, encoder),
         "objects": encoder.objects,
@@ -257,7 +257,8 @@ def _about(model: Any) -> dict[str, str]:
     return {key: str(value)[: longest[key]] for key, value in about.items()}
 
 
-def _versions() -> dict[str, str]:
+def installed_versions() -> dict[str, str]:
+    """Of the packages that a model file tells."""
     import platform
     from importlib.metadata import version
 

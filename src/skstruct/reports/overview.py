@@ -40,24 +40,33 @@ def overview_section(subject: Any) -> Section:
     ]
     if subject.unknown:
         facts.append(("truth", subject.unknown))
-    facts += [(name.rstrip("_"), f"{_value(chosen)} (chosen)") for name, chosen in _chosen(learner)]
-    facts += [("decisions", _promise(subject.space))]
+    facts += [
+        (name.rstrip("_"), f"{value_in_words(chosen)} (chosen)")
+        for name, chosen in chosen_values(learner)
+    ]
+    facts += [("decisions", promise_in_words(subject.space))]
     facts += [("written on", datetime.datetime.now().strftime("%d %B %Y, %H:%M"))]
     given = learner.get_params(deep=False)
-    parameters = [(name, _value(value)) for name, value in sorted(given.items())]
+    parameters = [(name, value_in_words(value)) for name, value in sorted(given.items())]
     blocks = [Facts(facts), Facts(parameters, folded=f"all {len(parameters)} parameters")]
     return Section("What was trained on what", "overview", blocks)
 
 
-def _chosen(learner: Any) -> Iterator[tuple[str, Any]]:
+def chosen_values(learner: Any) -> Iterator[tuple[str, Any]]:
+    """Parameters that the learner chose for itself."""
     for name in CHOSEN:
         value = getattr(learner, name, None)
         asked = getattr(learner, name.rstrip("_"), None)
-        if value is not None and not callable(value) and _value(asked) != _value(value):
+        if (
+            value is not None
+            and not callable(value)
+            and value_in_words(asked) != value_in_words(value)
+        ):
             yield name, value
 
 
-def _value(value: Any) -> str:
+def value_in_words(value: Any) -> str:
+    """A parameter as text."""
     if isinstance(value, (float, np.floating)):
         return number(value)
     return written(repr(value), 160)
@@ -92,7 +101,8 @@ def _inputs_in_words(subject: Any) -> str:
     return f"sequences of {least if least == most else f'{least} to {most}'} positions"
 
 
-def _promise(space: Any) -> str:
+def promise_in_words(space: Any) -> str:
+    """How good decisions are."""
     promise = space.guarantee
     if promise.kind == "exact":
         return "exact: no output has less estimated risk, or more score"

@@ -83,6 +83,23 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Listing:
+    """Sentences, each with a mark in front."""
+
+    items: list[str]
+    kind: str = "listing"
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines to copy: our own, with no name of a user in them."""
+
+    text: str
+    language: str = "python"
+    kind: str = "code"
+
+
+@dataclass(frozen=True)
 class Picture:
     """An image within the page, as the address that holds it."""
 
