@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Names are data, whatever they say; large outputs are drawn in part; files and notebooks."""
 
+import itertools
 import json
 import xml.etree.ElementTree as ET
 
@@ -29,7 +30,7 @@ def nodes_of(drawing):
 @pytest.mark.parametrize("structure", [
     lambda names: (LabelSets(names), np.ones(len(names), int)),
     lambda names: (Hierarchy([], names), np.ones(len(names), int)),
-    lambda names: (Hierarchy(list(zip(names, names[1:]))), np.ones(len(names), int)),
+    lambda names: (Hierarchy(list(itertools.pairwise(names))), np.ones(len(names), int)),
     lambda names: (Rankings(names), np.arange(1.0, len(names) + 1)),
     lambda names: (Sequences(names, length=len(names)), np.arange(len(names))),
     lambda names: (Tournaments(names), np.ones(len(names) * (len(names) - 1) // 2, int)),

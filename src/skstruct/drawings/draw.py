@@ -82,6 +82,8 @@ class Drawing:
     def standalone(self) -> str:
         """The element with its own style: what a file, or a notebook, shows."""
         start, rest = self.svg.split(">", 1)
+        width, height = start.split('viewBox="0 0 ')[1].split('"')[0].split()
+        start = start.replace('width="100%"', f'width="{width}" height="{height}"')
         return f"{start}>{element('style', escaped_style())}{rest}"
 
     def _repr_svg_(self) -> str:

@@ -91,6 +91,8 @@ def _row(scene: Scene, part: DrawnPart, y: float, low: float, high: float) -> st
         ),
         pinned(part, RIGHT + 12, y),
     ]
+    if low < 0.0 < high:
+        inside.append(line(zero, y - 11, zero, y + 11, "arc"))
     if part.true_value is not None:
         at = across(part.true_value)
         inside += [line(at, y - 11, at, y + 11, "true-line"), star(at, y - 12, 5.0, "mark-true")]
