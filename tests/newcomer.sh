@@ -12,7 +12,7 @@ rm -rf "$1" && mkdir -p "$1" && cd "$1"
 # Only modules that are used are compiled, once: most of what is installed never is.
 unset PYTHONDONTWRITEBYTECODE
 env/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
-  -c "$here/constraints.txt" "$here[report]"
+  -c "$here/constraints.txt" "$here[report,serve]"
 
 fit_predict_evaluate_report() { # training data, new data, first rows, options of fit
   train="$1" new="$2" first="$3"
@@ -28,6 +28,16 @@ fit_predict_evaluate_report() { # training data, new data, first rows, options o
 env/bin/skstruct data sample animals.arff
 env/bin/skstruct data sample animals_new.arff
 fit_predict_evaluate_report animals.arff animals_new.arff 1000
+# The same model behind HTTP, and on a live page: rows of the data as records.
+env/bin/skstruct data convert animals_new.arff new.csv --quiet
+env/bin/python - <<'END'
+import csv, json
+rows = list(csv.DictReader(open("new.csv", encoding="utf-8")))[:3]
+outputs = ("id", "row", "class", "labels")
+json.dump([{k: v for k, v in row.items() if k not in outputs} for row in rows], open("rows.json", "w"))
+END
+env/bin/python "$here/tests/newcomer_http.py" serve m.model rows.json
+env/bin/python "$here/tests/newcomer_http.py" explore m.model animals_new.arff
 env/bin/skstruct papers list > papers.txt
 grep -q ecrm_hierarchies papers.txt
 
