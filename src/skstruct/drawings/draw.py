@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One output drawn as SVG: what it is drawn as, the key below it, and the same in words."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from skstruct.drawings.graphs import draw_graph, draw_node, draw_nodes
 from skstruct.drawings.hierarchies import draw_hierarchy
 from skstruct.drawings.orders import draw_levels, draw_ranking
 from skstruct.drawings.pairs import draw_assignment, draw_states, draw_wins
-from skstruct.drawings.parts import DrawnPart, Scene
+from skstruct.drawings.parts import DrawnPart, Scene, label_text
 from skstruct.drawings.quantities import draw_quantities
 from skstruct.drawings.rows import draw_classes, draw_labels, draw_list
 from skstruct.drawings.sequences import draw_sequence
@@ -66,17 +66,24 @@ class Drawing:
     >>> from skstruct.spaces import LabelSets
     >>> drawing = draw(LabelSets(["sun", "wind"]), [1, 0], truth=[1, 1])
     >>> drawing.text
-    'Predicted: sun. Right: sun. Missed: wind.'
+    'Predicted: sun. Missed: wind.'
     """
 
     svg: str
     text: str
-    parts: list[dict[str, Any]] = field(repr=False)
+    drawn: Sequence[DrawnPart] = field(repr=False)
+
+    @cached_property
+    def parts(self) -> list[dict[str, Any]]:
+        """Every part, whether it is drawn or not."""
+        return [part.record() for part in self.drawn]
 
     @property
     def standalone(self) -> str:
         """The element with its own style: what a file, or a notebook, shows."""
         start, rest = self.svg.split(">", 1)
+        width, height = start.split('viewBox="0 0 ')[1].split('"')[0].split()
+        start = start.replace('width="100%"', f'width="{width}" height="{height}"')
         return f"{start}>{element('style', escaped_style())}{rest}"
 
     def _repr_svg_(self) -> str:
@@ -144,7 +151,7 @@ def draw(
     >>> space = Hierarchy([("animal", "cat"), ("animal", "dog")])
     >>> drawing = draw(space, [1, 1, 0], truth=[1, 0, 1], marginals=[0.98, 0.6, 0.4])
     >>> drawing.text
-    'Predicted: animal, cat. Right: animal. Wrong: cat. Missed: dog.'
+    'Predicted: animal, cat. Wrong: cat. Missed: dog.'
     >>> drawing.parts[1]["key"], drawing.parts[1]["probability"]
     ('"cat"', 0.6)
     """
@@ -153,7 +160,7 @@ def draw(
     )
     _check(scene.constraints)
     sheet = WAYS.get(space.drawn_as, draw_list)(scene)
-    said = sentence(sheet.parts)
+    said = sentence(scene, sheet.parts)
     sheet.note = sheet.note or space.drawn_note(z)
     body, height = key_below(sheet, sheet.height + 8.0)
     head = written(title, 200) if title else "Prediction"
@@ -164,7 +171,7 @@ def draw(
         viewBox=f"0 0 {figure(sheet.width)} {figure(max(height, 24.0))}", width="100%",
         role="group", aria_label=head,
     )  # fmt: skip
-    return Drawing(svg, said, [part.record() for part in sheet.parts])
+    return Drawing(svg, said, sheet.parts)
 
 
 def _check(constraints: Mapping[str, str]) -> None:
@@ -173,18 +180,28 @@ def _check(constraints: Mapping[str, str]) -> None:
             raise ValueError(f'draw: a part is fixed "in" or "out"; {key!r} is {state!r}.')
 
 
-def sentence(parts: list[DrawnPart]) -> str:
-    """What is predicted, right, wrong and missed, in words."""
+def sentence(scene: Scene, parts: list[DrawnPart]) -> str:
+    """What is predicted, and what of it is wrong or missed, in words."""
     if any(part.value is not None for part in parts):
-        return "; ".join(part.said for part in parts[:SAID]) + "."
-    said = [("Predicted", [part for part in parts if part.predicted])]
-    for verdict in ("right", "wrong", "missed"):
-        said.append((verdict.capitalize(), [part for part in parts if part.verdict == verdict]))
-    told = [f"{name}: {_names(some)}." for name, some in said if some or name == "Predicted"]
+        more = f"; and {len(parts) - SAID} more" if len(parts) > SAID else ""
+        return "; ".join(part.said for part in parts[:SAID]) + more + "."
+    told = [f"Predicted: {_predicted(scene)}."]
+    wrong, missed = ([part.name for part in parts if part.verdict == verdict]
+                     for verdict in ("wrong", "missed"))  # fmt: skip
+    told += [f"Wrong: {_few(wrong, ', ')}."] if wrong else []
+    told += [f"Missed: {_few(missed, ', ')}."] if missed else []
+    if not (wrong or missed) and any(part.verdict == "right" for part in parts):
+        told.append("All of it is true.")
     return " ".join(told)
 
 
-def _names(parts: list[DrawnPart]) -> str:
-    names = [part.name for part in parts[:SAID]]
-    names += [f"and {len(parts) - SAID} more"] if len(parts) > SAID else []
-    return ", ".join(names) or "nothing"
+def _predicted(scene: Scene) -> str:
+    """The prediction as its space reads it."""
+    said = scene.space.parts_of(scene.z)
+    names = [part.before + label_text(part.name, said.longest) + part.after for part in said.parts]
+    return _few(names, said.between) or "nothing"
+
+
+def _few(names: list[str], between: str) -> str:
+    more = f" and {len(names) - SAID} more" if len(names) > SAID else ""
+    return between.join(names[:SAID]) + more

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Flows in their network: the broader an arc, the more it carries."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,11 +47,12 @@ def _parts(scene: Scene, flow: np.ndarray, truth: Any) -> list[DrawnPart]:
     made = []
     for a, label in enumerate(scene.space.labels_):
         true = None if truth is None else float(truth[a])
-        part = DrawnPart(label, bool(flow[a] > DRAWN_FLOW), name=label_text(label, 120),
-                         value=float(flow[a]), true_value=true)  # fmt: skip
-        part.state = scene.constraints.get(part.key)
-        made.append(part)
-    return made
+        said = partial(label_text, label, 120)
+        amount = float(flow[a])
+        made.append(
+            DrawnPart(label, amount > DRAWN_FLOW, called=said, value=amount, true_value=true)
+        )
+    return scene.fixed(made)
 
 
 def _arc(scene: Scene, part: DrawnPart, ends: Any, room: float, scale: float, numbers: bool) -> str:

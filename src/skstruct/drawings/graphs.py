@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tours, paths, trees, matchings and other graphs: nodes, and the edges that an output has."""
 
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,7 +26,7 @@ def draw_graph(scene: Scene) -> Sheet:
     ends = [(graph.nodes[a], graph.nodes[b]) for a, b in graph.edges.tolist()]
     parts = scene.parts(ends, scene.z, scene.truth, scene.marginals)
     for part in parts:
-        part.name = label_text(part.label, 120, between)
+        part.called = partial(label_text, part.label, 120, between)
     if len(graph.nodes) > MOST_NODES or not len(graph.nodes):
         return listed(scene, parts, space.part_words)
     shown = shown_edges(parts)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rankings as ladders, beside the true one; levels of a scale side by side."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -86,10 +87,11 @@ def _parts(
             share = None
             if positions is not None and isinstance(rank, int) and 1 <= rank <= len(items):
                 share = float(positions[j, rank - 1])
-            part = DrawnPart((items[j], rank), bool(z[j] == rank), true, share,
-                             name=f"{items[j]} at rank {rank}")  # fmt: skip
-            part.state = scene.constraints.get(part.key)
-            made[j, rank] = part
+            said = partial("{} at rank {}".format, items[j], rank)
+            made[j, rank] = DrawnPart(
+                (items[j], rank), bool(z[j] == rank), true, share, called=said
+            )
+    scene.fixed([*made.values()])
     return made
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Assignments in two columns, who wins against whom in a table, states of labels in rows."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ def draw_assignment(scene: Scene) -> Sheet:
     space, graph = scene.space, scene.space.drawn_graph()
     parts = scene.parts(space.labels_, scene.z, scene.truth, scene.marginals)
     for part in parts:
-        part.name = label_text(part.label, 120)
+        part.called = partial(label_text, part.label, 120)
     n_left = int(graph.edges[:, 1].min()) if len(parts) else 0
     n_right = len(graph.nodes) - n_left
     if max(n_left, n_right) > MOST_ROWS or not parts:
@@ -113,9 +114,9 @@ def _wins(scene: Scene, ends: np.ndarray, items: list[Any]) -> dict[Any, DrawnPa
         for winner, loser, sign in ((a, b, 1), (b, a, -1)):
             true = None if truth is None else bool(truth[e] == sign)
             label = (items[winner], items[loser])
-            part = DrawnPart(label, bool(z[e] == sign), true, name=label_text(label, 120))
-            part.state = scene.constraints.get(part.key)
-            found[winner, loser] = part
+            said = partial(label_text, label, 120)
+            found[winner, loser] = DrawnPart(label, bool(z[e] == sign), true, called=said)
+    scene.fixed([*found.values()])
     return found
 
 
@@ -133,10 +134,9 @@ def draw_states(scene: Scene) -> Sheet:
         row = []
         for s, state in enumerate(states):
             true = None if truth is None or truth[j] < 0 else truth[j] == s
-            part = DrawnPart((label, state), z[j] == s, true, name=f"{label}: {state}")
-            part.state = scene.constraints.get(part.key)
-            row.append(part)
-        sheet.parts += row
+            said = partial("{}: {}".format, label, state)
+            row.append(DrawnPart((label, state), z[j] == s, true, called=said))
+        sheet.parts += scene.fixed(row)
         if j < MOST_ROWS:
             sheet.body += _states(scene, label, row, states, j)
     sheet.hidden = max(0, len(labels) - MOST_ROWS)
@@ -156,8 +156,12 @@ def _states(scene: Scene, label: Any, row: list[DrawnPart], states: list[Any], j
         width = width_of(said) + 20.0 + before
         if x + width > WIDTH:
             break
-        inside = [box(x, y - ROW / 2 + 3, width, ROW - 6, "box"), mark(part, x + 14, y),
-                  text(x + 10 + before, y + 5, said), pinned(part, x + width - 2, y - 8)]  # fmt: skip
+        inside = [
+            box(x, y - ROW / 2 + 3, width, ROW - 6, "box"),
+            mark(part, x + 14, y),
+            text(x + 10 + before, y + 5, said),
+            pinned(part, x + width - 2, y - 8),
+        ]
         drawn.append(scene.group(part, *inside))
         x += width + 8.0
     return drawn

@@ -3,8 +3,9 @@
 
 import json
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,16 @@ from skstruct.inspection.drawing import written
 LONGEST = 300  # letters of a name in what is said of it
 
 
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def key_of(name: Any) -> str:
     """The name of a part as JSON: what pages send back.
 
     >>> key_of("cat"), key_of(("a", np.int64(2))), key_of(2.0)
     ('"cat"', '["a",2]', '2.0')
     """
-    key = json.dumps(_plain(name), ensure_ascii=False, separators=(",", ":"))
+    key = _ENCODE(name if type(name) is str else _plain(name))
     if key.isascii() and key.isprintable():
         return key
     if any(unicodedata.category(letter) in ("Cc", "Cs", "Cn") for letter in key):
@@ -59,14 +63,20 @@ class DrawnPart:
     true: bool | None = None  # None where the truth is not known
     probability: float | None = None
     state: str | None = None  # "in" or "out" where the user has fixed it
-    key: str = ""
-    name: str = ""
+    called: Callable[[], str] | None = None  # its name in words, where this is not the label
     value: float | None = None  # of a part that is a number
     true_value: float | None = None
 
-    def __post_init__(self) -> None:
-        self.key = self.key or key_of(self.label)
-        self.name = written(self.name or self.label, LONGEST)
+    # Of thousands of parts, few are drawn: what is written of the others is made when asked for.
+    @cached_property
+    def key(self) -> str:
+        """Its own name as JSON."""
+        return key_of(self.label)
+
+    @cached_property
+    def name(self) -> str:
+        """How it is called, in one line."""
+        return written(self.label if self.called is None else self.called(), LONGEST)
 
     @property
     def verdict(self) -> str:
@@ -141,9 +151,13 @@ class Scene:
         made = [
             DrawnPart(*told) for told in zip(labels, inside, true, shares or [None] * len(inside))
         ]
-        for part in made:
+        return self.fixed(made)
+
+    def fixed(self, parts: list[DrawnPart]) -> list[DrawnPart]:
+        """The parts, with what the user has fixed."""
+        for part in parts if self.constraints else ():
             part.state = self.constraints.get(part.key)
-        return made
+        return parts
 
     def group(self, part: DrawnPart, *inside: str, fixable: bool = True) -> str:
         """The element of a part: what it is by its classes, in words, and for the keyboard."""

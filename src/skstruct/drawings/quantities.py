@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Numbers as bars on a scale, the true ones as marks on it."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,11 +42,9 @@ def _parts(scene: Scene, z: np.ndarray, truth: Any) -> list[DrawnPart]:
     made = []
     for j, label in enumerate(labels):
         true = None if truth is None or np.isnan(truth[j]) else float(truth[j])
-        name = "output" if alone else label_text(label)
-        part = DrawnPart(label, True, name=name, value=float(z[j]), true_value=true)
-        part.state = scene.constraints.get(part.key)
-        made.append(part)
-    return made
+        said = partial(label_text, "output" if alone else label)
+        made.append(DrawnPart(label, True, called=said, value=float(z[j]), true_value=true))
+    return scene.fixed(made)
 
 
 def scales(space: Any, z: np.ndarray, truth: Any) -> tuple[np.ndarray, np.ndarray, bool]:
@@ -92,6 +91,8 @@ def _row(scene: Scene, part: DrawnPart, y: float, low: float, high: float) -> st
         ),
         pinned(part, RIGHT + 12, y),
     ]
+    if low < 0.0 < high:
+        inside.append(line(zero, y - 11, zero, y + 11, "arc"))
     if part.true_value is not None:
         at = across(part.true_value)
         inside += [line(at, y - 11, at, y + 11, "true-line"), star(at, y - 12, 5.0, "mark-true")]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Labels and classes one below the other with bars of their probabilities, or as chips."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,11 +50,9 @@ def draw_list(scene: Scene) -> Sheet:
     parts = []
     for key in dict.fromkeys([*predicted, *(true or ())]):
         found = (predicted if key in predicted else true or {})[key]
-        part = DrawnPart(
-            found[0], key in predicted, None if true is None else key in true, name=found[1]
-        )
-        part.state = scene.constraints.get(part.key)
-        parts.append(part)
+        true_too = None if true is None else key in true
+        parts.append(DrawnPart(found[0], key in predicted, true_too, called=partial(str, found[1])))
+    scene.fixed(parts)
     return listed(scene, parts, scene.space.part_words)
 
 

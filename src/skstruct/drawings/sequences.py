@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sequences in lines like text: words, below each its symbol, the darker the more probable."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,15 +49,19 @@ def _column(
     scene: Scene, t: int, symbols: list[Any], z: list[int], truth: Any, shares: Any
 ) -> list[DrawnPart]:
     """Symbols at a position that matter or are probable, the predicted one first."""
+    row = None if shares is None or t >= len(shares) else shares[t].tolist()
+    chosen = z[t] if t < len(z) else -1
+    right = truth[t] if truth is not None and t < len(truth) else -1
+    fixed = scene.constraints
     made = []
     for s, symbol in enumerate(symbols):
-        share = None if shares is None or t >= len(shares) else float(shares[t, s])
-        true = None if truth is None else t < len(truth) and truth[t] == s
-        part = DrawnPart((t, symbol), t < len(z) and z[t] == s, true, share,
-                         name=f"{symbol} at {t + 1}")  # fmt: skip
-        part.state = scene.constraints.get(part.key)
-        if part.matters or (share or 0.0) >= LEAST:
-            made.append(part)
+        share = None if row is None else row[s]
+        if not (s in (chosen, right) or fixed or (share or 0.0) >= LEAST):
+            continue
+        true = None if truth is None else s == right
+        said = partial("{} at {}".format, symbol, t + 1)
+        made.append(DrawnPart((t, symbol), s == chosen, true, share, called=said))
+    scene.fixed(made)
     return sorted(made, key=lambda part: (not part.predicted, not part.true))
 
 

@@ -127,7 +127,7 @@ def fitting(name: Any, room: float, size: float = NAME) -> str:
     """A name in one line, cut where it is broader than ``room``.
 
     >>> fitting("a name that goes on", 60.0)
-    'a name…'
+    'a nam…'
     """
     said = written(name, 200)
     if width_of(said, size) <= room:

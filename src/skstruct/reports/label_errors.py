@@ -147,7 +147,7 @@ def class_section(subject: Any) -> Section:
         [what, *COUNTS_HEADER], counts.rows(names, order), f"{len(names)} of them, {caption}"
     )
     return Section(
-        f"{'Levels' if ordinal else 'Classes'}: what is taken for what",
+        f"What it gets wrong: {'levels' if ordinal else 'classes'} taken for others",
         "classes",
         [Text(text), by_class, confusions(table, names)],
     )
@@ -225,7 +225,7 @@ def label_section(subject: Any) -> Section:
     blocks.append(Table(["label", *COUNTS_HEADER], counts.rows(names, order), caption))
     if dag is not None and hierarchical and dag.depth.max() < MOST_LEVELS:
         blocks.append(_outline(dag, counts, names))
-    return Section("Labels: where errors concentrate", LABELS_ANCHOR, blocks)
+    return Section("What it gets wrong: labels", LABELS_ANCHOR, blocks)
 
 
 def _levels(dag: Any, counts: Counts) -> Table:
@@ -296,7 +296,7 @@ def sequence_section(subject: Any) -> Section:
     known = table if not lengths else table[:q, :q]
     shown = confusions(known, names if lengths else [*names, NOTHING])
     blocks = [Text(text), by_symbol, shown, _positions(right, inside)]
-    return Section("Symbols: where errors concentrate", "symbols", blocks)
+    return Section("What it gets wrong: symbols", "symbols", blocks)
 
 
 def _positions(right: np.ndarray, inside: np.ndarray) -> Table:
