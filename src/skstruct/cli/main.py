@@ -16,6 +16,7 @@ from skstruct.cli.explore import explore
 from skstruct.cli.fit import fit
 from skstruct.cli.models import inspect
 from skstruct.cli.predict import predict
+from skstruct.cli.serve import serve
 
 
 class InGivenOrder(click.Group):
@@ -91,8 +92,8 @@ def _as_typed(option: Any, value: Any) -> Any:
 
 
 for command in (
-    fit, predict, evaluate, calibrate, compare, report, explore, audit, inspect, data, spaces,
-    losses, papers,
+    fit, predict, evaluate, calibrate, compare, report, explore, serve, audit, inspect, data,
+    spaces, losses, papers,
 ):  # fmt: skip
     commands.add_command(command)
 

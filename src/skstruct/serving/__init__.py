@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fitted models behind a few questions, in JSON: for servers and whoever asks like one."""
+"""Fitted models behind a few questions, in JSON, and a server of them."""
 
 from skstruct._arrays.imports import lazy_names
 
-__all__ = ["Asked", "Column", "Served", "decode", "explain", "kbest", "marginals", "predict"]
-
-__getattr__ = lazy_names(
-    "skstruct.serving",
-    {"Asked": "answers", "Column": "served", "Served": "served", "decode": "answers",
-     "explain": "answers", "kbest": "answers", "marginals": "answers", "predict": "answers"},
-)  # fmt: skip
+HOMES = {
+    "Asked": "asked",
+    "Column": "served",
+    "Served": "served",
+    "Settings": "settings",
+    "decode": "answers",
+    "explain": "answers",
+    "kbest": "answers",
+    "make_app": "app",
+    "marginals": "answers",
+    "predict": "answers",
+}
+__all__ = list(HOMES)
+__getattr__ = lazy_names("skstruct.serving", HOMES)

@@ -62,8 +62,8 @@ class Served:
     Examples
     --------
     >>> from skstruct import ConditionalRiskMinimizer
-    >>> X = [{"size": 1.0, "sky": "sun"}, {"size": 3.0, "sky": "rain"}, {"size": 2.5, "sky": "rain"}]
-    >>> model = ConditionalRiskMinimizer(alpha=0.1).fit(X, ["dry", "wet", "wet"])
+    >>> X = [{"size": 1.0, "sky": "sun"}, {"size": 3.0, "sky": "rain"}]
+    >>> model = ConditionalRiskMinimizer(alpha=0.1).fit(X, ["dry", "wet"])
     >>> served = Served("weather", model)
     >>> [(column.name, column.kind, column.values) for column in served.columns]
     [('size', 'number', None), ('sky', 'names', ('rain', 'sun'))]
