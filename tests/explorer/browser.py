@@ -30,14 +30,20 @@ class Watched:
     """Pages of a browser; ``problems`` are what they did that they must not."""
 
     def __init__(self, browser):
-        self.browser, self.problems, self.contexts = browser, [], []
+        self.browser, self.problems, self.pages = browser, [], []
+        self.plain = self._context({})
+
+    def _context(self, options):
+        context = self.browser.new_context(**options)
+        context.add_init_script(WATCH)
+        return context
 
     def open(self, address, *, width=1300, height=900, allowed=(), wait=True, **options):
         """A page at an address, with its decision shown. ``allowed``: what its console may say."""
-        context = self.browser.new_context(viewport={"width": width, "height": height}, **options)
-        self.contexts.append(context)
-        context.add_init_script(WATCH)
+        context = self._context(options) if options else self.plain
         page = context.new_page()
+        self.pages.append(page)
+        page.set_viewport_size({"width": width, "height": height})
         page.set_default_timeout(8000)
         origin = "/".join(address.split("/")[:3])
 
@@ -70,16 +76,15 @@ class Watched:
 
     def close(self):
         """Close all pages; returns the problems of all."""
-        for context in self.contexts:
-            for page in context.pages:
-                self.problems += page.evaluate("window.violations ?? []")
-                self.problems += page.evaluate("window.hit ? ['ran: ' + window.hit] : []")
-                self.problems += page.evaluate(
-                    "[...document.querySelectorAll('*')].flatMap(one => one.getAttributeNames()"
-                    ".filter(name => name.startsWith('on')).map(name => 'attribute ' + name))"
-                )
-            context.close()
-        problems, self.problems, self.contexts = self.problems, [], []
+        for page in self.pages:
+            self.problems += page.evaluate("window.violations ?? []")
+            self.problems += page.evaluate("window.hit ? ['ran: ' + window.hit] : []")
+            self.problems += page.evaluate(
+                "[...document.querySelectorAll('*')].flatMap(one => one.getAttributeNames()"
+                ".filter(name => name.startsWith('on')).map(name => 'attribute ' + name))"
+            )
+            (page if page.context == self.plain else page.context).close()
+        problems, self.problems, self.pages = self.problems, [], []
         return problems
 
 

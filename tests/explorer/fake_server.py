@@ -34,8 +34,9 @@ def model():
         "name": f"pets {EVIL}", "task": "hierarchy", "kind": "hierarchy",
         "part_words": ["label", "labels"], "rows": 120, "has_truth": True, "about": {},
         "losses": [{"name": "hamming", "title": "Hamming"}, {"name": "f1", "title": "F1"}],
-        "loss": "hamming", "constraints": ["include", "exclude", "min_size", "max_size", "one_path", "same"],
-        "labels": LABELS, "columns": columns,
+        "loss": "hamming", "labels": LABELS, "columns": columns, "fixable": ["in", "out"],
+        "constraints": ["include", "exclude", "min_size", "max_size", "one_path", "same", "near"],
+        "constraint_kinds": {"near": "names"},
         "can": {"marginals": True, "kbest": True, "explain": True, "risk": True, "what_if": True,
                 "filter_column": True, "filter_depth": True},
     }  # fmt: skip

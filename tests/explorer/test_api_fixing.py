@@ -12,8 +12,10 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.spaces import (
     Assignments,
     BinaryPolytope,
+    Box,
     Cliques,
     Cycles,
+    Flows,
     Graphs,
     Hierarchy,
     Knapsacks,
@@ -63,6 +65,7 @@ def parts_in(space, z):
     return {part["key"] for part in draw(space, z).parts if part["predicted"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPACES)
 def test_what_is_fixed_holds_and_nothing_better_is_left_aside(name):
     space = SPACES[name]
@@ -79,22 +82,16 @@ def test_what_is_fixed_holds_and_nothing_better_is_left_aside(name):
     for fixed in [*((one,) for one in asked), *chosen]:
         costs = rng.standard_normal((1, psi.shape[1]))
         given = {key: state for state, key in fixed}
-        good = [
-            i
-            for i, keys in enumerate(has)
-            if all((k in keys) == (s == "in") for k, s in given.items())
-        ]
-        check(
-            space,
-            given,
-            costs,
-            listed[good],
-            (psi @ costs[0])[good],
-            good and [has[i] for i in good],
-        )
+        good = [i for i, parts in enumerate(has) if holds(given, parts)]
+        check(space, given, costs, (psi @ costs[0])[good])
 
 
-def check(space, given, costs, allowed, values, _):
+def holds(given, parts):
+    """Whether an output with these parts has what is in and lacks what is out."""
+    return all((key in parts) == (state == "in") for key, state in given.items())
+
+
+def check(space, given, costs, values):
     sides = [[json.loads(k) for k, s in given.items() if s == side] for side in ("in", "out")]
     try:
         decoded = space.restrict(**space.fixing(*sides)).argmin(costs)
@@ -106,7 +103,7 @@ def check(space, given, costs, allowed, values, _):
     assert holds(given, parts_in(space, decoded.outputs[0])), given
 
 
-@pytest.mark.parametrize("space", [Box(["u", "v"]), Flows([("s", "t")], {"s": 1.0, "t": -1.0})])
+@pytest.mark.parametrize("space", [Box().fit([[0.0, 1.0]]), Flows([("s", "t")], {"s": 1.0, "t": -1.0})])
 def test_numbers_are_neither_in_nor_out(space):
     assert space.fixable == ()
     with pytest.raises(ValueError, match="cannot be fixed in"):
@@ -116,7 +113,7 @@ def test_numbers_are_neither_in_nor_out(space):
 def test_names_that_are_not_there():
     with pytest.raises(ValueError, match=r"There is no label 'x'"):
         LabelSets(["a"]).fixing(["x"], [])
-    with pytest.raises(ValueError, match="There is no label {'a': 1}"):
+    with pytest.raises(ValueError, match=r"There is no label \{'a': 1\}"):
         LabelSets(["a"]).fixing([{"a": 1}], [])
     with pytest.raises(ValueError, match="a position and a symbol; got 'A'"):
         Sequences(["A"], 2).fixing(["A"], [])

@@ -27,9 +27,13 @@ def browser():
         yield running
 
 
+@pytest.fixture(scope="module")
+def pages(browser):
+    return Watched(browser)
+
+
 @pytest.fixture
-def watched(browser):
-    pages = Watched(browser)
+def watched(pages):
     yield pages
     assert pages.close() == []
 
@@ -166,10 +170,14 @@ def test_other_constraints_are_flags_and_json(page, server):
     page.get_by_label("Same").fill("[[cat")
     page.keyboard.press("Enter")
     settled(page, "#constraint-error", "Give JSON")
+    page.get_by_label("Near").fill("cat, dog")
+    page.keyboard.press("Enter")
     page.get_by_label("Same").fill('[["cat", "dog"]]')
     page.keyboard.press("Enter")
     page.wait_for_selector("#constraint-error", state="hidden")
-    assert server.asked[-1]["restrict"] == {"one_path": True, "same": [["cat", "dog"]]}
+    assert server.asked[-1]["restrict"] == {
+        "one_path": True, "same": [["cat", "dog"]], "near": ["cat", "dog"],
+    }  # fmt: skip
 
 
 def test_another_loss_is_another_question(page, server):
@@ -349,7 +357,7 @@ def test_names_are_never_markup(watched, server):
 @pytest.mark.parametrize(
     "inside",
     ["<script>window.hit=3</script>", '<a href="javascript:window.hit=4"><text>a</text></a>',
-     '<rect onclick="window.hit=5"/>', '<image href="x"/>', "<foreignObject/>", "<style/>"],
+     '<rect onclick="window.hit=5"/>', '<image href="x"/>', "<foreignObject/>", "<use/>"],
 )  # fmt: skip
 def test_a_drawing_that_could_run_is_not_shown(page, inside):
     text = f'<svg xmlns="http://www.w3.org/2000/svg">{inside}</svg>'
@@ -435,7 +443,8 @@ def test_texts_can_be_read_in_light_and_dark(watched, server, theme):
     assert page.evaluate(CONTRAST) == []
 
 
-def test_the_theme_is_kept(page):
+def test_the_theme_is_kept(watched, server):
+    page = watched.open(server.address, color_scheme="light")
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
     page.get_by_role("button", name="Dark").click()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(14, 17, 22)"

@@ -16,7 +16,7 @@ from skstruct.explorer.deciding import Decider
 from skstruct.explorer.questions import Question
 from skstruct.explorer.rows import MOST_AT_ONCE, Rows
 from skstruct.explorer.security import OwnPageOnly
-from skstruct.explorer.slices import Slices
+from skstruct.explorer.slices import DEPTH, Slices
 from skstruct.explorer.state import ABILITIES, Explored, loss_title
 from skstruct.explorer.training import Training
 from skstruct.serving.outputs import json_value
@@ -39,8 +39,8 @@ def answered(value: Any) -> Response:
 def new_app(explored: Explored, training: Training) -> FastAPI:
     """The application for explored rows."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    rows, decider, slices = Rows(explored), Decider(explored, training), Slices(explored)
-    files = page_files()
+    decider, slices = Decider(explored, training), Slices(explored)
+    rows, files = Rows(explored, slices), page_files()
     described = describe(explored)
 
     @app.exception_handler(ValueError)
@@ -170,19 +170,28 @@ def describe(explored: Explored) -> dict[str, Any]:
         "labels": explored.served.labels,
         "columns": [column.as_json() for column in inputs.columns],
         "columns_hidden": inputs.n_hidden,
-        "can": {name: explored.can(name) for name in ABILITIES},
+        "constraint_kinds": explored.constraint_kinds(),
+        "can": {name: explored.can(name) for name in ABILITIES}
+        | dict.fromkeys(("filter_column", "filter_depth"), explored.truth is not None),
         "fixable": list(explored.fixable),
     }
 
 
 def rows_asked(asked: dict[str, str], explored: Explored) -> dict[str, Any]:
     """Arguments of :meth:`Rows.page`."""
-    known = ("search", "sort", "descending", "label", "where", "start", "count", "loss")
+    known = (
+        "search", "sort", "descending", "label", "where", "column", "bin", "depth", "start",
+        "count", "loss",
+    )  # fmt: skip
     for name in asked:
         if name not in known:
             raise ValueError(f"There is no {name!r:.80}; known are {', '.join(known)}.")
     found: dict[str, Any] = {key: asked[key] for key in ("search", "label") if key in asked}
     found |= {key: asked[key] for key in ("sort", "where") if asked.get(key)}
+    if asked.get("column"):
+        found["slice_"] = asked["column"], asked.get("bin", "")
+    elif asked.get(DEPTH):
+        found["slice_"] = DEPTH, asked[DEPTH]
     found["descending"] = asked.get("descending", "0") in ("1", "true")
     found["loss"] = explored.check_loss(asked.get("loss"))
     for key, high in (("start", 10**9), ("count", MOST_AT_ONCE)):

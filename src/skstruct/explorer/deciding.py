@@ -96,13 +96,13 @@ class Decider:
         weights = found.weights
         weights = weights.toarray()[0] if hasattr(weights, "toarray") else np.asarray(weights)[0]
         return {
-            side: [self._voice(int(i), float(weights[i])) for i in rows(N_VOICES)[0] if i >= 0]
+            side: [
+                {**self.training.told(int(i)), "weight": weights[i]}
+                for i in rows(N_VOICES)[0]
+                if i >= 0
+            ]
             for side, rows in sides.items()
         }
-
-    def _voice(self, i: int, weight: float) -> dict[str, Any]:
-        place, output = self.training.place(i), self.training.text(i)
-        return {"row": i, "weight": weight, "output": output, "explored": place}
 
 
 def _certificate(value: float, bound: float, shown: np.ndarray) -> dict[str, Any]:

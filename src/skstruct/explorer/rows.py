@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.explorer.slices import Slices
 from skstruct.explorer.state import Explored, Judged
 
 MOST_AT_ONCE = 500  # rows of a page
@@ -18,8 +19,8 @@ NUMBERS = ("row", "risk", "loss")  # what rows are sorted by beside columns
 class Rows:
     """Rows of an Explored; the text of their cells is read once."""
 
-    def __init__(self, explored: Explored) -> None:
-        self.explored = explored
+    def __init__(self, explored: Explored, slices: Slices) -> None:
+        self.explored, self.slices = explored, slices
         self._cell_texts: list[str] | None = None
         self._columns: dict[str, np.ndarray] = {}
         self._lock = threading.Lock()
@@ -33,14 +34,17 @@ class Rows:
         descending: bool = False,
         label: str = "",
         where: str = "predicted",
+        slice_: tuple[str, str] | None = None,
         start: int = 0,
         count: int = 50,
     ) -> dict[str, Any]:
         """Some rows, and how many there are."""
         judged = self.explored.judged(loss)
         found = np.arange(len(self.explored))
+        if slice_ is not None:
+            found = np.sort(self.slices.rows_in(loss, *slice_))
         if label:
-            found = found[self._with_label(judged, label, where)]
+            found = found[self._with_label(judged, label, where)[found]]
         if search:
             wanted = search.casefold()
             found = np.array([i for i in found if wanted in self._text(judged, int(i))], dtype=int)

@@ -18,6 +18,7 @@ from skstruct.serving.abilities import QUANTITIES
 N_BINS = 5  # of a column of numbers
 MOST_VALUES = 12  # of a column of names; others are one bin
 MOST_COLUMNS = 30  # those in which the loss differs most
+DEPTH = "depth"  # what slices by depth, position or rank are asked by
 MOST_PLACES = 25  # positions or ranks; what is behind them is one bin
 
 
@@ -27,6 +28,7 @@ class Slices:
     def __init__(self, explored: Explored) -> None:
         self.explored = explored
         self._found: dict[str, dict[str, Any]] = {}
+        self._rows: dict[str, dict[tuple[str, str], np.ndarray]] = {}  # by loss, then by slice
         self._lock = threading.Lock()
 
     def of(self, loss: str) -> dict[str, Any]:
@@ -39,6 +41,13 @@ class Slices:
                 self._found[loss] = self._computed(loss, judged, judged.losses)
             return self._found[loss]
 
+    def rows_in(self, loss: str, kind: str, name: str) -> np.ndarray:
+        """Rows of a slice: of a bin of the column ``kind``, or that go wrong at a ``"depth"``."""
+        self.of(loss)
+        if (kind, name) not in self._rows[loss]:
+            raise ValueError(f"There is no slice {name!r:.80} of {kind!r:.80}.")
+        return self._rows[loss][kind, name]
+
     def _computed(self, loss: str, judged: Judged, losses: np.ndarray) -> dict[str, Any]:
         said = np.isfinite(losses)
         if not said.any():
@@ -46,13 +55,15 @@ class Slices:
         errors = PartErrors(self.explored, judged)
         limits = self.explored.loss_range(loss)
         whole = summed("all rows", losses[said], *limits)
+        columns, inside = by_column(self.explored, losses, said, limits)
+        self._rows[loss] = inside | {(DEPTH, n): rows for n, rows in errors.rows_by_place()}
         return {
             "loss": loss,
             **{key: whole[key] for key in ("n", "mean", "low", "high")},
             "by_part": errors.by_name(),
             "by_depth": errors.by_place(),
             "place_word": errors.word,
-            "by_column": by_column(self.explored, losses, said, limits),
+            "by_column": columns,
         }
 
 
@@ -80,12 +91,13 @@ class PartErrors:
         self.word, self._place = _places(explored.space)
         self.names: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])  # true, missed, false
         self.places: dict[int, list[float]] = defaultdict(list)
+        self.wrong_at: dict[int, list[int]] = defaultdict(list)  # rows in which a part is missed
         self._sizes: dict[str, list[float]] = defaultdict(list)
         if explored.space.output_kind in QUANTITIES:
             self._measure()
         else:
-            for true, predicted in self._pairs():
-                self._count(true, predicted)
+            for row, true, predicted in self._pairs():
+                self._count(row, true, predicted)
 
     def _measure(self) -> None:
         """Outputs of numbers: how far each is off."""
@@ -98,23 +110,18 @@ class PartErrors:
                 if known is None or known[j]:
                     self._sizes[names[j]].append(off)
 
-    def _pairs(self) -> Iterator[tuple[list[Any], list[Any]]]:
-        """Parts of the truth and of the prediction of each row that says something."""
+    def _pairs(self) -> Iterator[tuple[int, list[Any], list[Any]]]:
+        """Rows that say something, with the parts of their truths and of their predictions."""
         explored = self.explored
         for i, z in enumerate(self.judged.outputs):
             y = explored.drawn_truth(i, z)
             if y is not None:
                 known = explored.known_parts(i)
-                yield tuple(  # type: ignore[misc]  # two of them
-                    [
-                        part
-                        for part in explored.space.parts_of(output).parts
-                        if _is_known(part, known)
-                    ]
-                    for output in (y, z)
-                )
+                both = [explored.space.parts_of(output).parts for output in (y, z)]
+                true, predicted = ([p for p in parts if _is_known(p, known)] for parts in both)
+                yield i, true, predicted
 
-    def _count(self, true: list[Any], predicted: list[Any]) -> None:
+    def _count(self, row: int, true: list[Any], predicted: list[Any]) -> None:
         right, found = {part.key for part in true}, {part.key for part in predicted}
         for part in true:
             missed = part.key not in found
@@ -122,7 +129,10 @@ class PartErrors:
             counts[0] += 1
             counts[1] += missed
             if self._place is not None:
-                self.places[min(self._place(part.key), MOST_PLACES)].append(float(missed))
+                place = min(self._place(part.key), MOST_PLACES)
+                self.places[place].append(float(missed))
+                if missed:
+                    self.wrong_at[place].append(row)
         for part in predicted:
             self.names[name_of(part)][2] += part.key not in right
 
@@ -147,13 +157,15 @@ class PartErrors:
 
     def by_place(self) -> list[dict[str, Any]]:
         """Share of true parts that are missed, by depth, position or rank."""
-        last = max(self.places, default=0)
-        return [
-            summed(
-                f"{self.word} {place}{' or more' if place == last == MOST_PLACES else ''}", missed
-            )
-            for place, missed in sorted(self.places.items())
-        ]
+        return [summed(self._called(p), missed) for p, missed in sorted(self.places.items())]
+
+    def rows_by_place(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Rows that go wrong at each place, by its name."""
+        for place in self.places:
+            yield self._called(place), np.unique(np.array(self.wrong_at[place], dtype=int))
+
+    def _called(self, place: int) -> str:
+        return f"{self.word} {place}{' or more' if place == MOST_PLACES else ''}"
 
 
 def _places(space: Any) -> tuple[str | None, Any]:
@@ -180,17 +192,21 @@ def _is_known(part: Any, known: np.ndarray | None) -> bool:
 
 def by_column(
     explored: Explored, losses: np.ndarray, said: np.ndarray, limits: tuple[float, float]
-) -> list[dict[str, Any]]:
-    """Mean losses in bins of every column; columns in which they differ most come first."""
-    rows = np.flatnonzero(said)
-    found = []
+) -> tuple[list[dict[str, Any]], dict[tuple[str, str], np.ndarray]]:
+    """Mean losses in bins of every column, and the rows of each bin.
+
+    Columns in which losses differ most come first.
+    """
+    rows, found = np.flatnonzero(said), []
+    inside: dict[tuple[str, str], np.ndarray] = {}
     for name, kind, cells in explored.inputs.columns_of(rows):
         bins = numeric_bins(cells) if kind == "number" else name_bins(cells)
-        shown = [summed(text, losses[rows[inside]], *limits) for text, inside in bins]
+        shown = [summed(text, losses[rows[some]], *limits) for text, some in bins]
         if len(shown) > 1:
             found.append({"column": name, "bins": shown, "spread": _spread(shown)})
+            inside |= {(name, text): rows[some] for text, some in bins}
     found.sort(key=lambda column: -column["spread"])
-    return found[:MOST_COLUMNS]
+    return found[:MOST_COLUMNS], inside
 
 
 def _spread(bins: list[dict[str, Any]]) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from skstruct.model_selection.evaluation import (
     usual_losses,
 )
 from skstruct.reports.outputs import in_words, label_text
+from skstruct.serving.abilities import why_not
 from skstruct.serving.constraints import constraints_for
 from skstruct.serving.served import Served
 from skstruct.spaces.truth import Truth, read_truth, seen_by
@@ -131,6 +133,11 @@ class Explored:
         """What outputs can be restricted by."""
         return self.served.constraints()
 
+    def constraint_kinds(self) -> dict[str, str]:
+        """How constraints are entered: "number", "flag", "names" or "json"."""
+        known = signature(self.space.restrict).parameters if self.constraints() else {}
+        return {name: _kind_of(name, str(part.annotation)) for name, part in known.items()}
+
     @property
     def fixable(self) -> tuple[str, ...]:
         """What can be asked of a part of the decision: "in", "out", both or nothing."""
@@ -141,7 +148,7 @@ class Explored:
         """Whether the model has an ability of ``ABILITIES``."""
         if ability == "what_if":
             return self.inputs.what_if
-        return self.served.can(ability)
+        return why_not(self.served, ability) is None
 
     def read_constraints(self, given: dict[str, Any]) -> dict[str, Any]:
         """Constraints from JSON as the space takes them."""
@@ -187,7 +194,7 @@ class Explored:
 
     def _judge(self, loss: str) -> Judged:
         learner, options, X = self.learner, self.options(loss), self.inputs.everything()
-        if self.served.can("decode"):
+        if self.can("decode"):
             decoded = learner.decode(X, **options)
             outputs, values = self.space.validate(decoded.outputs), np.asarray(decoded.values)
         else:
@@ -280,6 +287,15 @@ def _first(part: Any, n: int | None) -> Any:
     if hasattr(part, "rows") and hasattr(part, "take") and not hasattr(part, "shape"):  # a Table
         return part.rows(slice(n))
     return part.iloc[:n] if hasattr(part, "iloc") else part[:n]
+
+
+def _kind_of(name: str, annotation: str) -> str:
+    """How a constraint is entered, by what its argument takes."""
+    if name in ("include", "exclude"):
+        return "names"
+    if "bool" in annotation:
+        return "flag"
+    return "number" if "int" in annotation or "ArrayLike" in annotation else "json"
 
 
 def name_of(part: Any) -> str:

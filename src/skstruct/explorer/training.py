@@ -41,12 +41,13 @@ class Training:
         """A row of training, as JSON has it."""
         if not 0 <= i < len(self.outputs):
             raise ValueError(f"A row of training is from 0 to {len(self.outputs) - 1}; got {i}.")
-        return {
-            "row": i,
-            "cells": self._cells(i),
-            "output": self.text(i),
-            "explored": self.place(i),
-        }
+        return {**self.told(i), "cells": self._cells(i)}
+
+    def told(self, i: int) -> dict[str, Any]:
+        """Which row it is, and its output."""
+        place = self.place(i)
+        name = str(i + 1) if place is None else self.explored.row_name(place)
+        return {"row": i, "name": name, "output": self.text(i), "explored": place}
 
     def _cells(self, i: int) -> dict[str, Any] | None:
         if self.inputs is not None:

@@ -6,7 +6,9 @@ import { byId, make } from "./dom.js";
 import { keyWords, statesOf } from "./decision.js";
 import { parsed } from "./state.js";
 
-const BY_PARTS = ["include", "exclude"]; // a click on a part says the same
+// What clicks on parts say already; where parts are edges, the plain names are those of nodes.
+const BY_EDGES = ["include_edges", "exclude_edges"];
+const BY_PARTS = ["include", "exclude"];
 const NUMBERS = /(^|_)(size|length|budget|capacity|count|weight|cost|ties|total|top)$/;
 const FLAGS = ["one_path"];
 
@@ -14,15 +16,30 @@ const FLAGS = ["one_path"];
 export function restrictions(view, model) {
   const restrict = {};
   for (const [name, text] of view.restrict) {
-    const value = parsed(text);
-    const meant = /^[[{"]/.test(text); // a single name needs no quotes
-    if (value === undefined && (meant || kindOf(name, model) === "number")) {
+    const value = valueOf(text, kindOf(name, model));
+    if (value === undefined) {
       const wanted = kindOf(name, model) === "number" ? "a number" : "JSON, such as [[\"a\", \"b\"]]";
       return { error: `${words(name)}: got ${text}. Give ${wanted}.` };
     }
-    restrict[name] = value ?? text;
+    restrict[name] = value;
   }
   return { restrict };
+}
+
+/** What a text means: JSON, "a, b" where names are wanted, or a single name without quotes. */
+function valueOf(text, kind) {
+  const value = parsed(text);
+  if (value !== undefined && kind === "names" && !Array.isArray(value)) return [value];
+  if (value !== undefined || kind === "number" || /^[[{"]/.test(text)) return value;
+  return kind === "names" ? text.split(",").map((name) => name.trim()) : text;
+}
+
+/** Names of constraints that get a field. */
+function withFields(model) {
+  const states = statesOf(model);
+  const edges = BY_EDGES.some((name) => model.constraints.includes(name));
+  const clicked = edges ? BY_EDGES : BY_PARTS;
+  return model.constraints.filter((name) => !states.length || !clicked.includes(name));
 }
 
 function kindOf(name, model) {
@@ -41,11 +58,11 @@ export class ConstraintsPanel {
   constructor(store) {
     this.store = store;
     const { model } = store;
-    const names = model.constraints.filter((name) => !BY_PARTS.includes(name));
-    const order = { number: 0, flag: 1, json: 2 };
+    const names = withFields(model);
+    const order = { number: 0, flag: 1, names: 2, json: 3 };
     names.sort((a, b) => order[kindOf(a, model)] - order[kindOf(b, model)]);
-    const simple = names.filter((name) => kindOf(name, model) !== "json");
-    const others = names.filter((name) => kindOf(name, model) === "json");
+    const simple = names.filter((name) => order[kindOf(name, model)] < 2);
+    const others = names.filter((name) => !simple.includes(name));
     byId("constraints").hidden = names.length === 0 && statesOf(model).length === 0;
     byId("constraint-fields").hidden = names.length === 0;
     byId("constraint-fields").replaceChildren(
@@ -62,15 +79,15 @@ export class ConstraintsPanel {
 
   #more(names) {
     return make("details", { class: "wide" }, make("summary", {}, "More constraints"),
-      make("p", { class: "hint" }, "In the names of the data; lists as JSON."),
-      ...names.map((name) => this.#field(name, "json")));
+      make("p", { class: "hint" }, "Names with commas between them, anything else as JSON."),
+      ...names.map((name) => this.#field(name, kindOf(name, this.store.model))));
   }
 
   #field(name, kind) {
-    const type = { number: "number", flag: "checkbox", json: "text" }[kind];
+    const type = { number: "number", flag: "checkbox" }[kind] ?? "text";
     const input = make("input", { type, name, "data-constraint": name, autocomplete: "off",
-      min: kind === "number" ? 0 : null, spellcheck: kind === "json" ? "false" : null });
-    input.addEventListener(kind === "json" ? "change" : "input", () => {
+      min: kind === "number" ? 0 : null, spellcheck: type === "text" ? "false" : null });
+    input.addEventListener(type === "text" ? "change" : "input", () => {
       const restrict = new Map(this.store.view.restrict);
       const text = kind === "flag" ? (input.checked ? "true" : "") : input.value.trim();
       // A browser gives no text at all for a number that is only begun ("1e").
@@ -81,7 +98,7 @@ export class ConstraintsPanel {
     this.#inputs.set(name, input);
     return kind === "flag"
       ? make("label", { class: "check" }, input, ` ${words(name)}`)
-      : make("label", { class: kind === "json" ? "wide" : null }, words(name), input);
+      : make("label", { class: type === "text" ? "wide" : null }, words(name), input);
   }
 
   show(view) {

@@ -34,7 +34,7 @@ export class RowsPanel {
     const { model } = this;
     const [one] = model.part_words;
     byId("label-word").textContent = one[0].toUpperCase() + one.slice(1);
-    byId("label-field").hidden = model.labels.length === 0;
+    byId("label-field").hidden = model.labels.length < 2;
     fillSelect(byId("label"), [["", "any"], ...model.labels.map((name) => [name, name])], "");
     const where = [["", "all rows"]];
     if (model.labels.length) where.push(["predicted", "predicted"]);

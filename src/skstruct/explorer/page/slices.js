@@ -48,19 +48,20 @@ export class SlicesPanel {
     }
     const most = Math.max(1, ...parts.map(errors));
     const worst = [...parts].sort((a, b) => errors(b) - errors(a));
-    return this.#chart("part", `By ${one}`, [one, "True in", "Missed", "Too many", ""],
-      worst.map((part) => [name(part.name, filter(part)), number(part.n), number(part.missed),
-        number(part.too_many),
-        cell(bar((part.missed ?? 0) / most, { kind: "missed", then: (part.too_many ?? 0) / most }))]));
+    return this.#chart("part", `By ${one}`, [one, "True in", "Missed", "Too many"],
+      worst.map((part) => [
+        name(part.name, filter(part), bar((part.missed ?? 0) / most,
+          { kind: "missed", then: (part.too_many ?? 0) / most })),
+        number(part.n), number(part.missed), number(part.too_many)]));
   }
 
   /** Parts that are amounts: by how much they are off. */
   #amounts(title, one, parts, filter) {
     const most = Math.max(...parts.map((part) => part.mean_absolute)) || 1;
     const worst = [...parts].sort((a, b) => b.mean_absolute - a.mean_absolute);
-    return this.#chart("part", title, [one, "Rows", "Mean error", "Off by, mean", ""],
-      worst.map((part) => [name(part.name, filter(part)), number(part.n), number(part.mean_error),
-        number(part.mean_absolute), cell(bar(part.mean_absolute / most))]));
+    return this.#chart("part", title, [one, "Rows", "Mean error", "Off by, mean"],
+      worst.map((part) => [name(part.name, filter(part), bar(part.mean_absolute / most)),
+        number(part.n), number(part.mean_error), number(part.mean_absolute)]));
   }
 
   #byDepth({ by_depth: depths = [], place_word: word }) {
@@ -93,18 +94,18 @@ export class SlicesPanel {
 
   #means(id, title, first, bins, filter) {
     const top = Math.max(...bins.map((one) => one.high ?? one.mean ?? 0)) || 1;
-    return this.#chart(id, title, [first, "Rows", "Mean loss", ""],
-      bins.map((one) => [name(one.name, filter(one)), number(one.n),
-        make("td", { class: "number" }, meanText(one)),
-        cell(bar((one.mean ?? 0) / top, { low: share(one.low, top), high: share(one.high, top) }))]));
+    const drawn = (one) => bar((one.mean ?? 0) / top,
+      { low: share(one.low, top), high: share(one.high, top) });
+    return this.#chart(id, title, [first, "Rows", "Mean loss"],
+      bins.map((one) => [name(one.name, filter(one), drawn(one)), number(one.n),
+        make("td", { class: "number" }, meanText(one))]));
   }
 
   #chart(id, title, headings, lines) {
     const shown = this.#all.has(id) ? lines : lines.slice(0, MOST);
     const table = make("table", { "aria-label": title },
-      make("thead", {}, make("tr", {}, ...headings.map((text, i) => (text
-        ? make("th", { scope: "col", class: i ? "number" : "text" }, text[0].toUpperCase() + text.slice(1))
-        : make("td", {}))))),
+      make("thead", {}, make("tr", {}, ...headings.map((text, i) => make("th",
+        { scope: "col", class: i ? "number" : "text" }, text[0].toUpperCase() + text.slice(1))))),
       make("tbody", {}, ...shown.map((line) => make("tr", {}, ...line))));
     const chart = make("div", { class: "chart" }, make("h3", {}, title),
       make("div", { class: "scroll" }, table));
@@ -127,7 +128,6 @@ export class SlicesPanel {
 const errors = (part) => (part.missed ?? 0) + (part.too_many ?? 0);
 const short = (value) => (typeof value === "number" ? formatted(Number(value.toPrecision(2))) : "–");
 const share = (value, top) => (typeof value === "number" ? value / top : null);
-const cell = (...children) => make("td", { class: "bars" }, ...children);
 const number = (value) => make("td", { class: "number" }, formatted(value));
 
 /** "0.12 (0.08 to 0.2)". */
@@ -136,7 +136,7 @@ function meanText({ mean, low, high }) {
   return known ? `${short(mean)} (${short(low)} to ${short(high)})` : short(mean);
 }
 
-function name(text, click) {
+function name(text, click, drawn) {
   const inside = click ? make("button", { type: "button", class: "link", click }, text) : text;
-  return make("th", { scope: "row", class: "text" }, inside);
+  return make("th", { scope: "row", class: "text" }, inside, drawn);
 }

@@ -44,7 +44,7 @@ export class SupportPanel {
       make("th", { scope: "row", class: "name" }, make("button",
         { type: "button", class: "link", click: () => this.#open(row) }, rowName(row))),
       make("td", { class: "weight" }, bar(Math.abs(row.weight) / most, { kind })),
-      make("td", { class: "number" }, formatted(row.weight)),
+      make("td", { class: "number" }, formatted(Number(row.weight.toPrecision(2)))),
       make("td", { class: "text" }, row.output)));
     return make("div", { class: "scroll" }, make("table", { class: "support" },
       make("caption", {}, title),

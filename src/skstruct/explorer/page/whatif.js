@@ -95,7 +95,9 @@ export class WhatIfPanel {
 
 /** Sets an input's value unless somebody is typing the same number in other digits. */
 function putValue(input, value) {
-  const text = value === null || value === undefined ? "" : String(value);
+  // Six digits are enough to read; the row's own value stays as it is until somebody changes it.
+  const shown = typeof value === "number" ? Number(value.toPrecision(6)) : value;
+  const text = shown === null || shown === undefined ? "" : String(shown);
   if (document.activeElement === input && Number(input.value) === Number(text) && text) return;
   if (input.value !== text) input.value = text;
 }
