@@ -51,6 +51,10 @@ class DataFormatError(ValueError):
     path : str or None
     line, column : int or None
         Counted from 1; a column is a field of the line.
+    row : int or None
+        Counted from 0, of rows that are in no file.
+    field : str or None
+        Name of the column there.
 
     Examples
     --------
@@ -59,6 +63,9 @@ class DataFormatError(ValueError):
         ...
     skstruct.exceptions.DataFormatError: a.csv, line 3, column 2: 'x' is not a number.
     """
+
+    row: int | None = None
+    field: str | None = None
 
     def __init__(
         self,
@@ -91,6 +98,7 @@ class DataFormatError(ValueError):
         """The same with a place that was not known where it was raised."""
         known = (self.path or path, self.line or line, self.column or column)
         made: Self = _rebuilt(type(self), self.problem, *known)
+        made.row, made.field = self.row, self.field
         return made
 
 

@@ -4,7 +4,6 @@ intervals, and rows or parts that are withheld.
 """
 
 from collections.abc import Iterable
-from copy import copy
 from typing import Any
 
 import click
@@ -23,29 +22,15 @@ from skstruct.cli.beside import (
 from skstruct.cli.predictions import OWN, Predictions
 from skstruct.conformal import PredictionSets, RiskControl
 from skstruct.datasets.formats.cells import NUMBERS, ONE_NAME, write_cell
+from skstruct.tasks import promises
 
 
 def at_level(control: RiskControl | PredictionSets, level: float | None) -> Any:
-    """A calibrated predictor at another level, where calibration rows tell of all of them.
-
-    Parameters
-    ----------
-    level : float or None
-        None for the level of calibration.
-    """
-    if level is None or level == control.level:
-        return control
-    if getattr(control, "delta_", None) is not None or control.weighted_:
-        raise click.UsageError(
-            f"--level {level:g}: the model was calibrated at level {control.level:g} by tests that "
-            f"hold for that level alone; use skstruct calibrate MODEL DATA --level {level:g}."
-        )
-    other = copy(control)
-    other.level = level
-    other.thresholds_ = np.array([float(curve.threshold(level)) for curve in control.curves_])
-    other.vacuous_ = (other.thresholds_ == np.inf).tolist()
-    del other.promise_  # of the level of calibration
-    return other
+    """As of :mod:`skstruct.tasks.promises`, in the words of the command line."""
+    try:
+        return promises.at_level(control, level)
+    except ValueError as error:
+        raise click.UsageError(f"--{error}") from None
 
 
 def calibrated_columns(task_model: Any, control: RiskControl | PredictionSets) -> Maker:

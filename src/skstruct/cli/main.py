@@ -15,6 +15,7 @@ from skstruct.cli.exit_codes import run_guarded
 from skstruct.cli.fit import fit
 from skstruct.cli.models import inspect
 from skstruct.cli.predict import predict
+from skstruct.cli.serve import serve
 
 
 class InGivenOrder(click.Group):
@@ -90,8 +91,8 @@ def _as_typed(option: Any, value: Any) -> Any:
 
 
 for command in (
-    fit, predict, evaluate, calibrate, compare, report, audit, inspect, data, spaces, losses,
-    papers,
+    fit, predict, evaluate, calibrate, compare, report, serve, audit, inspect, data, spaces,
+    losses, papers,
 ):  # fmt: skip
     commands.add_command(command)
 

@@ -8,26 +8,15 @@ import numpy as np
 
 from skstruct.cli.beside import Beside, Maker, four_digits
 from skstruct.cli.predictions import Predictions
-from skstruct.datasets.formats.cells import NUMBERS
 from skstruct.exceptions import InfeasibleError
-from skstruct.learners.scored_marginals import ScoredMarginals
+from skstruct.serving.abilities import no_marginals
 
 
 def check_marginals(task_model: Any, option: str) -> None:
     """Wrong usage, where a model tells no probabilities of parts."""
-    learner, name = task_model.learner_, type(task_model.learner_).__name__
-    if task_model.task_ in NUMBERS:
-        raise click.UsageError(
-            f"{option}: the model predicts quantities, whose means are the predictions "
-            "themselves; probabilities are of labels, classes, levels, rankings and sequences."
-        )
-    if isinstance(learner, ScoredMarginals) and not hasattr(learner, "temperature_"):
-        raise click.UsageError(
-            f"{option}: {name} learns by margins, and its scores are no probabilities; fit with "
-            "--learner kernel or --learner exponential."
-        )
-    if not hasattr(learner, "predict_marginals"):
-        raise click.UsageError(f"{option}: {name} has no probabilities of the parts of outputs.")
+    reason = no_marginals(task_model.learner_)
+    if reason is not None:
+        raise click.UsageError(f"{option}: {reason}")
 
 
 def marginal_columns(task_model: Any, constraints: dict[str, Any] | None) -> Maker:

@@ -69,7 +69,9 @@ class Column:
 
 def fail(problem: str, row: int | None = None, column: str | None = None) -> DataFormatError:
     """The error of a row, counted from 0, and a column."""
-    return DataFormatError(_located(problem, row, column))
+    error = DataFormatError(_located(problem, row, column))
+    error.row, error.field = row, column
+    return error
 
 
 def _located(problem: str, row: int | None, column: str | None) -> str:

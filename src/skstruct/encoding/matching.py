@@ -24,7 +24,9 @@ def check_finite(X: Any, names: tuple[Any, ...]) -> None:
         row, column = int(X.row[first]), int(X.col[first])
     else:
         row, column = np.argwhere(np.isinf(X))[0]
-    raise DataFormatError(f"row {row + 1}, column {names[column]!r} is infinite")
+    error = DataFormatError(f"row {row + 1}, column {names[column]!r} is infinite")
+    error.row, error.field = int(row), str(names[column])
+    raise error
 
 
 def matched(table: Table, names: tuple[str, ...]) -> Table:

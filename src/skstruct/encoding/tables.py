@@ -112,7 +112,9 @@ def check_columns(wanted: tuple[Any, ...], there: set[Any]) -> None:
 def missing_columns(wanted: tuple[Any, ...], missing: list[str]) -> DataFormatError:
     """The error of data that lack columns which a model reads."""
     named = ", ".join(map(repr, missing[:10])) + (", ..." if len(missing) > 10 else "")
-    return DataFormatError(
+    error = DataFormatError(
         f"the model reads {len(wanted)} columns, and {len(missing)} of them are not in these "
         f"data: {named}"
     )
+    error.field = str(missing[0])
+    return error

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows that a model could be asked for, made up from what it knows of its columns."""
+
+from typing import Any
+
+import numpy as np
+
+from skstruct.persistence.stored_predictions import own_rows
+from skstruct.serving.outputs import json_value
+
+SEED = 7
+EPOCH = np.datetime64("1970-01-01")
+
+
+def example_rows(served: Any, n: int = 1) -> list[Any]:
+    """Rows as JSON has them: names of training, and numbers about its means."""
+    encoder = served._encoder
+    if encoder is None:
+        return _unnamed(served, n)
+    table = encoder.example_rows(n, np.random.default_rng(SEED))
+    rows = []
+    for numbers in np.asarray(table.data).tolist():
+        row = {
+            name: _cell(number, values, encoder.others_.get(name))
+            for name, values, number in zip(table.names, table.values, numbers)
+        }
+        named = hasattr(encoder, "feature_names_in_")
+        rows.append(row if named else list(row.values()))
+    return rows
+
+
+def _cell(number: float, values: Any, kind: str | None) -> Any:
+    if number != number:
+        return None
+    if values is not None:
+        return str(values[int(number)])
+    if kind == "date":
+        return str(EPOCH + np.timedelta64(round(number), "D"))
+    return float(f"{number:.4g}")
+
+
+def _short(cell: Any) -> Any:
+    return float(f"{cell:.4g}") if isinstance(cell, float) else cell
+
+
+def _unnamed(served: Any, n: int) -> list[Any]:
+    found = own_rows(served.model)
+    if hasattr(found, "toarray"):
+        found = found.toarray()
+    rows = json_value([found[i % len(found)] for i in range(n)])
+    if served.of_sequences:
+        return list(rows)
+    names = [column.name for column in served.columns]
+    short = [[_short(cell) for cell in row] for row in rows]
+    return [dict(zip(names, row)) for row in short] if names else short

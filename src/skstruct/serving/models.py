@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The models of a server, each from a file; read again when it changes."""
+
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from inspect import signature
+from typing import Any
+
+from skstruct.persistence import load_model
+from skstruct.serving.answers import answer
+from skstruct.serving.problems import Problem
+from skstruct.serving.served import ABILITIES, Served
+
+
+def read_model(path: str) -> Any:
+    """The model of a file, its arrays shared with other processes where that can be."""
+    known = signature(load_model).parameters
+    return load_model(path, **({"mmap": True} if "mmap" in known else {}))
+
+
+@dataclass
+class Loaded:
+    """A served model, when it was read, and what went wrong since."""
+
+    served: Served
+    loaded: str
+    stamp: tuple[int, ...] | None = None  # of its file
+    seen: tuple[int, ...] | None = None  # of its file when it was last looked at
+    reloads: int = 0
+    failures: int = 0
+    error: str | None = None
+
+
+class Models:
+    """Served models by name.
+
+    Parameters
+    ----------
+    sources : mapping of str to path or fitted model
+        By the names they are asked by.
+    note : callable (event, **fields), default=None
+        Told when a model was read again, or could not be.
+    """
+
+    def __init__(self, sources: dict[str, Any], note: Callable[..., None] | None = None) -> None:
+        if not sources:
+            raise ValueError("There is no model to serve: give at least one.")
+        self.note = note or (lambda event, **fields: None)
+        self._lock = threading.Lock()  # one thread reads files
+        self.by_name = {name: self._first(name, source) for name, source in sources.items()}
+
+    def _first(self, name: str, source: Any) -> Loaded:
+        if not isinstance(source, (str, os.PathLike)):
+            return Loaded(_warm(Served(name, source)), _now())
+        path = os.fspath(source)
+        stamp = _stamp(path)
+        served = _warm(Served(name, read_model(path), path))
+        return Loaded(served, _now(), stamp, stamp)
+
+    def get(self, name: str | None) -> Served:
+        """The model of a name; the only one when None."""
+        if name is None:
+            if len(self.by_name) > 1:
+                known = ", ".join(sorted(self.by_name))
+                raise Problem(422, f"Several models are served: give model, one of {known}.")
+            return next(iter(self.by_name.values())).served
+        if name not in self.by_name:
+            known = ", ".join(sorted(self.by_name))
+            raise Problem(404, f"There is no model {name[:60]!r}; known are {known}.")
+        return self.by_name[name].served
+
+    def refresh(self) -> None:
+        """Read files again that have changed; a broken one leaves the model as it was."""
+        with self._lock:
+            for name, loaded in list(self.by_name.items()):
+                if loaded.stamp is not None:
+                    self._refresh(name, loaded)
+
+    def _refresh(self, name: str, loaded: Loaded) -> None:
+        path = str(loaded.served.path)
+        stamp = _stamp(path)
+        if stamp == loaded.seen:
+            return
+        loaded.seen = stamp
+        if stamp == loaded.stamp:  # as it was when the model was read
+            loaded.error = None
+            return
+        try:
+            if stamp is None:
+                raise FileNotFoundError("the file is gone")
+            served = _warm(Served(name, read_model(path), path))
+        except Exception as error:  # whatever is wrong with a file, the old model stays
+            loaded.failures += 1
+            loaded.error = " ".join(str(error).split())[:300]
+            self.note("reload failed", model=name, reason=loaded.error)
+            return
+        new = Loaded(served, _now(), stamp, stamp, loaded.reloads + 1, loaded.failures)
+        self.by_name[name] = new  # requests under way keep the old one
+        self.note("reloaded", model=name)
+
+    def described(self) -> list[dict[str, Any]]:
+        """What is served, for whoever asks."""
+        return [_described(name, loaded) for name, loaded in self.by_name.items()]
+
+
+def _described(name: str, loaded: Loaded) -> dict[str, Any]:
+    served = loaded.served
+    return {
+        "name": name,
+        "task": served.task,
+        "kind": served.kind,
+        "learner": type(served.learner).__name__,
+        "columns": [
+            {key: value for key, value in vars(column).items() if value is not None}
+            for column in served.columns
+        ],
+        "labels": served.labels,
+        "losses": served.losses(),
+        "constraints": served.constraints(),
+        "can": {ability: served.can(ability) for ability in ABILITIES},
+        "example": served.example_rows(1)[0],
+        "loaded": loaded.loaded,
+        "reloads": loaded.reloads,
+        "failed_reloads": loaded.failures,
+        "error": loaded.error,
+    }
+
+
+def _warm(served: Served) -> Served:
+    """One prediction, so that the first request does not wait for compiled code."""
+    answer("predict", served, served.inputs(served.example_rows(1)))
+    if hasattr(served.learner, "verbose"):
+        served.learner.verbose = 0
+    return served
+
+
+def _stamp(path: str) -> tuple[int, ...] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A model as others ask it: what its rows are called, what it can tell, and how rows are read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from skstruct.encoding.quick_records import quick_table
+from skstruct.model_selection.evaluation import loss_name, takes_loss, usual_losses
+from skstruct.serving.abilities import why_not
+from skstruct.serving.reading import array_of, dated, with_names, words_of
+
+KINDS = {"number": "number", "boolean": "number", "names": "names", "date": "date"}
+ABILITIES = ("decode", "marginals", "kbest", "explain", "risk", "threshold", "level")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the inputs.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"number", "names", "date", "text"}
+    values : tuple of str, or None
+        The names that training knows, of a column of names.
+    low, high : float or None
+        Numbers that are usual: two standard deviations about the mean of training, where known.
+    """
+
+    name: str
+    kind: str
+    values: tuple[str, ...] | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+class Served:
+    """What a model file holds, ready to be asked.
+
+    Parameters
+    ----------
+    name : str
+        What the model is called.
+    model : TaskModel, learner, or pipeline that ends in a learner; fitted
+    path : str, default=None
+        The file that it was read from.
+
+    Attributes
+    ----------
+    learner : what decides
+    space : the space of outputs
+    kind : str
+        ``output_kind`` of the space, such as "labels".
+    task : str or None
+        Of a model that was fitted to a data file.
+
+    Examples
+    --------
+    >>> from skstruct import ConditionalRiskMinimizer
+    >>> X = [{"size": 1.0, "sky": "sun"}, {"size": 3.0, "sky": "rain"}]
+    >>> model = ConditionalRiskMinimizer(alpha=0.1).fit(X, ["dry", "wet"])
+    >>> served = Served("weather", model)
+    >>> [(column.name, column.kind, column.values) for column in served.columns]
+    [('size', 'number', None), ('sky', 'names', ('rain', 'sun'))]
+    >>> served.labels, served.losses(), served.can("marginals")
+    (['dry', 'wet'], ['zero_one'], True)
+    """
+
+    def __init__(self, name: str, model: Any, path: str | None = None) -> None:
+        self.name, self.model, self.path = name, model, path
+        inner = getattr(model, "learner_", model)
+        self.learner = inner[-1] if hasattr(inner, "steps") else inner
+        if not hasattr(self.learner, "space_"):
+            kind = type(self.learner).__name__
+            raise ValueError(
+                f"{name}: a fitted model of skstruct is wanted, which has a space_; got {kind}."
+            )
+        self.space = self.learner.space_
+        self.kind: str = self.space.output_kind
+        self.task: str | None = getattr(model, "task_", None)
+        self.is_task = hasattr(model, "learner_")
+        self._tried: dict[str, bool] = {}
+
+    def __repr__(self) -> str:
+        return f"Served({self.name!r}, {type(self.learner).__name__}, {self.kind})"
+
+    # ------------------------------------------------------------------ what it knows
+    @cached_property
+    def _encoder(self) -> Any:
+        """The encoder of tables, or None."""
+        first = self.model.steps[0][1] if hasattr(self.model, "steps") else self.model
+        for found in (getattr(first, "encoder_", None), first):
+            if hasattr(found, "example_rows"):
+                return found
+        return None
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """Columns of the inputs; none if they have no names."""
+        encoder = self._encoder
+        if encoder is None:
+            return [Column(name, "number") for name in self._names or ()]
+        if not hasattr(encoder, "feature_names_in_"):
+            return []
+        at = {name: j for j, name in enumerate(encoder.feature_names_)}
+        return [
+            self._column(name, values, at)
+            for name, values in zip(encoder.names_, encoder.values_)
+        ]  # fmt: skip
+
+    def _column(self, name: str, values: Any, at: dict[str, int]) -> Column:
+        encoder = self._encoder
+        kind = encoder.others_.get(name, "number" if values is None else "names")
+        if kind == "names":
+            return Column(name, "names", tuple(map(str, values)))
+        place = at.get(name)
+        if kind != "number" or place is None:
+            return Column(name, KINDS.get(kind, "number"))
+        mean, width = float(encoder.mean_[place]), float(encoder.width_[place])
+        return Column(name, "number", None, mean - 2.0 * width, mean + 2.0 * width)
+
+    @property
+    def _names(self) -> list[str] | None:
+        """Names of the columns of training, where a learner that encodes nothing has them."""
+        first = self.model.steps[0][1] if hasattr(self.model, "steps") else self.model
+        names = getattr(first, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
+
+    @cached_property
+    def of_sequences(self) -> bool:
+        """Whether an input is a list of words or of rows of features."""
+        if self.is_task:
+            return self._encoder is None
+        first = self.model.steps[0][1] if hasattr(self.model, "steps") else self.model
+        words = hasattr(first, "columns_") or getattr(first, "tokens_", None) is not None
+        return words or getattr(first, "features_", None) is not None
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """Names of labels, classes, items or symbols as text; none if outputs have none."""
+        if self.kind == "ranking" and self.is_task and self.model.targets_:
+            return [str(name) for name in self.model.targets_]
+        for attribute in ("symbols_", "items_", "labels_"):
+            names = getattr(self.space, attribute, None)
+            if names is not None:
+                return [_text(name) for name in names]
+        names = self.space.part_names()
+        return [] if names is None else [_text(name) for name in names]
+
+    def losses(self) -> list[str]:
+        """Losses that the model can predict for without being fitted again, its own first."""
+        own = getattr(self.learner, "loss_", None)
+        if not takes_loss(self.learner):
+            return [] if own is None else [loss_name(own)]
+        return [name for name in usual_losses(self.learner) if self._predicts_for(name)]
+
+    def _predicts_for(self, loss: str) -> bool:
+        learner = self.learner
+        if not hasattr(learner, "possible_risks") or loss == loss_name(learner.loss_):
+            return True
+        try:
+            learner.possible_risks(np.zeros(1), loss=loss)
+        except (ValueError, TypeError, NotImplementedError):
+            return False
+        return True
+
+    def constraints(self) -> list[str]:
+        """What outputs can be restricted by in a prediction."""
+        if "restrict" not in signature(self.learner.predict).parameters:
+            return []
+        known = getattr(self.space, "restrict", None)
+        return [] if known is None else list(signature(known).parameters)
+
+    def can(self, ability: str) -> bool:
+        """Whether the model has an ability: "decode", "marginals", "kbest", "explain", "risk",
+        "threshold" or "level".
+        """
+        if ability not in self._tried:
+            self._tried[ability] = why_not(self, ability) is None and self._works(ability)
+        return self._tried[ability]
+
+    def _works(self, ability: str) -> bool:
+        """Whether a made-up row is answered: some spaces, losses and smoothers cannot."""
+        from skstruct.serving.answers import answer
+
+        if ability not in ("decode", "marginals", "kbest", "explain"):
+            return True
+        try:
+            answer(ability, self, self.inputs(self.example_rows(1)))
+        except (ValueError, TypeError, NotImplementedError, AttributeError):
+            return False
+        return True
+
+    # ------------------------------------------------------------------ rows
+    def inputs(self, rows: Any) -> Any:
+        """Rows as the learner takes them.
+
+        Parameters
+        ----------
+        rows : list of dictionaries, list of lists, DataFrame, table of pyarrow, or sentences
+            Names of columns as in training; lists have the order of training.
+
+        Raises
+        ------
+        ValueError
+            That names row and column.
+        """
+        if isinstance(rows, list) and not rows:
+            raise ValueError("There are no rows: give at least one.")
+        if self.of_sequences:
+            rows = words_of(rows)
+            read = self.model.inputs if self.is_task else self._steps
+            return read(rows)
+        if self._encoder is not None:
+            return self._encoded(rows)
+        texts = hasattr(self.model, "steps")  # whose first step may read them
+        return self._steps(array_of(rows, self._names, self._width, texts))
+
+    def _encoded(self, rows: Any) -> Any:
+        encoder = self._encoder
+        if isinstance(rows, list) and not isinstance(rows[0], Mapping):
+            rows = with_names(rows, encoder.names_)
+        rows = dated(rows, encoder.others_)
+        table = quick_table(rows, encoder)
+        if self.is_task:
+            return self.model.inputs(rows) if table is None else encoder.transform(table)
+        return self._steps(rows if table is None else table)
+
+    def _steps(self, rows: Any) -> Any:
+        """What the last step of a pipeline takes; a learner takes rows as they are."""
+        if not hasattr(self.model, "steps") or len(self.model) == 1:
+            return rows
+        return self.model[:-1].transform(rows)
+
+    @property
+    def _width(self) -> int | None:
+        first = self.model.steps[0][1] if hasattr(self.model, "steps") else self.model
+        return getattr(first, "n_features_in_", None)
+
+    def example_rows(self, n: int = 1) -> list[Any]:
+        """Made-up rows as JSON has them: names of training, and numbers about its means."""
+        from skstruct.serving.examples import example_rows
+
+        return example_rows(self, n)
+
+
+def _text(name: Any) -> str:
+    """A name of an output; an edge by its ends."""
+    if isinstance(name, tuple):
+        return " → ".join(map(str, name))
+    return str(name)
