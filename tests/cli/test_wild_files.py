@@ -82,13 +82,14 @@ def test_a_conll_file_holds_one_prediction_for_every_token(run, tagged):
 
 
 @pytest.mark.parametrize(
-    "ending", ["arff", "svm", "libsvm.gz", "conll", "conllu", "data", "xlsx", "parquet.gz"]
+    "ending",
+    ["arff", "svm", "libsvm.gz", "conll", "conllu", "data", "xlsx.gz", "xls", "parquet.gz"],
 )
 def test_endings_that_cannot_hold_predictions_are_refused(run, fit, ending):
     fit("-q", write("train.csv", "x,y", *["0,p", "1,q"] * 4))
     err = run("predict", "m.model", "train.csv", "-o", f"out.{ending}", code=2).err
     assert f".{ending.split('.')[0]}" in err
-    assert ".csv" in err or ending == "parquet.gz"
+    assert ".csv" in err or ending in ("parquet.gz", "xlsx.gz")
     assert not Path(f"out.{ending}").exists()
 
 
@@ -270,7 +271,7 @@ def test_conll_u_is_read(run):
     for name in ("es.conllu", "es.txt"):
         Path(name).write_text(CONLLU, encoding="utf-8")
         data = read_data(name)
-        assert (data.format, data.task) == ("conll", "sequence")
+        assert (data.format, data.task) == ("conllu", "sequence")
         assert data.inputs == [[("vamos",), ("nos",), ("a",), ("el",), ("mar",)], [("#",), ("on",)]]
         assert data.outputs == [("VERB", "PRON", "ADP", "DET", "NOUN"), ("SYM", "ADV")]
         summary = json.loads(run("data", "check", name, "--json").out)

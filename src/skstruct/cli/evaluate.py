@@ -58,7 +58,8 @@ def evaluate(
 
     A model that can, predicts anew for every loss ("aimed"). Where parts of the outputs in DATA are
     missing, losses are those on what is known; "least" and "most" are the ends of the mean over
-    all rows, whatever the rest is.
+    all rows, whatever the rest is. Of tags there are shares of tokens and sentences that are
+    right, and precision, recall and F1 of chunks where tags are IOB1, IOB2, IOBES or BILOU.
     """
     from skstruct.cli.models import open_model, read_labelled, training_remark
     from skstruct.cli.options import check_loss, check_restrict
@@ -83,6 +84,11 @@ def evaluate(
         task_model.learner_, X, y, losses=named, restrict=constraints, n_bootstrap=bootstrap,
         level=level, missing="bounds",
     )  # fmt: skip
+    tags = None
+    if task_model.task_ == "sequence":
+        from skstruct.cli.tags import as_record, print_tags, tag_estimates
+
+        tags = tag_estimates(task_model, X, y, constraints, bootstrap, level)
     unknown = estimates[0].unknown if estimates else ""
     ends = ("lower", "upper") if unknown else ()
     columns = ("loss", "mean", "low", "high", "baseline", *ends, "aimed")
@@ -92,12 +98,15 @@ def evaluate(
         known: dict[str, Any] = {} if seen is None else {"rows_of_training": seen.n_seen}
         known |= {"left_out": costly} if costly else {}
         known |= {"unknown": unknown} if unknown else {}
-        print_json({"rows": len(table), **known, "level": level, "losses": records})
+        told = {} if tags is None else {"tags": as_record(tags)}
+        print_json({"rows": len(table), **known, "level": level, "losses": records, **told})
     else:
         title = f"{table.name}, {len(table):,} rows; intervals of {100 * level:g} %"
         shown = [[*row[:-1], "yes" if row[-1] else "no"] for row in rows]
         shown_names = [{"lower": "least", "upper": "most"}.get(name, name) for name in columns]
         print_table(title, shown_names, shown, numbers=shown_names[1:-1])
+        if tags is not None:
+            print_tags(tags, len(table))
         if unknown:
             say(unknown, quiet)
 

@@ -21,6 +21,10 @@ _OPTIONS = {  # what messages call an argument is an option here
     "labels_file": "--labels-file FILE",
     "id_column": "--id-column NAME",
     "skip_unlabelled": "--skip-unlabelled",
+    "sheet": "--sheet NAME",
+    'encoding="latin-1"': "--encoding latin-1",
+    'encoding="cp1252"': "--encoding cp1252",
+    'encoding="utf-16"': "--encoding utf-16",
 }
 _ROW = re.compile(r"\bY\[(\d+)\]|\brow (\d+)\b")
 
@@ -76,6 +80,11 @@ def one_line(error: Any) -> str:
     text = " ".join(str(error).split()) or type(error).__name__
     if not hasattr(error, "column"):  # messages for Python count from 0, people from 1
         text = _ROW.sub(lambda found: f"row {int(found[1] or found[2]) + 1}", text)
+    return with_options(text)
+
+
+def with_options(text: str) -> str:
+    """A message for Python with the options of the command line."""
     for argument, option in _OPTIONS.items():
         text = text.replace(f"({argument})", f"({option})")
     return text

@@ -107,11 +107,13 @@ def _read(
     from skstruct.cli.options import check_format, tell_remarks
     from skstruct.cli.terminal import say
     from skstruct.datasets.blocks import has_blocks
+    from skstruct.datasets.encodings import text_path
 
     check_format(reading["format_"])
     with bad_data():
-        able = has_blocks(path, reading["format_"])
-        large = able and is_large(path, reading["format_"])
+        source = text_path(path, reading["encoding"])
+        able = has_blocks(source, reading["format_"])
+        large = able and is_large(source, reading["format_"])
     if block_rows is not None and not able:
         raise click.UsageError("--block-rows is of CSV and Parquet files; others have no blocks.")
     if not (large or block_rows is not None):
@@ -149,6 +151,7 @@ def _blocks(path: str, reading: dict[str, Any], block_rows: int | None, quiet: b
         return TrainingBlocks(
             path, options, format=reading["format_"], rows=block_rows or 10_000,
             first=reading["first"], watch=watched_passes(path, quiet),
+            encoding=reading["encoding"] or "utf-8",
         )  # fmt: skip
 
 

@@ -12,10 +12,11 @@ LARGE = 1 << 25  # bytes of a table: beyond, rows are read in blocks where they 
 MEMORY = "4GB"
 _LOOKED_AT = 1 << 20  # bytes of text that tell how many cells there are
 _COPIES = 32  # bytes for each number of a table: as it is read, chosen, encoded and learned from
+_XML = 6  # bytes for each byte of the sheets of an Excel file, unpacked
 _WORDS = 300  # bytes for each word of a sentence and its features
 
 
-def is_large(path: str, format_name: str | None) -> bool:
+def is_large(path: str | Path, format_name: str | None) -> bool:
     """Whether a file that has blocks of rows is read so without being asked."""
     from skstruct.datasets.blocks import has_blocks
 
@@ -29,7 +30,7 @@ def _table_bytes(path: Path) -> Any:
     return int(path.stat().st_size * _unpacked_share(path)[0])
 
 
-def check_memory(path: str, format_name: str | None, memory: str | None) -> None:
+def check_memory(path: str | Path, format_name: str | None, memory: str | None) -> None:
     """Refuse a file that would take more memory than allowed when it is read as a whole.
 
     Parameters
@@ -39,6 +40,7 @@ def check_memory(path: str, format_name: str | None, memory: str | None) -> None
     """
     from skstruct._arrays.memory import parse_memory
     from skstruct.cli.exit_codes import bad_data
+    from skstruct.datasets.encodings import text_path
     from skstruct.datasets.reading import find_format
 
     try:
@@ -46,7 +48,7 @@ def check_memory(path: str, format_name: str | None, memory: str | None) -> None
     except ValueError as error:
         raise click.UsageError(f"--memory: {error}") from None
     with bad_data():
-        chosen = find_format(Path(path), format_name)[0].name
+        chosen = find_format(text_path(path), format_name)[0].name
     needed = _needed(Path(path), chosen)
     if needed > most:
         raise click.ClickException(
@@ -60,12 +62,16 @@ def check_memory(path: str, format_name: str | None, memory: str | None) -> None
 def _needed(path: Path, format_name: str) -> Any:
     if format_name == "parquet":
         return _parquet_cells(path) * _COPIES
+    if format_name == "excel":
+        from skstruct.datasets.formats.excel import unpacked_bytes
+
+        return unpacked_bytes(path) * _XML
     share, text = _unpacked_share(path)
     if not text:
         return 0
     n_cells = sum(text.count(mark) for mark in (b",", b";", b"\t", b" ", b"\n"))
     cells = path.stat().st_size * share * n_cells / len(text)
-    return int(cells * (_WORDS if format_name in ("conll", "letters") else _COPIES))
+    return int(cells * (_WORDS if format_name in ("conll", "conllu", "letters") else _COPIES))
 
 
 def _parquet_cells(path: Path) -> Any:

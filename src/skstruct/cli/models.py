@@ -56,7 +56,7 @@ def training_remark(model: Any, data: Any, quiet: bool) -> Any:
     found = model.overlap(data)
     if found is None or not found.is_remarkable:
         return None
-    say(f"{data.name}: {found}", quiet)
+    say(f"Warning: {data.name}: {found}", quiet)
     return found
 
 
@@ -83,7 +83,8 @@ def read_input_blocks(model: Any, path: Any, options: dict[Any, Any], rows: int)
 
     known, encoder = _as_trained(model, options), model.encoder_
     like = Table(encoder.names_, encoder.values_, np.empty((0, len(encoder.names_))))
-    asked = {"format": options.get("format_"), "task": model.task_, "first": options.get("first")}
+    asked = {"format": options.get("format_"), "task": model.task_, "first": options.get("first"),
+             "encoding": options.get("encoding") or "utf-8"}  # fmt: skip
     errors: list[BadData] = []
     for way in _with_and_without_ids([known, {**known, "no_outputs": True}], options):
         targets = () if way.get("no_outputs") else way["targets"] or None

@@ -92,6 +92,18 @@ def promise_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def parse_encoding(ctx: Any, option: Any, text: str | None) -> str | None:
+    """An encoding that Python knows."""
+    if text is None:
+        return None
+    from skstruct.datasets.encodings import checked_encoding
+
+    try:
+        return checked_encoding(text)
+    except ValueError as error:
+        raise click.UsageError(f"--encoding: {error}") from None
+
+
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """How a data file is read; whatever is left out is guessed from the file."""
     for option in reversed(
@@ -107,6 +119,13 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--edges-file", type=EXISTING, help="Taxonomy: a parent and a child on each line."
             ),
             click.option("--id-column", metavar="NAME", help="The column that names the rows."),
+            click.option(
+                "--encoding", metavar="NAME", callback=parse_encoding,
+                help="Of text files: latin-1, cp1252, utf-16, ...; utf-8 if left out.",
+            ),
+            click.option(
+                "--sheet", metavar="NAME", help="Of an Excel file; the first if left out."
+            ),
             click.option("--first", type=click.IntRange(1), help="So many rows of the file only."),
             click.option("--memory", metavar="SIZE", help="Most that a file which is read as a "
                          "whole may take; 4GB if left out."),
@@ -129,10 +148,12 @@ def read_file(path: str, options: dict[Any, Any], *, quiet: bool, no_outputs: bo
     from skstruct._arrays.progress import working
     from skstruct.cli.exit_codes import bad_data
     from skstruct.cli.memory import check_memory
+    from skstruct.datasets.encodings import text_path
     from skstruct.datasets.reading import read_data
 
     check_format(options.get("format_"))
-    check_memory(path, options.get("format_"), options.get("memory"))
+    encoding = options.get("encoding") or "utf-8"
+    check_memory(text_path(path, encoding), options.get("format_"), options.get("memory"))
     targets = () if no_outputs else tuple(options.get("targets") or ()) or None
     with bad_data(), working(f"reading {path}"):
         data = read_data(
@@ -145,6 +166,8 @@ def read_file(path: str, options: dict[Any, Any], *, quiet: bool, no_outputs: bo
             id_column=options.get("id_column"),
             nominal=options.get("nominal", ()),
             skip_unlabelled=bool(options.get("skip_unlabelled")),
+            encoding=encoding,
+            sheet=options.get("sheet"),
         )
     tell_remarks(data, quiet)
     first = options.get("first")
@@ -153,10 +176,11 @@ def read_file(path: str, options: dict[Any, Any], *, quiet: bool, no_outputs: bo
 
 def tell_remarks(data: Any, quiet: bool) -> None:
     """What was guessed and changed on reading, on stderr."""
+    from skstruct.cli.exit_codes import with_options
     from skstruct.cli.terminal import say
 
     for remark in data.remarks:
-        say(f"{data.name}: {remark}", quiet)
+        say(f"{data.name}: {with_options(remark)}", quiet)
 
 
 def check_format(name: Any) -> None:

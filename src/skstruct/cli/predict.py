@@ -38,6 +38,7 @@ class Part:
     index: tuple[Any, ...] | None
     start: int
     inputs: list[Any] | None = None  # words as the file has them
+    layout: list[Any] | None = None  # and its lines
 
 
 @dataclass(frozen=True)
@@ -77,15 +78,18 @@ def inputs_of(
     from skstruct.cli.models import read_input_blocks, read_inputs
     from skstruct.cli.options import check_format
     from skstruct.datasets.blocks import has_blocks
+    from skstruct.datasets.encodings import text_path
     from skstruct.tasks import TableEncoder
 
     check_format(options.get("format_"))
     with bad_data():
-        in_blocks = has_blocks(path, options.get("format_"))
+        in_blocks = has_blocks(text_path(path, options.get("encoding")), options.get("format_"))
     if not (in_blocks and isinstance(model.encoder_, TableEncoder)) or _by_row(model, constraints):
         table, X = read_inputs(model, path, options)
         words = table.inputs if isinstance(table.inputs, list) else None
-        return Inputs([Part(X, table.index, 0, words)], len(table), lambda: None, True)
+        return Inputs(
+            [Part(X, table.index, 0, words, table.layout)], len(table), lambda: None, True
+        )
     blocks = read_input_blocks(model, path, options, rows or _rows(model, explain))
     is_little = os.path.isfile(path) and os.path.getsize(path) < LITTLE
     return Inputs(_parts(model, path, blocks), blocks.n_rows, blocks.share, is_little)
@@ -161,17 +165,18 @@ def write_predictions(
         Of :mod:`skstruct.cli.beside`: each makes columns from inputs and predictions of a block.
     """
     from skstruct.cli.beside import with_columns
-    from skstruct.cli.predictions import opened, predictions, widest
+    from skstruct.cli.predictions import TOKENS, opened, predictions, widest
     from skstruct.cli.terminal import rows_bar, watched
     from skstruct.streaming.pipeline import overlapped
 
     if hasattr(model.learner_, "verbose"):
         model.learner_.verbose = 0  # one bar is enough
+    of_tokens = style.kind in TOKENS
 
     def decide(part: Any) -> Any:
         found = predictions(model, part.X, part.index, *asked, start=part.start)
         found = with_columns(found, [column for make in beside for column in make(part.X, found)])
-        return replace(found, inputs=part.inputs) if style.kind == "conll" else found
+        return replace(found, inputs=part.inputs, layout=part.layout) if of_tokens else found
 
     def decided() -> Any:
         if inputs.is_little:
@@ -217,7 +222,7 @@ ALONE = {  # options that cannot be given with others, and why
     ),
 }
 IN_ROWS = {  # what a file of tokens and tags has no room for
-    "--kbest", "--risk", "--explain", "--marginals", "--level", "--abstain",
+    "--kbest", "--risk", "--explain", "--level", "--abstain",
 }  # fmt: skip
 
 
@@ -227,7 +232,9 @@ def check_together(given: set[str], style: Any) -> None:
         wrong = sorted(given & others) if option in given else []
         if wrong:
             raise click.UsageError(f"{why}: leave {', '.join(wrong)} out.")
-    if style.kind == "conll" and given & IN_ROWS:
+    from skstruct.cli.predictions import TOKENS
+
+    if style.kind in TOKENS and given & IN_ROWS:
         raise click.UsageError(
             "A CoNLL file holds one tag for every token: leave "
             f"{', '.join(sorted(given & IN_ROWS))} out."
@@ -239,8 +246,8 @@ def check_together(given: set[str], style: Any) -> None:
 @click.argument("data", type=DATA)
 @click.option(
     "-o", "--output",
-    help="File to write, whole or not at all: .csv, .tsv, .jsonl, .parquet, or .conll for tags "
-         "of words; CSV on stdout if left out.",
+    help="File to write, whole or not at all: .csv, .tsv, .jsonl, .xlsx, .parquet, or .conll and "
+         ".conllu for tags of words; CSV on stdout if left out.",
 )  # fmt: skip
 @loss_option
 @restrict_option
@@ -294,7 +301,7 @@ def predict(
     """
     from skstruct.cli.models import open_model
     from skstruct.cli.options import check_loss, check_restrict, check_writable
-    from skstruct.cli.predictions import style_for
+    from skstruct.cli.predictions import TOKENS, style_for
     from skstruct.cli.promises import makers_for
 
     if output is not None:
@@ -313,7 +320,7 @@ def predict(
     }  # fmt: skip
     asked_for = {name for name, value in given.items() if value is not None and value is not False}
     check_together(asked_for, style)
-    one_each = kbest is None and style.kind != "conll"
+    one_each = kbest is None and style.kind not in TOKENS
     columns = makers_for(task_model, given, in_rows=one_each, quiet=quiet)
     inputs = inputs_of(task_model, data, reading, constraints, block_rows, explain)
     options = {"loss": loss, "restrict": constraints, "threshold": threshold}

@@ -27,6 +27,7 @@ from skstruct.datasets.files import bare_name, packing
 from skstruct.datasets.formats.cells import NUMBERS, ONE_NAME, ranked_items, write_cell
 from skstruct.datasets.formats.columns import harmless
 from skstruct.datasets.formats.conll import write_conll
+from skstruct.datasets.formats.conllu import write_conllu
 from skstruct.datasets.formats.parquet import need_pandas
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.contracts import Decoded
@@ -52,8 +53,8 @@ class Predictions:
         The largest distance to a bound, and what is no distance.
     widest_row : int
         Where the gap is, counted from 0 in the whole file.
-    inputs : list or None
-        Words of the sentences, for a file of tokens and tags.
+    inputs, layout : list or None
+        Words of the sentences, for a file of tokens and tags, and their lines as they came.
     separator, raw_cells : of a CSV file
     beside : dict
         How further columns are written, by name; see :class:`skstruct.cli.beside.Beside`.
@@ -68,6 +69,7 @@ class Predictions:
     widest_row: int
     tolerance: float
     inputs: list[Any] | None = None
+    layout: list[Any] | None = None
     separator: str = ","
     raw_cells: bool = False
     beside: dict[str, Any] = field(default_factory=dict)
@@ -88,10 +90,16 @@ class Predictions:
             return bool(self.beside[column].names)
         return column == "prediction" or (column == "row" and self.named)
 
-    def write_tokens(self, file: Any) -> None:
-        """Words, each with its predicted tag, as CoNLL has them."""
-        tags = [row[self.columns.index("prediction")] for row in self.rows]
-        write_conll(Dataset("predictions", "conll", "sequence", self.inputs or [], tags), file)
+    def write_tokens(self, file: Any, kind: str) -> None:
+        """Words, each with its predicted tag, as CoNLL or CoNLL-U has them."""
+        cells = dict(self.by_column())
+        tags, sure = list(cells["prediction"]), cells.get("confidence")
+        texts = (
+            None if sure is None else [self.cells("confidence", [row])[0].split() for row in sure]
+        )
+        words = self.inputs or []
+        data = Dataset("predictions", kind, "sequence", words, tags, layout=self.layout)
+        (write_conllu if kind == "conllu" else write_conll)(data, file, texts)
 
     def by_column(self) -> Any:
         """Names of the columns, each with its values."""
@@ -253,19 +261,22 @@ def _voices(learner: Any, X: Any, n: int, options: Any) -> Any:
 
 SUFFIXES = {  # by the ending of a file name
     "parquet": (".parquet", ".pq"),
+    "excel": (".xlsx",),
     "json": (".json", ".jsonl", ".ndjson"),
     "conll": (".conll", ".iob", ".bio"),
+    "conllu": (".conllu",),
     "csv": (".csv", ".tsv"),
 }
+TOKENS = ("conll", "conllu")  # one line for every word
 OTHERS = (  # formats of tables and texts that predictions are not written as
-    ".arff", ".svm", ".libsvm", ".svmlight", ".data", ".conllu", ".xml", ".html", ".xls", ".xlsx",
+    ".arff", ".svm", ".libsvm", ".svmlight", ".data", ".xml", ".html", ".xls", ".xlsm",
     ".ods", ".feather", ".npy", ".npz", ".pkl", ".h5",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Style:
-    """How predictions are written: csv, json, parquet or conll; cells as they are if raw."""
+    """How predictions are written: one of SUFFIXES; cells as they are if raw."""
 
     kind: str
     separator: str = ","
@@ -286,17 +297,19 @@ def style_for(path: Any, as_json: bool, raw_cells: bool, of_words: bool) -> Styl
     kind = next((kind for kind, endings in SUFFIXES.items() if ending in endings), None)
     if kind is None:
         kind = "conll" if of_words and ending == ".txt" and not as_json else "csv"
-    if ending in OTHERS or (kind == "conll" and not of_words):
-        tags = " Tags of words are written as .conll, too." if of_words else ""
+    if ending in OTHERS or (kind in TOKENS and not of_words):
+        tags = " Tags of words are written as .conll or .conllu, too." if of_words else ""
         raise click.UsageError(
             f"{path}: a file with the ending {ending} does not hold these predictions. They are "
-            f"written as CSV (.csv, .tsv), JSON lines (.jsonl) or Parquet (.parquet).{tags}"
+            "written as CSV (.csv, .tsv), JSON lines (.jsonl), Excel (.xlsx) or Parquet "
+            f"(.parquet).{tags}"
         )
-    if kind == "parquet" and path.endswith((".gz", ".xz")):
-        raise click.UsageError(f"{path}: a Parquet file is packed within: leave .gz or .xz out.")
-    if as_json and kind == "parquet":
-        raise click.UsageError("A Parquet file holds columns: leave --json out.")
-    if as_json and kind == "conll":
+    binary = {"parquet": "A Parquet", "excel": "An Excel"}.get(kind)
+    if binary is not None and path.endswith((".gz", ".xz")):
+        raise click.UsageError(f"{path}: {binary} file is packed within: leave .gz or .xz out.")
+    if as_json and binary is not None:
+        raise click.UsageError(f"{binary} file holds columns: leave --json out.")
+    if as_json and kind in TOKENS:
         raise click.UsageError("A CoNLL file holds tokens and tags: leave --json out.")
     kind = "json" if as_json else kind
     if raw_cells and kind != "csv":
@@ -342,8 +355,9 @@ def _destination(path: Any, style: Any, hold: Any) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _file(path: Any, style: Any) -> Iterator[Any]:
-    if style.kind == "parquet":
-        with replacing(path, "wb") as file, contextlib.closing(_Parquet(file)) as writer:
+    if style.kind in BINARY:
+        kind = BINARY[style.kind]
+        with replacing(path, "wb") as file, contextlib.closing(kind(file)) as writer:
             yield writer
     else:
         with packing(path) as file:
@@ -359,8 +373,8 @@ class _Text:
     def write(self, found: Predictions) -> None:
         if self.style.kind == "json":
             found.write_json(self.file)
-        elif self.style.kind == "conll":
-            found.write_tokens(self.file)
+        elif self.style.kind in TOKENS:
+            found.write_tokens(self.file, self.style.kind)
         else:
             marks = {"separator": self.style.separator, "raw_cells": self.style.raw_cells}
             replace(found, **marks).write_csv(self.file, header=not self.begun)
@@ -409,3 +423,26 @@ def _parquet_cells(found: Any, name: str, values: Any) -> Any:
     if _parquet_type(found, name) != "string":
         return values
     return [None if v is None else cell for v, cell in zip(values, found.cells(name, values))]
+
+
+class _Excel:
+    """The cells of the CSV file in a sheet, numbers as numbers and names as text."""
+
+    def __init__(self, file: Any) -> None:
+        from skstruct.datasets.formats.excel_writing import Sheet
+
+        self.sheet, self.begun = Sheet(file), False
+
+    def write(self, found: Predictions) -> None:
+        if not self.begun:
+            self.sheet.append(found.columns)
+            self.begun = True
+        columns = [_parquet_cells(found, name, values) for name, values in found.by_column()]
+        for row in zip(*columns):
+            self.sheet.append(row)
+
+    def close(self) -> None:
+        self.sheet.close()
+
+
+BINARY: dict[str, Any] = {"parquet": _Parquet, "excel": _Excel}

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from skstruct.datasets.dataset import Dataset, Table
+from skstruct.datasets.encodings import text_path
 from skstruct.datasets.files import bare_name, stem
 from skstruct.datasets.formats.base import ReadOptions
 from skstruct.datasets.formats.columns import NumberColumn, as_table, is_missing
@@ -27,13 +28,13 @@ _READERS: dict[str, Callable[[Any], BlockSource]] = {"csv": CsvBlocks, "parquet"
 
 def has_blocks(path: Any, format: str | None = None) -> bool:
     """Whether :func:`read_blocks` reads a file: CSV, packed or not, and Parquet as it is."""
-    name = find_format(Path(path), format)[0].name
+    name = find_format(text_path(path), format)[0].name
     return name == "csv" or (name == "parquet" and bare_name(path) == Path(path).name)
 
 
 def open_source(path: Any, format: str | None = None) -> BlockSource:
     """A CsvBlocks or its like of a file that has blocks; only its header is read."""
-    return _READERS[find_format(Path(path), format)[0].name](path)
+    return _READERS[find_format(text_path(path), format)[0].name](path)
 
 
 def read_blocks(
@@ -46,6 +47,7 @@ def read_blocks(
     task: str = "classes",
     targets: tuple[Any, ...] | None = None,
     id_column: str | None = None,
+    encoding: str = "utf-8",
 ) -> Blocks:
     """Read the inputs of a CSV or Parquet file in blocks of rows.
 
@@ -63,7 +65,7 @@ def read_blocks(
         Of a block; some have fewer.
     first : int, default=None
         Stop after so many rows.
-    format, id_column : as in read_data
+    format, id_column, encoding : as in read_data
         Without an ``id_column``, a first column called ``row`` names the rows if no value comes
         twice: then the file is read twice, and values that do not increase are kept in memory.
     targets : sequence of str, default=None
@@ -94,6 +96,7 @@ def read_blocks(
     (None, ('FR', 'US')) [[90.0, 0.0], [nan, 1.0]]
     (None, ('FR',)) [[81.0, 0.0]]
     """
+    path = text_path(path, encoding)
     if not has_blocks(path, format):
         raise DataFormatError("only CSV and Parquet files are read in blocks", path=path)
     source = open_source(path, format)

@@ -6,7 +6,7 @@ sets.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,8 @@ class Dataset:
         Parts that were published with the data.
     remarks : tuple of str
         What was guessed and what was changed on reading.
+    layout : list of SentenceLines or None
+        Lines of a file of tokens as they came, to write them again with other tags.
 
     Examples
     --------
@@ -82,6 +84,7 @@ class Dataset:
     index: tuple[Any, ...] | None = None
     folds: np.ndarray | None = None
     remarks: tuple[str, ...] = ()
+    layout: list[Any] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.task not in TASKS:
@@ -122,6 +125,7 @@ class Dataset:
             outputs=_taken(self.outputs, rows),
             index=None if self.index is None else tuple(_taken(list(self.index), rows)),
             folds=_taken(self.folds, rows),
+            layout=_taken(self.layout, rows),
         )
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from skstruct._arrays.progress import working
 from skstruct._files.atomic import replacing
+from skstruct.datasets.encodings import UTF8, Transcoder, encoding_of, utf8_problem
 from skstruct.exceptions import DataFormatError, MissingDataError
 
 _OPENERS: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".gz": gzip.open}
@@ -132,10 +133,10 @@ def text_blocks(
     *,
     seen: Callable[[int], None] | None = None,
 ) -> Iterator[tuple[int, list[str]]]:
-    r"""Blocks of whole lines of a UTF-8 file, each with the number of its first line.
+    r"""Blocks of whole lines of a text file, each with the number of its first line.
 
-    Lines end in LF, CRLF or CR, which are taken off, as is a byte order mark. A file whose
-    name ends in .gz or .xz is unpacked.
+    The text is UTF-8, or of the encoding of its path (``text_path``). Lines end in LF, CRLF or CR,
+    which are taken off, as is a byte order mark. A file whose name ends in .gz or .xz is unpacked.
 
     Parameters
     ----------
@@ -215,18 +216,20 @@ def _unpacked(
     path: str | os.PathLike[str], seen: Callable[..., Any] | None
 ) -> Generator[bytes, int, None]:
     """Pieces of the file, of the length that is sent; empty at the end."""
-    size = BLOCK_BYTES
+    size, is_utf8 = BLOCK_BYTES, encoding_of(path) == UTF8
     with open_binary(path) as file, working("text", _megabytes(path), unit=" MB") as stage:
+        other = None if is_utf8 else Transcoder(file, path)
         while True:
             try:
-                piece = file.read(size)
+                piece, n_read = (file.read(size), None) if other is None else other.read(size)
             except _BROKEN_ARCHIVE as error:
                 kind = f"a damaged or incomplete {Path(path).suffix} file"
                 raise DataFormatError(f"{kind} ({error or 'out of memory'})", path=path) from None
+            n_bytes = len(piece) if n_read is None else n_read
             if seen is not None:
-                seen(len(piece))
+                seen(n_bytes)
             if stage is not None:
-                stage.advance(len(piece) / 1e6)
+                stage.advance(n_bytes / 1e6)
             size = yield piece
 
 
@@ -241,12 +244,14 @@ def _decoded(block: bytes, path: str | os.PathLike[str], number: int) -> str:
         text = block.decode("utf-8")
     except UnicodeDecodeError as error:
         line = number + block.count(b"\n", 0, error.start)
-        byte = error.start - block.rfind(b"\n", 0, error.start)
-        problem = f"byte {byte} of the line (0x{block[error.start]:02x}) is not UTF-8 text"
+        problem = utf8_problem(block, error.start)
         raise DataFormatError(problem, path=path, line=line) from None
     if "\x00" in text:
         line = number + text.count("\n", 0, text.index("\x00"))
-        raise DataFormatError("a NUL byte, which no text file holds", path=path, line=line)
+        problem = "a NUL byte, which no text file holds"
+        if text.count("\x00") * 4 > len(text):  # every second byte of letters
+            problem += '; name the encoding of the file (encoding="utf-16")'
+        raise DataFormatError(problem, path=path, line=line)
     return text.removeprefix("\ufeff") if number == 1 else text
 
 
@@ -294,10 +299,17 @@ def first_lines(path: Path, n_lines: int = 30) -> list[str]:
     """Some lines from the beginning, without their ends, to tell a format by."""
     with unpacking(path), open_binary(path) as file:
         start = file.read(_FIRST)
-    lines = re.split("\r\n|\r|\n", codecs.decode(start, "utf-8-sig", "replace"))
+    lines = re.split("\r\n|\r|\n", _beginning(start, path))
     if len(lines) > 1:  # what follows the last line end is empty, or may be cut off
         lines.pop()
     return lines[:n_lines]
+
+
+def _beginning(start: bytes, path: Path) -> str:
+    """Text of the first bytes, of which the last ones may be cut off."""
+    name = encoding_of(path)
+    text = codecs.decode(start, "utf-8-sig" if name == UTF8 else name, "replace")
+    return text.removeprefix("\ufeff")
 
 
 @contextlib.contextmanager

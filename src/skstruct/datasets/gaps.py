@@ -104,8 +104,8 @@ def _n_told(row: Any) -> int:
     return 0 if row is None else len(row.get("include", ())) + len(row.get("exclude", ()))
 
 
-def gaps_remark(n_missing: int, n_cells: int) -> str:
-    """What is said of cells of outputs that are missing.
+def gaps_remark(n_missing: int, n_cells: int, way: str = "") -> str:
+    """What is said of cells of outputs that are missing, and a ``way`` to leave them out.
 
     >>> gaps_remark(3, 12)
     '3 of 12 cells of the outputs are missing (25%): what is known is learned from.'
@@ -114,4 +114,4 @@ def gaps_remark(n_missing: int, n_cells: int) -> str:
     return (
         f"{n_missing:,} of {n_cells:,} cells of the outputs {are} missing "
         f"({n_missing / n_cells:.0%}): what is known is learned from."
-    )
+    ) + (f" Such rows can be left out ({way})." if way else "")

@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from skstruct.datasets.dataset import TASKS, Dataset
+from skstruct.datasets.encodings import encoding_of, text_path
 from skstruct.datasets.files import bare_name, first_lines, stem
 from skstruct.datasets.formats.base import Format, ReadOptions
 from skstruct.exceptions import DataFormatError
 
-WITH_EDGES_BESIDE = ("csv", "parquet", "libsvm")
+WITH_EDGES_BESIDE = ("csv", "excel", "parquet", "libsvm")
 
 
 def read_data(
@@ -25,6 +26,8 @@ def read_data(
     id_column: str | None = None,
     nominal: Iterable[str] = (),
     skip_unlabelled: bool = False,
+    encoding: str = "utf-8",
+    sheet: str | None = None,
 ) -> Dataset:
     """Read a data file.
 
@@ -60,6 +63,11 @@ def read_data(
         says. Otherwise classes, labels and numbers may be missing in part, and missing rankings,
         histograms, levels and sequences are errors. An empty cell of labels, a ranking or a
         sequence is the empty one.
+    encoding : str, default="utf-8"
+        Of text files, such as "latin-1", "cp1252" or "utf-16"; of ``labels_file`` and
+        ``edges_file``, too. A mark of byte order is taken off.
+    sheet : str, default=None
+        Of an Excel file; the first one when None.
 
     Returns
     -------
@@ -89,7 +97,7 @@ def read_data(
     The column 'labels' is taken for the output (by its name).
     The task is taken for 'labels' (a set of labels per row): the column is called 'labels'.
     """
-    path = Path(path)
+    path = text_path(path, encoding)
     if task is not None and task not in TASKS:
         raise ValueError(f"task is one of {', '.join(TASKS)}; got {task!r}.")
     targets = (targets,) if isinstance(targets, str) else targets
@@ -102,15 +110,18 @@ def read_data(
             f"files of the format {chosen.name!r} hold {', '.join(chosen.tasks)}, not {task!r}",
             path=path,
         )
+    if sheet is not None and chosen.name != "excel":
+        raise DataFormatError(f"it has no sheets, such as {sheet[:60]!r} (sheet)", path=path)
     taxonomy, noted = edges_beside(path, chosen, task, edges_file)
     options = ReadOptions(
         task=task,
         targets=None if targets is None else tuple(targets),
-        labels_file=None if labels_file is None else Path(labels_file),
+        labels_file=None if labels_file is None else text_path(labels_file, encoding),
         edges_file=taxonomy,
         id_column=id_column,
         nominal=tuple(nominal),
         skip_unlabelled=skip_unlabelled,
+        sheet=sheet,
     )
     data = chosen.read(path, options)
     remarks = (format_remark(data.format),) if guessed else ()
@@ -130,6 +141,7 @@ def find_format(path: Path, name: str | None) -> tuple[Format, bool]:
         return by_name[name], False
     if path.is_dir():  # of Parquet files, or refused by its reader
         return by_name["parquet"], True
+    refuse_other_tables(path)
     lines = first_lines(path)
     for format in FORMATS:
         if format.sniff(bare_name(path), lines):
@@ -140,6 +152,25 @@ def find_format(path: Path, name: str | None) -> tuple[Format, bool]:
         f"the format cannot be recognized from the first lines; name it: {', '.join(by_name)}",
         path=path,
     )
+
+
+OTHER_TABLES = {
+    ".xls": "an old Excel file",
+    ".xlsb": "a binary Excel file",
+    ".ods": "a table of OpenDocument",
+    ".numbers": "a table of Numbers",
+}
+
+
+def refuse_other_tables(path: Path) -> None:
+    """Spreadsheets that are not read are known by their endings."""
+    kind = OTHER_TABLES.get(path.suffix.lower())
+    if kind is not None:
+        raise DataFormatError(
+            f"{kind}, which is not read: save it as .xlsx or .csv in a spreadsheet program, as "
+            "`libreoffice --headless --convert-to xlsx FILE` does",
+            path=path,
+        )
 
 
 def format_remark(name: str) -> str:
@@ -156,7 +187,7 @@ def edges_beside(
     """The taxonomy given, or found beside a table whose task may be a hierarchy."""
     beside = path.with_name(stem(path) + ".edges")
     if edges_file is not None:
-        return Path(edges_file), ()
+        return text_path(edges_file, encoding_of(path)), ()
     if chosen.name in WITH_EDGES_BESIDE and task in (None, "hierarchy") and beside.is_file():
         return beside, (f"The taxonomy is that of {beside.name}.",)
     return None, ()

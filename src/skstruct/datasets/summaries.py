@@ -320,7 +320,7 @@ class OutputSummary:
             n = self.n_cells // len(self.names)
             raise fail(f"{why}; {unlabelled_message(n)}", row, name)
         if self.n_gaps:
-            return [gaps_remark(self.n_gaps, self.n_cells)]
+            return [gaps_remark(self.n_gaps, self.n_cells, "skip_unlabelled")]
         if not self.n_missing:
             return []
         if not skip:

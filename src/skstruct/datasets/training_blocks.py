@@ -4,13 +4,13 @@
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from skstruct.datasets.blocks import ROWS, Blocks, has_blocks, open_source
 from skstruct.datasets.dataset import Dataset, Table
+from skstruct.datasets.encodings import text_path
 from skstruct.datasets.files import stem
 from skstruct.datasets.formats.base import ReadOptions
 from skstruct.datasets.formats.columns import TextColumn
@@ -69,15 +69,16 @@ class TrainingBlocks:
         rows: int = ROWS,
         first: int | None = None,
         watch: Watch | None = None,
+        encoding: str = "utf-8",
     ) -> None:
-        self.path, self.rows, self.first = Path(path), rows, first
+        self.path, self.rows, self.first = text_path(path, encoding), rows, first
         self._watch = watch or _unwatched
-        if not has_blocks(path, format):
+        if not has_blocks(self.path, format):
             raise DataFormatError("only CSV and Parquet files are read in blocks", path=path)
         chosen, guessed = find_format(self.path, format)
         edges_file, noted = edges_beside(self.path, chosen, options.task, options.edges_file)
         self._options = replace(options, edges_file=edges_file)
-        self._source = open_source(path, format)
+        self._source = open_source(self.path, format)
         self.name = stem(path)
         self.format = "csv" if isinstance(self._source, CsvBlocks) else "parquet"
         remarks = [format_remark(self.format)] if guessed else []

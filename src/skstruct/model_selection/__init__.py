@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Judging models: losses with intervals, comparisons, left-out risks, measures and scorers."""
 
+from skstruct.model_selection.chunk_measures import (
+    ChunkCounts,
+    chunk_counts,
+    chunk_f1_score,
+    chunk_scorer,
+    token_accuracy,
+)
 from skstruct.model_selection.comparison import ComparedLearner, Comparison, compare
 from skstruct.model_selection.completions import completion_bounds
 from skstruct.model_selection.decision_measures import decision_scorer, regrets, relative_regret
@@ -18,6 +25,7 @@ from skstruct.model_selection.set_measures import (
     hierarchical_precision,
     hierarchical_recall,
 )
+from skstruct.model_selection.tag_evaluation import TagEstimates, TagMeasure, evaluate_tags
 from skstruct.model_selection.tail_measures import tail_cost
 from skstruct.model_selection.top_measures import (
     label_propensities,
@@ -27,15 +35,22 @@ from skstruct.model_selection.top_measures import (
 from skstruct.solvers.thresholds import best_thresholds
 
 __all__ = [
+    "ChunkCounts",
     "ComparedLearner",
     "Comparison",
     "LossEstimate",
+    "TagEstimates",
+    "TagMeasure",
     "area_under_prc",
     "best_thresholds",
+    "chunk_counts",
+    "chunk_f1_score",
+    "chunk_scorer",
     "compare",
     "completion_bounds",
     "decision_scorer",
     "evaluate",
+    "evaluate_tags",
     "hierarchical_f",
     "hierarchical_precision",
     "hierarchical_recall",
@@ -51,4 +66,5 @@ __all__ = [
     "regrets",
     "relative_regret",
     "tail_cost",
+    "token_accuracy",
 ]

@@ -187,7 +187,7 @@ def evaluate(
     f1        0.00  without inputs 0.25
     zero_one  0.00  without inputs 0.50
     """
-    _check_level(n_bootstrap, level)
+    check_level(n_bootstrap, level)
     if missing not in ("known", "bounds"):
         raise ValueError(f'missing is "known" or "bounds"; got {missing!r}.')
     check_consistent_length(X, y)
@@ -347,7 +347,8 @@ def _baseline(model: Any, loss: Any, bound: Any, truth: Truth) -> float:
         return float("nan")
 
 
-def _check_level(n_bootstrap: int, level: float) -> None:
+def check_level(n_bootstrap: int, level: float) -> None:
+    """Refuse numbers of draws and levels that make no interval."""
     if not is_count(n_bootstrap):
         raise ValueError(f"n_bootstrap is a whole number from 1; got {n_bootstrap!r}.")
     if not 0 < level < 1:

@@ -29,6 +29,8 @@ class ReadOptions:
         own types and does not ask.
     skip_unlabelled : bool
         Whether rows without an output are left out; else they are errors.
+    sheet : str
+        Of an Excel file.
     """
 
     task: str | None = None
@@ -38,6 +40,7 @@ class ReadOptions:
     id_column: str | None = None
     nominal: tuple[str, ...] = ()
     skip_unlabelled: bool = False
+    sheet: str | None = None
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.datasets.dataset import TASKS, Dataset
+from skstruct.datasets.encodings import text_path
 from skstruct.datasets.files import stem, text_lines
 from skstruct.datasets.formats import csv_arrow, csv_compiled
 from skstruct.datasets.formats.base import Format, ReadOptions
@@ -90,7 +91,7 @@ def read_header(path: Path, separator: str) -> list[str]:
             raise DataFormatError("a column has no name", line=1, column=j + 1)
         if first[name] < j:
             raise DataFormatError(
-                f"the name {name[:60]!r} comes twice; is the header line missing?",
+                f"the name {name[:60]!r} comes twice, or there is no header line",
                 line=1,
                 column=j + 1,
             )
@@ -204,7 +205,7 @@ def read_csv(path: Path, options: ReadOptions) -> Dataset:
     DataFormatError
         Tells line and column.
     """
-    path = Path(path)
+    path = text_path(path)
     try:
         separator = find_separator(path)
         header = read_header(path, separator)
@@ -353,7 +354,7 @@ class CsvBlocks:
     n_rows: int | None = None
 
     def __init__(self, path: Any) -> None:
-        self.path = Path(path)
+        self.path = text_path(path)
         try:
             self._separator = find_separator(self.path)
             self.names = read_header(self.path, self._separator)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.datasets.dataset import Dataset, Table
+from skstruct.datasets.encodings import text_path
 from skstruct.datasets.files import read_lines, stem
 from skstruct.datasets.formats.base import Format, ReadOptions
 from skstruct.datasets.formats.csv_writing import check_table
@@ -28,7 +29,7 @@ def read_label_ranking(path: Path, options: ReadOptions) -> Dataset:
     DataFormatError
         Tells line and column.
     """
-    path = Path(path)
+    path = text_path(path)
     try:
         X, Y = _features_and_ranks([line.split(",") for line in read_lines(path)] or [[""]])
     except DataFormatError as error:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.encodings import text_path
 from skstruct.datasets.files import read_lines, stem
 from skstruct.datasets.formats.base import Format, ReadOptions
 from skstruct.exceptions import DataFormatError
@@ -27,7 +28,7 @@ def read_letters(path: Path, options: ReadOptions) -> Dataset:
     DataFormatError
         Tells the line.
     """
-    path = Path(path)
+    path = text_path(path)
     try:
         symbols, nexts, folds, pixels = _read(read_lines(path))
     except DataFormatError as error:

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from skstruct._arrays.rows import narrow_indices
 from skstruct.datasets.dataset import TASKS, Dataset, Table
+from skstruct.datasets.encodings import text_path
 from skstruct.datasets.files import stem, text_blocks, text_lines
 from skstruct.datasets.formats.arff.outputs import edges_of, with_edges
 from skstruct.datasets.formats.arff.writing import write_number
@@ -227,7 +228,7 @@ def read_libsvm(path: Path, options: ReadOptions) -> Dataset:
     DataFormatError
         Tells line and column.
     """
-    path = Path(path)
+    path = text_path(path)
     queries: list[str] = []
     X, given = read_svm(path, queries=queries)
     remarks = []

@@ -268,7 +268,7 @@ def labelled_rows(
         return None
     gaps, cells = count_gaps(columns, task)
     if not skip and task in IN_CELLS and gaps < cells:
-        remarks.append(gaps_remark(gaps, cells))
+        remarks.append(gaps_remark(gaps, cells, "skip_unlabelled"))
         return None
     n = int(missing.sum())
     first, column, why = first_without(columns, task, missing)

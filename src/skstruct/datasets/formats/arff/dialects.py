@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.datasets.dataset import TASKS, Dataset, Table
+from skstruct.datasets.encodings import text_path
 from skstruct.datasets.files import stem
 from skstruct.datasets.formats.arff.label_list import read_label_list
 from skstruct.datasets.formats.arff.outputs import edges_of, guess_task, outputs_of
@@ -38,7 +39,7 @@ def read_arff_data(path: Path, options: ReadOptions) -> Dataset:
     DataFormatError
         Tells line and column.
     """
-    path = Path(path)
+    path = text_path(path)
     table = read_arff(path)
     try:
         return _dataset(table, path, options)
@@ -68,7 +69,7 @@ def _dataset(table: ArffTable, path: Path, options: ReadOptions) -> Dataset:
         found = outputs_of(task, given, edges)
         gaps = int(np.isnan(given.data.data if sparse.issparse(given.data) else given.data).sum())
         if gaps and found["outputs"] is not None:
-            remarks.append(gaps_remark(gaps, len(given) * len(given.names)))
+            remarks.append(gaps_remark(gaps, len(given) * len(given.names), "skip_unlabelled"))
     return Dataset(
         stem(path), format_name, task, inputs, index=index, remarks=tuple(remarks), **found
     )
@@ -324,7 +325,7 @@ def label_list_for(
                 f"the list of labels names {unknown[:60]!r}, which is no attribute of this file"
             )
         return labels, edges
-    beside = _label_list_beside(Path(path))
+    beside = _label_list_beside(text_path(path))
     if beside is None:
         return None
     labels, edges = read_label_list(beside)
