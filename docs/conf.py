@@ -26,14 +26,14 @@ extensions = [
     "offline_math",
     "results_tables",
     "default_and_peers",
+    "api_pages",
 ]
 exclude_patterns = ["_build", "gallery/GALLERY_HEADER.rst", "results/*.txt"]
-templates_path = ["_templates"]
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 
-autosummary_generate = True
+autosummary_generate = False  # by docs/extensions/api_pages.py
 toc_object_entries = False  # methods would flood the side bar
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # shapes and meanings are in the docstrings
@@ -80,7 +80,7 @@ html_theme_options = {
 
 
 def skip_foreign(app, what, name, obj, skip, options):
-    """Leave out what classes inherit from scikit-learn, PyTorch and Python: it is documented there."""
+    """Leave out what classes inherit from elsewhere: it is documented there."""
     module = getattr(obj, "__module__", None) or ""
     return True if module.split(".")[0] in ("sklearn", "builtins", "torch") else None
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the pictures of the front page: predictions of small models on data that come along.
+"""Draws the pictures of the front page: predictions of small models.
+
+Data come along with the library, or are drawn here at random.
 
 Usage: python docs/scripts/card_pictures.py [FOLDER]
 """
