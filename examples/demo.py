@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Digits in a taxonomy of shapes: the main job, on data that come with scikit-learn.
+"""
+Digits in a taxonomy of shapes
+==============================
+
+The main job, on data that come with scikit-learn.
 
 Trains one model, predicts under two losses and under a constraint given at prediction
 time, and compares with one classifier per label, which knows nothing of the taxonomy.

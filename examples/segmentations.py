@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A space of one's own: segmentations of sequences, with a cost for every segment.
+"""
+A space of one's own
+====================
+
+Segmentations of sequences, with a cost for every segment.
 
 One file with public imports only: the space, two losses of it, and what makes them work with
 every learner, be restricted, checked, saved, loaded and reported. As a package of its own it would
 bring the entry point that ``docs/add_a_space.md`` shows.
-
-Usage: python examples/segmentations.py
 """
 
 from __future__ import annotations
@@ -262,6 +264,26 @@ def main():
             path = Path(folder) / "segments.skstruct"
             save_model(model, path)
             assert load_model(path).predict(X[test]) == found
+    draw(X[test][0], Y[test][0], found[0])
+
+
+def draw(series, truth, found):
+    """One series, where it is cut in truth and where the last model cuts it."""
+    import matplotlib.pyplot as plt  # for the picture only; the space needs none
+
+    plt.rcParams["font.size"] = 14
+    _, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
+    ax.bar(np.arange(1, len(series) + 1), series, color="lightsteelblue", label="seen")
+    for stops, where, color, name in (
+        (truth, 1.6, "black", "true"),
+        (found, 1.85, "tab:blue", "found"),
+    ):
+        for start, stop in pairwise([0, *stops]):
+            label = name if start == 0 else None
+            ax.plot([start + 0.6, stop + 0.4], [where] * 2, color=color, linewidth=7, label=label)
+    ax.set(xlabel="position", ylim=(min(series.min(), 0) - 0.1, 2.9))
+    ax.legend(ncols=3, loc="upper center")
+    plt.show()
 
 
 if __name__ == "__main__":

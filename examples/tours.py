@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Round trips through a town: which places a visitor sees, and in which order.
+"""
+Round trips through a town
+==========================
 
-Learns from the tours of 1,000 visitors without searching for a single one in training, compares
-with two learners that do search or smooth, and draws predictions over the truth.
-
-Usage: python examples/tours.py
+Which places does a visitor see, and in which order? ``CountingRidge`` learns from 1,000 tours
+without searching for a single one in training, beside two learners that search or smooth.
 """
 
 import time
 import warnings
-from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -23,12 +18,14 @@ from skstruct.datasets import make_tours
 from skstruct.inspection import TourDisplay
 from skstruct.spaces import Cycles
 
-OUTPUT = Path(__file__).parents[1] / "output"
-
 train = make_tours(1000, random_state=0)
 test = make_tours(500, model=train, random_state=1)
 space = Cycles(train.places, directed=False)
 print(f"{space.size():,} round trips through {len(train.places)} places")
+
+# %%
+# Three learners
+# --------------
 
 models = {
     "counting": CountingRidge(space, alpha=0.01),
@@ -48,12 +45,14 @@ for name, model in models.items():
         f"{-model.score(test.X, test.tours):.2f} edges differ on average"
     )
 
+# %%
+# A prediction over the truth
+# ---------------------------
+
+plt.rcParams["font.size"] = 14
 counting = models["counting"]
-figure, axes = plt.subplots(1, 3, figsize=(15, 5), layout="constrained")
-for ax, x, truth in zip(axes, test.X, test.tours):
-    tour = counting.predict(x[None])
-    TourDisplay.from_predictions(counting.space_, tour, train.coordinates, truth=[truth], ax=ax)
-    ax.set_axis_off()
-OUTPUT.mkdir(exist_ok=True)
-figure.savefig(OUTPUT / "tours.png", dpi=110)
-print(f"drawn: {OUTPUT / 'tours.png'}")
+figure, ax = plt.subplots(figsize=(7, 5), layout="constrained")
+tour = counting.predict(test.X[:1])
+TourDisplay.from_predictions(counting.space_, tour, train.coordinates, truth=test.tours[:1], ax=ax)
+ax.set_axis_off()
+plt.show()

@@ -37,7 +37,7 @@ class ClassifierMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
     classifiers_ : list of fitted classifiers
         One for all targets, or one for each column of ``varying_``.
     varying_ : array of the numbers of columns that are learned
-    low_, high_ : arrays of shape (len(varying_),), their two values
+    low_, high_ : arrays with a number for each of these, their two values
     constants_ : array of shape (n_targets,)
         What the other columns are.
     one_of_ : bool

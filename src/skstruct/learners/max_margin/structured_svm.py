@@ -193,7 +193,7 @@ class StructuredSVM(HingeLearner):
         A DataFrame may have names, dates and missing cells; what becomes of them is said at
         :class:`~skstruct.encoding.TableEncoder`.
 
-        Rows that do not fit into memory are read in blocks, once for each cut of a few [4]_ [5]_:
+        Rows that do not fit into memory are read in blocks, once for each cut of a few:
         Parquet files (then ``y`` and ``sample_weight`` are names of columns), functions that make
         an iterator of pairs (X, y), and every source of :mod:`skstruct.streaming` that can be read
         again, with ``kernel="linear"`` or ``n_landmarks``. The objective is that of arrays, and
