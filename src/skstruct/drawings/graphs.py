@@ -36,7 +36,7 @@ def draw_graph(scene: Scene) -> Sheet:
     sheet.hidden = sum(part.matters for part in parts) - sum(parts[e].matters for e in shown)
     chosen = graph.edges[shown] if len(shown) else np.zeros((0, 2), int)
     if space.output_kind == "parts" and len(graph.edges) <= BACKGROUND:
-        sheet.body += [_line(at, *ends, "arc") for ends in graph.edges.tolist()]
+        sheet.body += [_line(at, a, b, "arc") for a, b in graph.edges.tolist()]
     for e, (a, b) in zip(shown, chosen.tolist()):
         sheet.body.append(_edge(scene, parts[e], at, a, b, graph.directed))
     touched = {v for e, ends in zip(shown, chosen.tolist()) if parts[e].matters for v in ends}
