@@ -109,9 +109,10 @@ def as_it_came(
 ) -> str | None:
     """The text of a file of this format whose lines are known; None if it is to be made anew."""
     layout, outputs = dataset.layout, dataset.outputs
+    sentences_read: Any = dataset.inputs
     if layout is None or any(lines.format != format for lines in layout):
         return None
-    if not all(lines.holds(tokens) for lines, tokens in zip(layout, dataset.inputs)):
+    if not all(lines.holds(tokens) for lines, tokens in zip(layout, sentences_read)):
         return None
     sentences = []
     for i, lines in enumerate(layout):
