@@ -22,6 +22,14 @@ ATTRIBUTES = {
     "th": {"class"}, "td": {"class", "style"}, "details": {"open"},
     "img": {"src", "alt", "width"},
 }  # fmt: skip
+# Drawings within the page, and what they consist of; the parser writes all names small.
+DRAWING = {"svg", "title", "desc", "g", "rect", "text", "line", "path", "circle", "polygon"}
+GEOMETRY = {
+    "x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "rx", "width", "height", "d", "points",
+    "class", "role", "aria-label", "data-part", "text-anchor", "fill-opacity", "stroke-opacity",
+    "stroke-width",
+}  # fmt: skip
+SVG = GEOMETRY | {"xmlns", "viewbox", "direction"}
 ONCE = ("html", "head", "body", "title", "style", "main", "nav", "header", "link")
 STYLE = re.compile(r"(width:\d+\.\d%|background:rgba\(\d+, \d+, \d+, \d\.\d\d\))\Z")
 IMAGE = re.compile(r"data:image/(svg\+xml|png);base64,([A-Za-z0-9+/=]+)\Z")
@@ -32,8 +40,10 @@ ALIVE = """() => {
   const found = [];
   if (window.hit !== undefined) found.push('ran: ' + window.hit);
   for (const one of document.querySelectorAll('*')) {
-    if (/^(script|iframe|object|embed|base|form|svg)$/i.test(one.tagName))
+    if (/^(script|iframe|object|embed|base|form|foreignobject)$/i.test(one.tagName))
       found.push('element ' + one.tagName);
+    if (one.tagName === 'svg' && one.getAttribute('class') !== 'drawing')
+      found.push('a strange drawing');
     for (const name of one.getAttributeNames())
       if (name.startsWith('on')) found.push('attribute ' + name);
   }
@@ -49,8 +59,20 @@ class _Page(HTMLParser):
     def __init__(self):
         super().__init__(convert_charrefs=True)
         self.problems, self.text, self.counts, self.images = [], [], {}, []
+        self.drawing = False
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)  # no end that would close a drawing
+
+    def handle_endtag(self, tag):
+        self.drawing = self.drawing and tag != "svg"
 
     def handle_starttag(self, tag, attributes):
+        if tag == "svg" and dict(attributes).get("class") == "drawing":
+            self.drawing = True
+        if self.drawing:
+            self._drawn(tag, attributes)
+            return
         self.counts[tag] = self.counts.get(tag, 0) + 1
         if tag not in TAGS:
             self.problems.append(f"element {tag}")
@@ -63,6 +85,16 @@ class _Page(HTMLParser):
                 self.problems.append(f"link to {value!r}")
             elif name == "src":
                 self._image(value)
+
+    def _drawn(self, tag, attributes):
+        """An element of a drawing: shapes and words, without style."""
+        if tag not in DRAWING:
+            self.problems.append(f"element {tag} in a drawing")
+        for name, value in attributes:
+            if name not in (SVG if tag == "svg" else GEOMETRY):
+                self.problems.append(f"attribute {name} of {tag} in a drawing")
+            elif "url(" in (value or "") and name not in ("aria-label", "data-part"):
+                self.problems.append(f"{name} of {tag} reaches outside")
 
     def _image(self, value):
         match = IMAGE.match(value or "")

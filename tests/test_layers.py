@@ -19,7 +19,16 @@ LAYERS += ["solvers", "spaces", "losses"]
 LAYERS += ["rankings", "features", "kernels", "smoothing", "bounds", "sampling", "learners"]
 LAYERS += ["model_selection", "conformal", "inspection", "drawings", "datasets", "tasks"]
 LAYERS += ["persistence", "reports", "testing", "torch", "serving", "mlflow", "explorer", "cli"]
-ROOMS = ["bounds", "conformal", "datasets", "encoding", "features", "inspection", "kernels"]
+ROOMS = [
+    "bounds",
+    "conformal",
+    "datasets",
+    "drawings",
+    "encoding",
+    "features",
+    "inspection",
+    "kernels",
+]
 ROOMS += ["learners", "losses", "model_selection", "persistence", "rankings", "reports", "sampling"]
 ROOMS += ["smoothing", "spaces", "streaming", "testing", "torch"]
 

@@ -87,7 +87,7 @@ def test_learners_files_and_reports(example, rows, learner, tmp_path):
     assert load_model(tmp_path / "model").predict(X[60:]) == found
     write_report(model, X[60:], Y[60:], tmp_path / "report.html", n_examples=2)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "Parts: where errors concentrate" in page
+    assert "What it gets wrong: parts" in page
     assert "Segmentations, 15 segments" in page
     assert "0..1" in page
 

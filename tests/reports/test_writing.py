@@ -53,6 +53,8 @@ TREE = Hierarchy([("r", "a"), ("r", "b"), ("a", "c")], close=True)
 ARCS = [("s", "a"), ("a", "t", 0.9), ("s", "t")]
 SHARES = np.clip(np.abs(X[:, :1]) / 3, 0, 0.9)
 RISK = ConditionalRiskMinimizer
+EXAMPLES = "Examples, from the worst to the best"
+PROBABILITIES = "Whether its probabilities are right"
 
 CASES = {
     "classes": (RISK(), X, ["no yes"[3 * int(s) :][:3].strip() for s in SETS[:, 0]]),
@@ -146,18 +148,20 @@ def test_every_learner_and_space(name, tmp_path, quick):
     model, inputs, outputs = fitted(name)
     page = report(tmp_path / "r.html", model, inputs, outputs, data_name=name)
     found = titles(page)
-    assert found[:2] == ["What was trained on what", "Losses"]
-    assert "Timings and versions" in found
-    assert "Examples" in found
+    assert found[:2] == ["What it learned from", "How good it is"]
+    assert "Times and versions" in found
+    assert EXAMPLES in found
+    assert page.count('<svg xmlns="http://www.w3.org/2000/svg" class="drawing"') == 2
     learner = model[-1] if hasattr(model, "steps") else model
     assert f"<td>{type(learner).__name__}</td>" in page
     risky = hasattr(learner, "predict_risk") or hasattr(learner, "log_proba")
-    assert ("Estimated and realised risk" in found) == risky
-    parts = [title for title in found if re.search("concentrate|taken for|how far", title)]
+    assert ("How sure it is" in found) == risky
+    parts = [title for title in found if title.startswith("What it gets wrong")]
     assert len(parts) == (name != "candidates")
     left = page.split("Not in this report")[-1]
-    missing = {"Estimated and realised risk", "Leaving out what is uncertain", "Probabilities",
-               "How the penalty was chosen", "What is certain", "Losses", "Examples"}  # fmt: skip
+    missing = {"How sure it is", "What leaving out unsure rows gains", PROBABILITIES,
+               "How the penalty was chosen", "What it can say for certain", "How good it is",
+               EXAMPLES}  # fmt: skip
     missing -= {title.replace("smoother", "penalty") for title in found}
     assert all(f"<b>{title}</b>: " in left for title in missing)
 
@@ -276,4 +280,32 @@ def test_other_sparse_forms(tmp_path, quick):
         page = report(
             tmp_path / "r.html", model, sparse.csr_array(X).asformat(form), ["a", "b"] * 3
         )
-        assert "Examples" in titles(page)
+        assert EXAMPLES in titles(page)
+
+
+def test_rows_of_training_are_warned_of(tmp_path, quick):
+    """By the inputs that a model keeps, or by X_train; not where rows are new."""
+    warned = '<div class="warning"><b>Careful:</b> {} of {} rows were rows of training'
+    X = np.random.default_rng(3).normal(size=(40, 3))
+    y = np.where(X[:, 0] > 0, "a", "b")
+    model = ConditionalRiskMinimizer(alpha=0.1).fit(X[:20], y[:20])
+    path = tmp_path / "r.html"
+    assert warned.format(20, 20) in report(path, model, X[:20], y[:20])
+    assert warned.format(5, 10) in report(path, model, X[15:25], y[15:25])
+    assert '<div class="warning">' not in report(path, model, X[20:], y[20:])
+    other = StructuredPerceptron(LabelSets(range(3))).fit(X[:20], (X[:20] > 0).astype(int))
+    Y = (X > 0).astype(int)
+    assert '<div class="warning">' not in report(path, other, X[:20], Y[:20])  # it keeps nothing
+    page = report(path, other, X[:20], Y[:20], X_train=X[:20], y_train=Y[:20])
+    assert warned.format(20, 20) in page
+    said = ("12 of 20 rows were rows of training: so it is.", "Half of the data is made up.")
+    page = report(path, model, X[:20], y[:20], remarks=said)
+    assert [remark in page for remark in said] == [True, True]
+    assert page.count('<div class="warning">') == 2
+
+
+def test_rows_that_are_alike_by_chance_are_no_reason_to_warn(tmp_path, quick):
+    X = np.random.default_rng(0).integers(0, 2, size=(60, 2)).astype(float)
+    y = np.where(X[:, 0] > 0, "a", "b")
+    model = ConditionalRiskMinimizer(alpha=0.1).fit(X[:30], y[:30])
+    assert '<div class="warning">' not in report(tmp_path / "r.html", model, X[30:], y[30:])

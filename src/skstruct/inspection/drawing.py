@@ -25,7 +25,8 @@ def written(name: Any, most: int = 40) -> str:
     ('up�set', 'a very …', "''")
     """
     line = " ".join(str(name).split())
-    line = "".join(_visible(letter) for letter in line) or repr(str(name))
+    if not (line and line.isascii() and line.isprintable()):  # most names are
+        line = "".join(_visible(letter) for letter in line) or repr(str(name))
     return line if len(line) <= most else line[: most - 1] + "…"
 
 

@@ -107,7 +107,7 @@ class HierarchyDisplay:
         predicted = estimator.predict(X, loss=loss, restrict=restrict)
         predicted = space.validate(predicted)[0]
         truth = None if y is None else one_output(space, y)
-        shown = _most_likely(space.dag_, np.maximum(shares, predicted), max_labels)
+        shown = most_likely(space.dag_, np.maximum(shares, predicted), max_labels)
         return cls(space.dag_, space.labels_, shares, predicted, truth, shown).plot(ax)
 
     @classmethod
@@ -151,7 +151,7 @@ class HierarchyDisplay:
             shares = np.asarray(shares, dtype=np.float64).reshape(-1)
             order = order + np.clip(shares, 0, 1) / 2
         truth = None if y is None else one_output(space, y)
-        shown = _most_likely(dag, order, max_labels)
+        shown = most_likely(dag, order, max_labels)
         display = cls(dag, space.labels_, shares, certain, truth, shown, certain, possible)
         return display.plot(ax)
 
@@ -162,7 +162,7 @@ class HierarchyDisplay:
         shares = None if self.shares is None else possible_shares(self.dag, self.shares)
         self.drawn_shares_ = shares
         names = [len(written(self.labels[j], NAME)) for j in range(self.dag.n_nodes)]
-        position = _layout(self.dag, self.shown, np.maximum(0.65, 0.2 + 0.085 * np.array(names)))
+        position = hierarchy_layout(self.dag, self.shown, np.maximum(0.65, 0.2 + 0.085 * np.array(names)))
         if ax is None:
             width = 2 + 1.1 * (1 + max(x for x, _ in position.values()))
             depth = 1.2 + 1.1 * (1 - min(y for _, y in position.values()))
@@ -268,7 +268,7 @@ def possible_shares(dag: Any, shares: ArrayLike) -> np.ndarray:
     return possible
 
 
-def _most_likely(dag: Any, shares: np.ndarray, max_labels: int) -> np.ndarray:
+def most_likely(dag: Any, shares: np.ndarray, max_labels: int) -> np.ndarray:
     """The labels of largest share, with all above them, up to ``max_labels``."""
     kept: set[int] = set()
     ancestors = dag.ancestors
@@ -280,7 +280,7 @@ def _most_likely(dag: Any, shares: np.ndarray, max_labels: int) -> np.ndarray:
     return np.array(sorted(kept))
 
 
-def _layout(dag: Any, shown: np.ndarray, width: np.ndarray) -> dict[Any, Any]:
+def hierarchy_layout(dag: Any, shown: np.ndarray, width: np.ndarray) -> dict[Any, Any]:
     """Leaves side by side, parents above the middle of their children; {node: (x, y)}.
 
     A leaf takes its width, and a parent at least its own.
@@ -303,7 +303,8 @@ def _layout(dag: Any, shown: np.ndarray, width: np.ndarray) -> dict[Any, Any]:
         next_x = max(next_x, start + width[v])
         x = start + width[v] / 2 - 0.5
         if below[v]:
-            x = max(x, float(np.mean([position[child][0] for child in below[v]])))
+            middle = float(np.mean([position[child][0] for child in below[v]]))
+            x = min(max(x, middle), next_x - width[v] / 2 - 0.5)  # not into what comes beside it
         position[v] = (x, -float(dag.depth[v]))
 
     for root in sorted(nodes - first):

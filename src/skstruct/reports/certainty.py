@@ -11,7 +11,7 @@ from skstruct.reports.pages import Section, Share, Table, Text, left_out
 from skstruct.reports.probabilities import CALIBRATE
 from skstruct.solvers.marginals import nearest_on_simplex
 
-TITLE, ANCHOR = "What is certain", "certain"
+TITLE, ANCHOR = "What it can say for certain", "certain"
 ERRORS = (0.02, 0.05, 0.10)
 # Of each kind of outputs its parts, and what is asserted of them.
 PARTS = {

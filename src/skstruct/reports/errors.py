@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.drawings.parts import label_text
 from skstruct.inspection import FlowDisplay
 from skstruct.inspection.drawing import GOOD, LITERAL, axes_of
 from skstruct.reports.label_errors import (
@@ -16,7 +17,7 @@ from skstruct.reports.label_errors import (
     label_section,
     sequence_section,
 )
-from skstruct.reports.outputs import label_text, part_text
+from skstruct.reports.outputs import part_text
 from skstruct.reports.pages import Brief, Section, Share, Table, Text, left_out, number
 from skstruct.reports.pictures import picture, places_of
 from skstruct.spaces.quantities.networks import read_network
@@ -50,7 +51,7 @@ def ranking_section(subject: Any) -> Section:
     header = ["item", "and", "rows that rank both", "wrong order", "share"]
     blocks.append(Table(header, rows, "pairs, those most often wrong first", narrow=True))
     blocks.append(_items(Z, Y, names))
-    return Section("Rankings: where errors concentrate", "pairs", blocks)
+    return Section("What it gets wrong: pairs of items", "pairs", blocks)
 
 
 def pair_mistakes(Z: np.ndarray, Y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -144,7 +145,7 @@ def tour_section(subject: Any) -> Section:
         about = "Places and the ways between them, as broad as they were taken often"
         blocks.append(picture(drawn, about, "how often ways were taken: predicted | true"))
     blocks += [by_place, by_edge]
-    return Section("Places and ways: where errors concentrate", "places", blocks)
+    return Section("What it gets wrong: places and ways", "places", blocks)
 
 
 def _map(subject: Any, edges: Counts, used: np.ndarray) -> FlowDisplay:
@@ -215,8 +216,8 @@ def quantity_section(subject: Any) -> Section:
         )
     )
     blocks.append(Table(header, rows, caption))
-    title = "Arcs" if subject.kind == "flow" else "Targets"
-    return Section(f"{title}: how far off", "targets", blocks)
+    title = "arcs" if subject.kind == "flow" else "numbers"
+    return Section(f"What it gets wrong: {title}, and how far off", "targets", blocks)
 
 
 def _known_quantities(subject: Any, Z: np.ndarray, Y: np.ndarray, names: list[str]) -> Section:
@@ -239,7 +240,7 @@ def _known_quantities(subject: Any, Z: np.ndarray, Y: np.ndarray, names: list[st
     )
     caption = f"{len(names)} of them, largest errors first; an error is prediction minus truth"
     table = Table(header, rows, caption)
-    return Section("Targets: how far off", "targets", [Text(about), table])
+    return Section("What it gets wrong: numbers, and how far off", "targets", [Text(about), table])
 
 
 def _columns(outputs: np.ndarray) -> np.ndarray:
@@ -297,7 +298,7 @@ def part_section(subject: Any) -> Section:
     rows = counts.rows(names, order)
     caption = f"{len(names)} parts that occur, those with most mistakes first"
     table = Table(["part", *COUNTS_HEADER], rows, caption)
-    return Section("Parts: where errors concentrate", "parts", [Text(text), table])
+    return Section("What it gets wrong: parts", "parts", [Text(text), table])
 
 
 def part_counts(space: Any, predicted: Any, truth: Any) -> tuple[list[str], Counts]:
@@ -331,5 +332,5 @@ def error_section(subject: Any) -> Section:
     section = SECTIONS.get(subject.kind)
     if section is None:
         why = f"outputs of {type(subject.space).__name__} have no parts that a table could list."
-        return left_out("Where errors concentrate", "parts", why)
+        return left_out("What it gets wrong", "parts", why)
     return section(subject)

@@ -8,11 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.imports import is_pandas
+from skstruct.drawings import draw
 from skstruct.inspection.drawing import written
 from skstruct.learners.tokens import len_of
 from skstruct.reports.outputs import in_words
-from skstruct.reports.pages import Example, Section, Table, Text, left_out, number
-from skstruct.reports.pictures import example_picture
+from skstruct.reports.pages import Drawn, Example, Section, Table, Text, left_out, number
+from skstruct.reports.pictures import risk_curve
 from skstruct.reports.subject import row_of
 from skstruct.spaces.truth import seen_by
 
@@ -102,8 +103,8 @@ def _token(token: Any) -> str:
 # Some predictions, from the worst to the best, with what speaks for and against them.
 
 
-TITLE, ANCHOR = "Examples", "examples"
-MOST_DRAWN = 3  # examples with a picture
+TITLE, ANCHOR = "Examples, from the worst to the best", "examples"
+MOST_CHARTS = 3  # examples with a chart
 MOST_PARTS = 8  # of the output of a supporter or opponent
 MOST_VOICES = 4  # supporters, and as many opponents
 
@@ -117,8 +118,8 @@ def example_section(subject: Any) -> Section:
     explanation, why = _explained(subject, chosen)
     blocks: list[Any] = [
         Text(
-            "From the largest loss to the least. Parts that are right are blue, false ones orange, "
-            "missed ones red."
+            "What is predicted is framed, and the darker, the more probable. A star marks what is "
+            "true: it is hollow where it was missed. A cross marks what is wrong."
         )
     ]
     if why:
@@ -130,8 +131,10 @@ def example_section(subject: Any) -> Section:
                 "opponents those that push it away, by their weights."
             )
         )
+    marginals = _probabilities(subject, chosen)
     for place, i in enumerate(chosen.tolist()):
-        blocks.append(_example(subject, place, i, explanation))
+        shares = None if marginals is None else marginals[place]
+        blocks.append(_example(subject, place, i, explanation, shares))
     return Section(TITLE, ANCHOR, blocks)
 
 
@@ -152,17 +155,52 @@ def _explained(subject: Any, chosen: np.ndarray) -> tuple[Any, str]:
     learner = subject.learner
     if not hasattr(learner, "explain"):
         return None, f"{type(learner).__name__} does not weigh single training rows."
-    X = subject.inner
-    some = X.iloc[chosen] if hasattr(X, "iloc") else None
-    if some is None:
-        some = X[chosen] if hasattr(X, "shape") else [X[i] for i in chosen]
     try:
-        return learner.explain(some), ""
+        return learner.explain(_inputs(subject, chosen)), ""
     except (ValueError, NotImplementedError) as error:
         return None, str(error)
 
 
-def _example(subject: Any, place: int, i: int, explanation: Any) -> Example:
+def _inputs(subject: Any, chosen: np.ndarray) -> Any:
+    X = subject.inner
+    if hasattr(X, "iloc"):
+        return X.iloc[chosen]
+    return X[chosen] if hasattr(X, "shape") else [X[i] for i in chosen]
+
+
+def _probabilities(subject: Any, chosen: np.ndarray) -> list[np.ndarray] | None:
+    """Probabilities of the parts of each example; None where the learner has none."""
+    if not hasattr(subject.learner, "predict_marginals"):
+        return None
+    try:
+        found = subject.learner.predict_marginals(_inputs(subject, chosen))
+    except (ValueError, NotImplementedError):  # a space or smoother that has none
+        return None
+    rows = found.toarray() if hasattr(found, "toarray") else found
+    return [np.asarray(row) for row in (rows if isinstance(rows, list) else np.asarray(rows))]
+
+
+def _drawn(subject: Any, i: int, gaps: np.ndarray | None, shares: Any) -> Drawn | None:
+    """The prediction of a row in its structure, beside the truth as far as it is known."""
+    z, y = subject.predicted[i], subject.truth[i]
+    if gaps is not None:
+        y = np.where(gaps, -1 if subject.kind in ("labels", "hierarchy") else np.nan, y)
+        y = y if subject.kind in ("labels", "hierarchy", "ranking", "quantities") else None
+    words = None
+    if subject.kind == "sequence":
+        given = row_of(subject.X, i)
+        words = [_token(token) for token in given] if isinstance(given, (list, tuple)) else None
+    try:
+        made = draw(
+            subject.space, z, truth=y, marginals=shares, words=words, clickable=False,
+            coordinates=subject.options.get("coordinates"), title=f"The prediction for row {i + 1}",
+        )  # fmt: skip
+    except (ValueError, NotImplementedError):  # a space of another package
+        return None
+    return Drawn(made.svg)
+
+
+def _example(subject: Any, place: int, i: int, explanation: Any, shares: Any) -> Example:
     space = subject.space
     z, y, gaps = subject.predicted[i], subject.truth[i], _gaps(subject, i)
     y = y if gaps is None else np.where(gaps, z, y)
@@ -177,10 +215,12 @@ def _example(subject: Any, place: int, i: int, explanation: Any) -> Example:
     if subject.risks is not None:
         facts.append(("estimated risk", number(subject.risks[i])))
     facts += input_facts(subject, i)
-    pictures = []
-    if place < MOST_DRAWN and gaps is None:
-        drawn = example_picture(subject, i)
-        pictures += [] if drawn is None else [drawn]
+    pictures: list[Any] = [_drawn(subject, i, gaps, shares)]
+    if place < MOST_CHARTS and gaps is None and subject.kind == "quantities":
+        pictures.append(
+            risk_curve(subject, i) if hasattr(subject.learner, "predict_risk") else None
+        )
+    pictures = [one for one in pictures if one is not None]
     tables = [] if explanation is None else _voices(subject, place, explanation)
     return Example(f"Row {number(i + 1)}", facts, tables, pictures)
 

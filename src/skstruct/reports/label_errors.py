@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.drawings.parts import label_text
 from skstruct.inspection import HierarchyErrorsDisplay
 from skstruct.inspection.drawing import written
 from skstruct.inspection.hierarchy_errors import outline, worst_labels
-from skstruct.reports.outputs import class_numbers, label_text
+from skstruct.reports.outputs import class_numbers
 from skstruct.reports.pages import Branch, Outline, Section, Shaded, Share, Table, Text, number
 from skstruct.reports.pictures import picture
 
@@ -147,7 +148,7 @@ def class_section(subject: Any) -> Section:
         [what, *COUNTS_HEADER], counts.rows(names, order), f"{len(names)} of them, {caption}"
     )
     return Section(
-        f"{'Levels' if ordinal else 'Classes'}: what is taken for what",
+        f"What it gets wrong: {'levels' if ordinal else 'classes'} taken for others",
         "classes",
         [Text(text), by_class, confusions(table, names)],
     )
@@ -225,7 +226,7 @@ def label_section(subject: Any) -> Section:
     blocks.append(Table(["label", *COUNTS_HEADER], counts.rows(names, order), caption))
     if dag is not None and hierarchical and dag.depth.max() < MOST_LEVELS:
         blocks.append(_outline(dag, counts, names))
-    return Section("Labels: where errors concentrate", LABELS_ANCHOR, blocks)
+    return Section("What it gets wrong: labels", LABELS_ANCHOR, blocks)
 
 
 def _levels(dag: Any, counts: Counts) -> Table:
@@ -296,7 +297,7 @@ def sequence_section(subject: Any) -> Section:
     known = table if not lengths else table[:q, :q]
     shown = confusions(known, names if lengths else [*names, NOTHING])
     blocks = [Text(text), by_symbol, shown, _positions(right, inside)]
-    return Section("Symbols: where errors concentrate", "symbols", blocks)
+    return Section("What it gets wrong: symbols", "symbols", blocks)
 
 
 def _positions(right: np.ndarray, inside: np.ndarray) -> Table:

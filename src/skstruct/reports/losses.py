@@ -15,7 +15,7 @@ from skstruct.inspection.drawing import written
 from skstruct.reports.pages import Bars, Beside, Brief, Section, Share, Table, Text, left_out
 from skstruct.reports.pictures import drawn_display, picture
 
-TITLE, ANCHOR = "Losses", "losses"
+TITLE, ANCHOR = "How good it is", "losses"
 ENDS = (
     "Losses are on what is known. Least and most: the mean over all rows lies between these, "
     "whatever the rest is."
@@ -108,7 +108,7 @@ SHARES = (1.0, 0.9, 0.8, 0.7, 0.5, 0.25, 0.1)
 
 def calibration(subject: Any) -> Section:
     """Whether the model loses what it expects to."""
-    title, anchor = "Estimated and realised risk", "calibration"
+    title, anchor = "How sure it is", "calibration"
     if subject.risks is None:
         return left_out(title, anchor, subject.why_no_risks)
     calibrated = _calibrated_risks(subject)
@@ -164,7 +164,7 @@ def _whole_outputs(subject: Any) -> bool:
 
 def coverage(subject: Any) -> Section:
     """What is lost on rows of which the model is surest."""
-    title, anchor = "Leaving out what is uncertain", "coverage"
+    title, anchor = "What leaving out unsure rows gains", "coverage"
     if subject.risks is None:
         return left_out(title, anchor, subject.why_no_risks)
     drawn, shown = drawn_display(

@@ -5,18 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.inspection.drawing import written
+from skstruct.drawings.parts import label_text
 from skstruct.reports.pages import Piece, Pieces, number
 
 MOST_PIECES = 40  # of one output that are written out
-
-
-def label_text(label: Any, most: int = 60, between: str = " → ") -> str:
-    """A label, class, item or arc in words."""
-    if isinstance(label, tuple) and 2 <= len(label) <= 3:
-        ends = between.join(written(end, most // 2) for end in label[:2])
-        return ends if len(label) == 2 else f"{ends} ({written(label[2], 10)})"
-    return written(label, most)
 
 
 def class_numbers(kind: str, outputs: np.ndarray) -> np.ndarray:

@@ -34,10 +34,6 @@ def overview_section(subject: Any) -> Section:
     data = subject.options.get("data_name")
     if data is not None:
         facts.insert(0, ("data", written(data, 200)))
-    facts = [
-        *(("remark", written(said, 300)) for said in subject.options.get("remarks", ())),
-        *facts,
-    ]
     if subject.unknown:
         facts.append(("truth", subject.unknown))
     facts += [(name.rstrip("_"), f"{_value(chosen)} (chosen)") for name, chosen in _chosen(learner)]
@@ -46,7 +42,7 @@ def overview_section(subject: Any) -> Section:
     given = learner.get_params(deep=False)
     parameters = [(name, _value(value)) for name, value in sorted(given.items())]
     blocks = [Facts(facts), Facts(parameters, folded=f"all {len(parameters)} parameters")]
-    return Section("What was trained on what", "overview", blocks)
+    return Section("What it learned from", "overview", blocks)
 
 
 def _chosen(learner: Any) -> Iterator[tuple[str, Any]]:
@@ -115,7 +111,7 @@ def timing_section(subject: Any) -> Section:
     versions = [(name, _version(name)) for name in PACKAGES]
     versions = [("Python", platform.python_version()), *versions]
     versions.append(("system", f"{platform.system()} {platform.machine()}"))
-    return Section("Timings and versions", "times", [Facts(rows), Facts(versions)])
+    return Section("Times and versions", "times", [Facts(rows), Facts(versions)])
 
 
 def _timings(subject: Any) -> Iterator[tuple[str, Any]]:

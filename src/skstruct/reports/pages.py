@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a report consists of: sections of tables, pictures, outlines and examples.
 
-Everything here is text and numbers. Nothing is markup: the template writes it, and escapes all
-that it is given.
+Everything here is text and numbers. Nothing is markup but drawings: the template writes it, and
+escapes all that it is given.
 """
 
 from dataclasses import dataclass, field
@@ -91,6 +91,14 @@ class Picture:
     caption: str = ""
     width: int = 0  # in pixels
     kind: str = "picture"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One prediction drawn by :mod:`skstruct.drawings`, which has escaped all names in it."""
+
+    svg: str
+    kind: str = "drawing"
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Drawings of matplotlib as images within a page, those of single predictions included."""
+"""Charts of matplotlib as images within a page."""
 
 import base64
 import io
@@ -10,14 +10,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.imports import require
-from skstruct.inspection import (
-    FlowDisplay,
-    HierarchyDisplay,
-    RankingDisplay,
-    RiskCurveDisplay,
-    SequenceDisplay,
-    TourDisplay,
-)
+from skstruct.inspection import RiskCurveDisplay
 from skstruct.reports.pages import Picture
 
 PIXELS = 96  # of an inch
@@ -88,71 +81,21 @@ def _saved(figure: Any, kind: str) -> bytes:
     return file.getvalue()
 
 
-# One prediction drawn, where there is a way to draw it.
-
-
-MOST_LABELS = 12
-MOST_POSITIONS = 30
-
-
-def example_picture(subject: Any, i: int) -> Picture | None:
-    """The prediction for one row; None where nothing is known to draw."""
-    way = WAYS.get(subject.kind)
-    if way is None or (way not in (_flow, _tour) and not hasattr(subject.learner, "predict_risk")):
+def risk_curve(subject: Any, i: int) -> Picture | None:
+    """What every number would be expected to lose as the prediction for one row; None where there
+    is no such curve.
+    """
+    if not hasattr(subject.learner, "predict_risk"):
         return None
-    try:
-        return picture(lambda: way(subject, i), f"The prediction for row {i + 1}, drawn")
-    except (ValueError, NotImplementedError):  # a space or smoother that displays do not know
-        return None
-
-
-def _truth(subject: Any, i: int) -> Any:
-    """The true output as the user wrote it."""
     y = subject.y
-    if hasattr(y, "columns"):
-        return y.iloc[[i]]
-    return y.iloc[i] if hasattr(y, "iloc") else y[i]
-
-
-def _hierarchy(subject: Any, i: int) -> HierarchyDisplay:
-    return HierarchyDisplay.from_estimator(
-        subject.learner, subject.input_of(i), y=_truth(subject, i), max_labels=MOST_LABELS
-    )
-
-
-def _ranking(subject: Any, i: int) -> RankingDisplay:
-    if len(subject.space.items_) > 16:
-        raise ValueError("too many items to draw")
-    return RankingDisplay.from_estimator(subject.learner, subject.input_of(i), y=_truth(subject, i))
-
-
-def _sequence(subject: Any, i: int) -> SequenceDisplay:
-    if (subject.truth[i] >= 0).sum() > MOST_POSITIONS:
-        raise ValueError("too many positions to draw")
-    options = {"y": _truth(subject, i), "max_symbols": MOST_LABELS}
-    return SequenceDisplay.from_estimator(subject.learner, subject.input_of(i), **options)
-
-
-def _quantities(subject: Any, i: int) -> RiskCurveDisplay:
-    return RiskCurveDisplay.from_estimator(
-        subject.learner, subject.input_of(i), y=_truth(subject, i)
-    )
-
-
-def _flow(subject: Any, i: int) -> FlowDisplay:
-    where = subject.options.get("coordinates")
-    return FlowDisplay(subject.space.network_, subject.predicted[i], subject.truth[i], where).plot()
-
-
-def _tour(subject: Any, i: int) -> TourDisplay:
-    space = subject.space
-    both = space.tours(np.stack([subject.predicted[i], subject.truth[i]]))
-    tours = [tour[tour >= 0] for tour in both]
-    display = TourDisplay(
-        space.nodes_, places_of(subject), tours[:1], tours[1:], bool(space.directed)
-    ).plot()
-    display.ax_.set_axis_off()
-    return display
+    truth = y.iloc[[i]] if hasattr(y, "columns") else y.iloc[i] if hasattr(y, "iloc") else y[i]
+    try:
+        return picture(
+            lambda: RiskCurveDisplay.from_estimator(subject.learner, subject.input_of(i), y=truth),
+            f"Expected losses of all predictions for row {i + 1}",
+        )
+    except (ValueError, NotImplementedError):  # a space or smoother that the display does not know
+        return None
 
 
 def places_of(subject: Any) -> Any:
@@ -162,13 +105,3 @@ def places_of(subject: Any) -> Any:
         return where
     angles = 2 * np.pi * np.arange(len(subject.space.nodes_)) / max(1, len(subject.space.nodes_))
     return np.column_stack([np.cos(angles), np.sin(angles)])
-
-
-WAYS = {
-    "hierarchy": _hierarchy,
-    "ranking": _ranking,
-    "sequence": _sequence,
-    "quantities": _quantities,
-    "flow": _flow,
-    "tour": _tour,
-}

@@ -11,7 +11,7 @@ from skstruct.inspection.marginals import happened_and_predicted, known_pairs
 from skstruct.reports.pages import Beside, Brief, Section, Table, Text, left_out
 from skstruct.reports.pictures import drawn_display
 
-TITLE, ANCHOR = "Probabilities", "probabilities"
+TITLE, ANCHOR = "Whether its probabilities are right", "probabilities"
 NUMBERS = ("quantities", "flow")  # kinds of outputs that have means and no probabilities
 CALIBRATE = "call calibrate(X, y) with rows that the model was not fitted to."
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from skstruct import drawings
 from skstruct._arrays.imports import require
 from skstruct._arrays.progress import track
 from skstruct._files.atomic import replacing
@@ -17,8 +18,10 @@ from skstruct.reports.losses import calibration, coverage, loss_section, search
 from skstruct.reports.overview import overview_section, timing_section
 from skstruct.reports.pages import Section, is_number, number
 from skstruct.reports.probabilities import marginals
+from skstruct.reports.seen_rows import warnings_of
 from skstruct.reports.subject import read_subject
 
+DRAWINGS = Path(drawings.__file__).parent  # where their style is
 SECTIONS = (
     overview_section,
     loss_section,
@@ -54,11 +57,12 @@ def write_report(
 ) -> Path:
     """Write one HTML file about a fitted model and its predictions on rows with known outputs.
 
-    The file holds its pictures and its style, runs no script, and opens without a network. It
+    The file holds its drawings and its style, runs no script, and opens without a network. It
     says what was trained on what, what predictions lose and where, how well the model knows
     what it will lose, what its probabilities are worth, how much of outputs is certain and how
     its penalty was chosen, and shows examples with the training rows that speak for and against
-    them. What a learner or a space does not know is left out, with the reason.
+    them. What a learner or a space does not know is left out, with the reason. Where rows were
+    rows of training, as far as the model or ``X_train`` tells, a warning stands above all.
 
     Names and texts from the data are shown as they are, never interpreted. The file replaces
     an old one only when all of it has been written.
@@ -87,7 +91,7 @@ def write_report(
     verbose : int, default=0
         Progress bar on stderr.
     remarks : sequence of str, default=()
-        What the reader must know of the data, said at the beginning.
+        What the reader must know of the data, said above all else.
 
     Returns
     -------
@@ -114,17 +118,17 @@ def write_report(
         random_state=random_state, remarks=remarks,
     )  # fmt: skip
     sections = [make(subject) for make in track(list(SECTIONS), "sections", verbose)]
-    page = render(_title(title, subject), _subtitle(subject), sections)
+    page = render(_title(title, subject), _subtitle(subject), sections, warnings_of(subject))
     with replacing(path) as file:
         file.write(page)
     return path
 
 
-def render(title: str, subtitle: str, sections: list[Section]) -> str:
+def render(title: str, subtitle: str, sections: list[Section], warnings: Sequence[str] = ()) -> str:
     """The page; everything that comes in is text, and is escaped."""
     jinja2 = require("jinja2", used_by="write_report", extra="report")
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        loader=jinja2.FileSystemLoader([Path(__file__).parent / "templates", DRAWINGS]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -135,6 +139,7 @@ def render(title: str, subtitle: str, sections: list[Section]) -> str:
     page: str = environment.get_template("report.html").render(
         title=title,
         subtitle=subtitle,
+        warnings=warnings,
         sections=[section for section in sections if not section.left_out],
         left_out=[section for section in sections if section.left_out],
     )

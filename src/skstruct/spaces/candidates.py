@@ -91,6 +91,7 @@ class Candidates(Classes):
         return read_choices(self, rows, self._read_whole, known)
 
     output_kind = "other"
+    drawn_as = "classes"
     part_words = ("label", "labels")
     parts_of = BaseSpace.parts_of
 

@@ -11,6 +11,7 @@ from scipy import sparse
 from skstruct._arrays.imports import is_networkx, is_pandas
 from skstruct.saving import savable
 from skstruct.spaces.classes import Classes
+from skstruct.spaces.common.description import DrawnGraph
 from skstruct.spaces.common.formats import (
     check_distinct,
     name_array,
@@ -92,6 +93,12 @@ class GraphNodes(Classes):
     """
 
     default_loss = "diffusion"
+    drawn_as = "node"
+
+    def drawn_graph(self) -> DrawnGraph:
+        joined = sparse.triu(self.adjacency_, 1).tocoo()
+        ends = np.column_stack([joined.row, joined.col])
+        return DrawnGraph(list(self.labels_), ends)
 
     def __init__(self, graph: Any, *, labels: Iterable[Any] | None = None) -> None:
         self.graph = graph

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a space says of its outputs: to reports, which show them, and to model files."""
 
-from collections.abc import Hashable, Sized
+from collections.abc import Hashable, Sequence, Sized
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
@@ -41,6 +41,15 @@ class Parts:
     longest: int = 60  # letters of a name
 
 
+@dataclass(frozen=True)
+class DrawnGraph:
+    """Nodes by name, and which of them are joined."""
+
+    nodes: Sequence[Any]
+    edges: np.ndarray  # positions of both ends, shape (d, 2)
+    directed: bool = False
+
+
 class DescribedOutputs:
     """Defaults of all that a space says of its outputs; a child says more."""
 
@@ -63,6 +72,24 @@ class DescribedOutputs:
         outputs that are right or wrong as a whole.
         """
         return "other"
+
+    @property
+    def drawn_as(self) -> str:
+        """What a drawing of one output shows; see :mod:`skstruct.drawings`.
+
+        The kind of outputs, unless there is more to see: "graph" for nodes joined by the parts of
+        an output, "nodes" or "node" for a graph some or one of whose nodes are in it,
+        "assignment", "states" and "wins".
+        """
+        return self.output_kind
+
+    def drawn_note(self, z: Any) -> str:
+        """What else there is to say of a canonical output below its drawing."""
+        return ""
+
+    def drawn_graph(self) -> DrawnGraph | None:
+        """The graph that outputs are drawn in; None where there is none."""
+        return None
 
     def part_names(self) -> Sized | None:
         """Names of all parts that outputs may have; None where they have none."""

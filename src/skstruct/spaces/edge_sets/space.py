@@ -14,6 +14,7 @@ from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few, list_closed_sets
+from skstruct.spaces.common.description import DrawnGraph
 from skstruct.spaces.common.formats import sorted_names
 from skstruct.spaces.common.label_graph import read_edges
 from skstruct.spaces.constraints import check_restricted, check_size
@@ -94,6 +95,11 @@ class EdgeSetSpace(IndicatorSpace):
     @property
     def labels_(self) -> tuple[Any, ...]:
         return self._table.labels
+
+    drawn_as = "graph"
+
+    def drawn_graph(self) -> DrawnGraph:
+        return DrawnGraph(self.nodes_, self.edges_, bool(self.directed))
 
     @property
     def edge_labels_(self) -> tuple[Any, ...]:

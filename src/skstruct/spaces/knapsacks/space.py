@@ -103,6 +103,12 @@ class Knapsacks(IndicatorSpace):
     def _room(self) -> np.ndarray:
         return read_capacity(self.capacity, len(self.weights_))
 
+    def drawn_note(self, z: Any) -> str:
+        """How much of each capacity is used."""
+        loads = self.weights_ @ np.asarray(z, dtype=np.float64)
+        used = [f"{load:.4g} of {room:.4g}" for load, room in zip(loads, self._room)]
+        return f"weight: {', '.join(used)}"
+
     @property
     def weights_(self) -> np.ndarray:
         """Weights of shape (m, d), a row per constraint."""

@@ -81,6 +81,7 @@ class PairwiseStates(UniformStates):
     _from_parameters = ("edges_", "learned_states_", "learned_labels_", "format_")
 
     default_loss = "hamming"
+    drawn_as = "states"
     usual_losses = ("zero_one",)
     _named_by: ClassVar = {"labels": "labels_", "states": "states_"}
     _constraints_kind = StateConstraints

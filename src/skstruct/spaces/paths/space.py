@@ -15,7 +15,7 @@ from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.spaces.base import check_k
-from skstruct.spaces.common.description import Part, Parts
+from skstruct.spaces.common.description import DrawnGraph, Part, Parts
 from skstruct.spaces.constraints import label_mask
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.paths.arcs import NAME, grid_arcs
@@ -193,6 +193,13 @@ class ShortestPaths(CountedPaths):
 
     def part_names(self) -> Sized:
         return self.labels_
+
+    drawn_as = "graph"
+
+    def drawn_graph(self) -> DrawnGraph:
+        number = {node: i for i, node in enumerate(self.nodes_)}
+        ends = [(number[tail], number[head]) for tail, head in self.labels_]
+        return DrawnGraph(self.nodes_, np.array(ends).reshape(-1, 2), directed=True)
 
     def parts_of(self, z: Any) -> Parts:
         """Arcs in order of travel."""

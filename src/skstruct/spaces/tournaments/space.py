@@ -131,6 +131,7 @@ class Tournaments(UniformTournaments):
         return SignConstraints(np.ones((1, len(self.labels_), len(self.states_)), bool))
 
     part_words = ("pair", "pairs")
+    drawn_as = "wins"
 
     def part_names(self) -> Any:
         return self.labels_
