@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = [page for page in sorted(DOCS.glob("*.md")) if "```console" in page.read_text("utf-8")]
+PAGES = [page for page in sorted(DOCS.rglob("*.md")) if "```console" in page.read_text("utf-8")]
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -42,7 +42,7 @@ def printed(run):
 
 
 @pytest.mark.subprocess
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_commands_print_what_the_page_shows(page, printed):
     for command, shown in steps(page):
         told = re.sub(r"seconds .*", "seconds ...", printed(command))

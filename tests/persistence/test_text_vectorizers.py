@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 from skstruct import ConditionalRiskMinimizer, load_model, save_model
 from skstruct.exceptions import ModelFileError
 from skstruct.persistence.state import build, state_of
+from skstruct.persistence.stored_predictions import own_rows
 
 TEXTS = ["red shoe small", "blue shoe", "red hat", "blue hat big"] * 5
 TAGS = [["shoe", "red"], ["shoe"], ["red"], []] * 5
@@ -65,3 +66,11 @@ def test_files_cannot_ask_for_endless_hashes():
     state = state_of("sklearn.HashingVectorizer", HashingVectorizer())
     with pytest.raises(ModelFileError, match="too many features"):
         build("sklearn.HashingVectorizer", {**state, "n_features": 2**25})
+
+
+@pytest.mark.parametrize("vectorizer", VECTORIZERS, ids=repr)
+def test_predictions_of_texts_are_stored_with_the_model(vectorizer):
+    pipeline = fitted(vectorizer)
+    rows = own_rows(pipeline)
+    assert all(type(row) is str for row in rows)
+    assert len(pipeline.predict(rows)) == len(rows)

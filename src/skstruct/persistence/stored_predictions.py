@@ -142,6 +142,8 @@ def own_rows(model: Any) -> Any:
     encoder = model if isinstance(model, TableEncoder) else getattr(model, "encoder_", None)
     if encoder is not None:
         return encoder.example_rows(N_ROWS, rng)
+    if hasattr(model, "build_analyzer"):  # a vectorizer of texts
+        return _texts(model, rng)
     if hasattr(model, "categories_"):
         rows = [[rng.choice(values) for values in model.categories_] for _ in range(N_ROWS)]
         return np.array(rows, dtype=object)
@@ -155,6 +157,12 @@ def own_rows(model: Any) -> Any:
     if kept is not None and kept.shape[0] >= N_ROWS and not getattr(model, "_precomputed", False):
         return kept[:N_ROWS]
     return rng.random((N_ROWS, model.n_features_in_))
+
+
+def _texts(vectorizer: Any, rng: np.random.Generator) -> list[str]:
+    """Some words that it knows, in a row; of one that hashes, any."""
+    known = sorted(getattr(vectorizer, "vocabulary_", ()))[:1000] or ["one", "two", "three"]
+    return [" ".join(map(str, rng.choice(known, length))) for length in (1, 2, 4)]
 
 
 def _tokens(reader: Any, rng: Any, length: Any) -> Any:

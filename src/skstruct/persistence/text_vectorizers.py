@@ -84,8 +84,9 @@ def _check_tfidf(vectorizer: Any) -> None:
 
 def _check_weights(transformer: Any) -> None:
     weights = getattr(transformer, "idf_", None)
-    plain = weights is None or (isinstance(weights, np.ndarray) and weights.dtype.kind == "f")
-    require(plain and np.ndim(weights) <= 1, "weights of words that are no numbers")
+    if weights is not None:
+        plain = isinstance(weights, np.ndarray) and weights.dtype.kind == "f"
+        require(plain and weights.ndim == 1, "weights of words that are no numbers")
 
 
 TEXT_STATES: dict[str, Callable[[Any], dict[Any, Any]]] = {

@@ -48,7 +48,7 @@ def _unnamed(served: Any, n: int) -> list[Any]:
     if hasattr(found, "toarray"):
         found = found.toarray()
     rows = json_value([found[i % len(found)] for i in range(n)])
-    if served.of_sequences:
+    if served.of_sequences or all(isinstance(row, str) for row in rows):
         return list(rows)
     names = [column.name for column in served.columns]
     short = [[_short(cell) for cell in row] for row in rows]
