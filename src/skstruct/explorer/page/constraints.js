@@ -43,8 +43,8 @@ function withFields(model) {
 }
 
 function kindOf(name, model) {
-  return model.constraint_kinds?.[name]
-    ?? (NUMBERS.test(name) ? "number" : FLAGS.includes(name) ? "flag" : "json");
+  if (NUMBERS.test(name)) return "number";
+  return model.constraint_kinds?.[name] ?? (FLAGS.includes(name) ? "flag" : "json");
 }
 
 function words(name) {

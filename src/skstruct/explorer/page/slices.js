@@ -38,9 +38,9 @@ export class SlicesPanel {
     this.answer = answer;
   }
 
-  #byPart({ by_part: parts = [] }) {
+  #byPart({ by_part: parts = [], part_word: word }) {
     if (!parts.length) return null;
-    const [one] = this.store.model.part_words;
+    const one = word ?? this.store.model.part_words[0];
     const filter = (part) => (this.store.model.labels.includes(part.name)
       ? () => this.#filter({ label: part.name, where: "wrong" }) : null);
     if (parts.every((part) => typeof part.mean_absolute === "number")) {
