@@ -313,17 +313,34 @@ def test_many_changes_are_few_questions_and_the_last_answer_counts(page, server)
     assert [asked["values"] for asked in server.asked[before:]] == [{"age": 10}]
 
 
-def test_stale_answers_are_dropped(page):
-    held = []
-    page.route("**/api/decide", lambda route: held.append(route))
+def test_stale_answers_are_dropped_and_a_slow_server_is_not_flooded(page):
+    held, seen = [], []
+
+    def hold(route):
+        seen.append(sorted(route.request.post_data_json["fixed"]))
+        held.append(route) if len(seen) == 1 else route.continue_()
+
+    page.route("**/api/decide", hold)
     part(page, "dog").click()
-    page.wait_for_function("() => document.querySelector('#decision[aria-busy]')")
     while not held:
         page.wait_for_timeout(10)
-    page.unroute("**/api/decide")
+    for name in ("cat", "animal"):  # both while the first one is under way
+        part(page, name).click()
+        page.wait_for_timeout(60)
+    held[0].continue_()
+    page.wait_for_selector('[aria-label="animal"].fixed-in')
+    assert seen == [['"dog"'], ['"animal"', '"cat"', '"dog"']]
+    assert chips(page) == ["dog", "cat", "animal"]
+
+
+def test_a_request_that_hangs_does_not_hold_up_the_next(page):
+    held = []
+    page.route("**/api/decide", lambda route: held.append(route), times=1)
+    part(page, "dog").click()
+    while not held:
+        page.wait_for_timeout(10)
     part(page, "cat").click()
     page.wait_for_selector('[aria-label="cat"].fixed-in')
-    held[0].abort()
     assert page.locator("#lost").is_hidden() and chips(page) == ["dog", "cat"]
 
 
