@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.drawings.parts import label_text
 from skstruct.explorer.state import Explored, Judged, name_of
 from skstruct.inspection.risks import mean_interval
-from skstruct.reports.outputs import label_text
 from skstruct.serving.abilities import QUANTITIES
 
 N_BINS = 5  # of a column of numbers
