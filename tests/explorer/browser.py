@@ -91,3 +91,19 @@ class Watched:
 def overflow(page):
     """By how many pixels a page is wider than its window."""
     return page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+
+
+def part(page, name):
+    return page.get_by_role("group").locator(f'[aria-label="{name}"]')
+
+
+def chips(page):
+    return page.locator("#chips li .name").all_inner_texts()
+
+
+def settled(page, selector, text):
+    """Waits until an element says something."""
+    page.wait_for_function(
+        "([selector, text]) => document.querySelector(selector)?.textContent.includes(text)",
+        arg=[selector, text],
+    )

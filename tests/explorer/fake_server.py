@@ -88,7 +88,8 @@ def decide(asked):
         "exact": asked["loss"] == "hamming", "prediction": text, "truth": "animal, dog",
         "loss_of_row": 2.0, "next": [{"prediction": EVIL, "value": 0.3, "difference": 0.05}],
         "supporters": [{"row": 7, "weight": 0.4, "output": EVIL, "explored": 4}],
-        "opponents": [{"row": 9, "weight": -0.1, "output": "dog", "explored": None}], "seconds": 0.0,
+        "opponents": [{"row": 9, "weight": -0.1, "output": "dog", "explored": None}],
+        "seconds": 0.0,
     }  # fmt: skip
 
 
@@ -97,7 +98,8 @@ def drawing(parts):
     groups = []
     for i, part in enumerate(parts):
         judged = {(1, 1): "right", (1, 0): "wrong", (0, 1): "missed"}.get(
-            (part["predicted"], part["true"]), "")
+            (part["predicted"], part["true"]), ""
+        )
         kinds = ["part", "predicted" * part["predicted"], judged,
                  f"fixed-{part['state']}" * bool(part["state"])]  # fmt: skip
         name, key = escape(part["name"]), escape(part["key"])
@@ -117,7 +119,8 @@ def slices():
     interval = {"n": 40, "mean": 0.5, "low": 0.3, "high": 0.7}
     return {
         "loss": "hamming", "mean": 0.67,
-        "by_part": [{"name": name, "n": 9, "missed": i, "too_many": 2} for i, name in enumerate(LABELS)],
+        "by_part": [{"name": name, "n": 9, "missed": i, "too_many": 2}
+                    for i, name in enumerate(LABELS)],
         "by_depth": [{"name": "1", **interval}, {"name": "2", **interval, "high": 1.0}],
         "by_column": [{"column": "age", "bins": [{"name": "0 to 5", **interval}]},
                       {"column": EVIL, "bins": [{"name": EVIL, **interval}]}],

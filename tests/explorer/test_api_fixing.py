@@ -103,7 +103,9 @@ def check(space, given, costs, values):
     assert holds(given, parts_in(space, decoded.outputs[0])), given
 
 
-@pytest.mark.parametrize("space", [Box().fit([[0.0, 1.0]]), Flows([("s", "t")], {"s": 1.0, "t": -1.0})])
+@pytest.mark.parametrize(
+    "space", [Box().fit([[0.0, 1.0]]), Flows([("s", "t")], {"s": 1.0, "t": -1.0})]
+)
 def test_numbers_are_neither_in_nor_out(space):
     assert space.fixable == ()
     with pytest.raises(ValueError, match="cannot be fixed in"):

@@ -6,7 +6,6 @@ import threading
 from contextlib import contextmanager
 
 import pytest
-
 from reliability.report_checks import HOW_TO_GET_ONE, find_browser
 from tests.explorer.browser import Watched, opened_browser, overflow
 from tests.explorer.page_models import STRUCTURES, fitted

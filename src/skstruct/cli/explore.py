@@ -18,12 +18,21 @@ FIRST = 10_000  # rows of a file that are explored unless --first says otherwise
               help="Of the page on this machine; 0 for one that is free.")  # fmt: skip
 @click.option("--browser/--no-browser", default=True, show_default=True,
               help="Open the page in the browser.")  # fmt: skip
+@click.option("--train", type=DATA,
+              help="The data of training, to look at rows that speak for a decision.")  # fmt: skip
 @reading_options
 @verbose_option
 @quiet_option
 @shows_progress
 def explore(
-    model: Any, data: Any, port: int, browser: bool, verbose: int, quiet: bool, **reading: Any
+    model: Any,
+    data: Any,
+    port: int,
+    browser: bool,
+    train: Any,
+    verbose: int,
+    quiet: bool,
+    **reading: Any,
 ) -> None:
     """Explore the decisions of MODEL on DATA in the browser, until Ctrl-C.
 
@@ -34,20 +43,23 @@ def explore(
     how many.
     """
     from skstruct.cli.exit_codes import bad_data
-    from skstruct.cli.models import open_model
+    from skstruct.cli.models import open_model, read_labelled
     from skstruct.cli.terminal import say
     from skstruct.explorer import make_app
     from skstruct.explorer.running import run
 
     task_model = open_model(model)
     table, y = _rows(task_model, data, reading, quiet)
+    trained = None
+    if train is not None:
+        trained = read_labelled(task_model, train, {**reading, "first": None}, quiet=True)[0].inputs
     first = reading.get("first") or FIRST
     if len(table) > first:
         say(f"{table.name}: the first {first:,} of {len(table):,} rows; more by --first.", quiet)
     with bad_data(f"{table.name}: "):
         app = make_app(
             task_model, table.inputs, y, name=task_model.about_["data"], row_names=table.index,
-            first=first,
+            X_train=trained, first=first,
         )  # fmt: skip
     run(app, port, browser)
 

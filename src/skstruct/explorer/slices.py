@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.drawings.parts import label_text
 from skstruct.explorer.state import Explored, Judged, name_of
 from skstruct.inspection.risks import mean_interval
-from skstruct.reports.outputs import label_text
 from skstruct.serving.abilities import QUANTITIES
 
 N_BINS = 5  # of a column of numbers
 MOST_VALUES = 12  # of a column of names; others are one bin
 MOST_COLUMNS = 30  # those in which the loss differs most
+STOPS = {"tour": "node"}  # parts of an output that are read as others than its columns
 DEPTH = "depth"  # what slices by depth, position or rank are asked by
 MOST_PLACES = 25  # positions or ranks; what is behind them is one bin
 
@@ -52,7 +53,7 @@ class Slices:
         said = np.isfinite(losses)
         if not said.any():
             raise ValueError("Slices are of losses: nothing is known of any true output.")
-        errors = PartErrors(self.explored, judged)
+        errors, space = PartErrors(self.explored, judged), self.explored.space
         limits = self.explored.loss_range(loss)
         whole = summed("all rows", losses[said], *limits)
         columns, inside = by_column(self.explored, losses, said, limits)
@@ -61,6 +62,7 @@ class Slices:
             "loss": loss,
             **{key: whole[key] for key in ("n", "mean", "low", "high")},
             "by_part": errors.by_name(),
+            "part_word": STOPS.get(space.output_kind, space.part_words[0]),
             "by_depth": errors.by_place(),
             "place_word": errors.word,
             "by_column": columns,

@@ -12,6 +12,7 @@ import numpy as np
 
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.progress import working
+from skstruct.drawings.parts import label_text
 from skstruct.explorer.inputs import Inputs, read_inputs
 from skstruct.explorer.recent import Recent
 from skstruct.losses import pair, resolve_loss
@@ -21,7 +22,7 @@ from skstruct.model_selection.evaluation import (
     takes_loss,
     usual_losses,
 )
-from skstruct.reports.outputs import in_words, label_text
+from skstruct.reports.outputs import in_words
 from skstruct.serving.abilities import why_not
 from skstruct.serving.constraints import constraints_for
 from skstruct.serving.served import Served

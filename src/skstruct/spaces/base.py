@@ -34,8 +34,13 @@ from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
 from skstruct.spaces.partial import PartialOutputs
 
 
-class BaseSpace(  # type: ignore[misc]  # scikit-learn has no types
-    Narrowed, DescribedOutputs, FixableParts, PartMarginals, KnownParts, BaseEstimator
+class BaseSpace(
+    Narrowed,
+    DescribedOutputs,
+    FixableParts,
+    PartMarginals,
+    KnownParts,
+    BaseEstimator,  # type: ignore[misc]  # scikit-learn has no types
 ):
     """What all spaces share: the same in every row, one embedding, learned from nothing."""
 

@@ -30,11 +30,17 @@ export async function ask(path, { body = undefined, signal = undefined } = {}) {
   );
 }
 
-/** Requests of which only the last one counts. */
+const PATIENCE = 1500; // milliseconds that a stale request may hold up the next one
+
+/**
+ * Requests of which only the last one counts. One is under way at a time, so a slow server is not
+ * flooded by a slider that is dragged: what comes meanwhile waits, and only the newest is sent.
+ */
 export class Line {
   #turn = 0;
-  #controller = null;
   #timer = 0;
+  #running = null; // the controller of the request under way
+  #waiting = null; // the request that is sent next
 
   constructor(delay = 0) {
     this.delay = delay;
@@ -45,17 +51,32 @@ export class Line {
    * came in between.
    */
   ask(path, options, answered, failed) {
-    const turn = ++this.#turn;
+    const request = { path, options, answered, failed, turn: ++this.#turn };
     clearTimeout(this.#timer);
-    this.#controller?.abort();
-    this.#timer = setTimeout(async () => {
-      this.#controller = new AbortController();
-      try {
-        const answer = await ask(path, { ...options, signal: this.#controller.signal });
-        if (turn === this.#turn) answered(answer);
-      } catch (error) {
-        if (turn === this.#turn && error.name !== "AbortError") failed(error);
-      }
-    }, this.delay);
+    this.#timer = setTimeout(() => this.#send(request), this.delay);
+  }
+
+  async #send(request) {
+    if (this.#running) {
+      const held = this.#running;
+      if (!this.#waiting) setTimeout(() => held.abort(), PATIENCE);
+      this.#waiting = request;
+      return;
+    }
+    this.#running = new AbortController();
+    const last = () => request.turn === this.#turn;
+    try {
+      const answer = await ask(request.path, { ...request.options, signal: this.#running.signal });
+      if (last()) request.answered(answer);
+    } catch (error) {
+      const known = [Refused, Lost].some((kind) => error instanceof kind);
+      if (!known && error.name !== "AbortError") throw error; // a fault of the page itself
+      if (last()) request.failed(error);
+    } finally {
+      this.#running = null;
+      const next = this.#waiting;
+      this.#waiting = null;
+      if (next) this.#send(next);
+    }
   }
 }

@@ -2,7 +2,7 @@
 // What the decision must obey: parts that are fixed, as chips, and a field for every other
 // constraint that the model's space takes.
 
-import { byId, make } from "./dom.js";
+import { byId, capital, make } from "./dom.js";
 import { keyWords, statesOf } from "./decision.js";
 import { parsed } from "./state.js";
 
@@ -18,7 +18,8 @@ export function restrictions(view, model) {
   for (const [name, text] of view.restrict) {
     const value = valueOf(text, kindOf(name, model));
     if (value === undefined) {
-      const wanted = kindOf(name, model) === "number" ? "a number" : "JSON, such as [[\"a\", \"b\"]]";
+      const number = kindOf(name, model) === "number";
+      const wanted = number ? "a number" : 'JSON, such as [["a", "b"]]';
       return { error: `${words(name)}: got ${text}. Give ${wanted}.` };
     }
     restrict[name] = value;
@@ -43,13 +44,13 @@ function withFields(model) {
 }
 
 function kindOf(name, model) {
-  return model.constraint_kinds?.[name]
-    ?? (NUMBERS.test(name) ? "number" : FLAGS.includes(name) ? "flag" : "json");
+  if (NUMBERS.test(name)) return "number";
+  return model.constraint_kinds?.[name] ?? (FLAGS.includes(name) ? "flag" : "json");
 }
 
 function words(name) {
   const text = name.replaceAll("_", " ").replace(/^max /, "largest ").replace(/^min /, "smallest ");
-  return text[0].toUpperCase() + text.slice(1);
+  return capital(text);
 }
 
 export class ConstraintsPanel {

@@ -166,7 +166,9 @@ export function changeSentence(base, answer) {
   const words = [];
   if (added.length) words.push(`now also ${list(added)}`);
   if (gone.length) words.push(`no longer ${list(gone)}`);
-  if (!words.length || !before.size) words.splice(0, 2, `${base.prediction} before, ${answer.prediction} now`);
+  if (!words.length || !before.size) {
+    words.splice(0, 2, `${base.prediction} before, ${answer.prediction} now`);
+  }
   return `Compared with the decision without changes: ${words.join("; ")}.`;
 }
 

@@ -4,7 +4,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An element with properties ("class", "on…" functions, data and aria attributes) and children. */
+/** An element with attributes, listeners (names of events with functions) and children. */
 export function make(tag, properties = {}, ...children) {
   return filled(document.createElement(tag), properties, children);
 }
@@ -49,6 +49,8 @@ export function cellText(value) {
   return typeof value === "number" ? formatted(value) : String(value);
 }
 
+export const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
 /** "1 row", "2 rows". */
 export function counted(n, [one, many]) {
   return `${n} ${n === 1 ? one : many}`;
@@ -74,7 +76,8 @@ export function bar(value, { low = null, high = null, then = 0, kind = "" } = {}
   const share = (x) => `${(100 * Math.min(1, Math.max(0, x))).toFixed(2)}%`;
   const drawn = makeSvg("svg", { class: `bar ${kind}`, "aria-hidden": "true", focusable: "false" });
   drawn.append(makeSvg("rect", { class: "track", x: 0, y: 3, width: "100%", height: 8, rx: 2 }));
-  drawn.append(makeSvg("rect", { class: "value", x: 0, y: 3, width: share(value), height: 8, rx: 2 }));
+  const own = { class: "value", x: 0, width: share(value) };
+  drawn.append(makeSvg("rect", { ...own, y: 3, height: 8, rx: 2 }));
   if (then) {
     const place = { x: share(value), width: share(then) };
     drawn.append(makeSvg("rect", { class: "then", ...place, y: 3, height: 8, rx: 2 }));

@@ -49,7 +49,8 @@ class Page {
       ? `the first ${rows} of ${model.rows_given}` : rows];
     byId("model-about").textContent = about.filter(Boolean).join(" · ");
     const loss = byId("loss");
-    fillSelect(loss, model.losses.map(({ name, title }) => [name, title ?? name]), this.store.view.loss);
+    const losses = model.losses.map(({ name, title }) => [name, title ?? name]);
+    fillSelect(loss, losses, this.store.view.loss);
     byId("loss-field").hidden = model.losses.length < 2;
     loss.addEventListener("change", () => this.store.change({ loss: loss.value }));
   }
@@ -89,7 +90,10 @@ class Page {
       values: Object.fromEntries(view.values), fixed: Object.fromEntries(view.fixed) };
     byId("decision").setAttribute("aria-busy", "true");
     this.#decisions.ask("api/decide", { body }, (answer) => this.#decided(answer, body),
-      (problem) => (problem instanceof Lost ? this.#failed(problem) : this.#refused(problem.message)));
+      (problem) => {
+        if (problem instanceof Lost) this.#failed(problem);
+        else this.#refused(problem.message);
+      });
   }
 
   #decided(answer, body) {

@@ -3,7 +3,7 @@
 // read lists rather than drawings, with the same three states.
 
 import { statesOf } from "./decision.js";
-import { byId, formatted, make } from "./dom.js";
+import { byId, capital, formatted, make } from "./dom.js";
 
 const MOST = 100;
 
@@ -32,12 +32,15 @@ export class PartsPanel {
     const search = byId("parts-search").value.trim().toLowerCase();
     const fitting = this.#parts.filter((part) => part.name.toLowerCase().includes(search));
     // What is predicted, true or fixed comes first, then the most probable.
-    const weight = (part) => 2 * (part.predicted || part.true || this.store.view.fixed.has(part.key))
-      + (part.probability ?? 0);
+    const { fixed } = this.store.view;
+    const weight = (part) =>
+      2 * (part.predicted || part.true || fixed.has(part.key)) + (part.probability ?? 0);
     const shown = [...fitting].sort((a, b) => weight(b) - weight(a)).slice(0, MOST);
     const table = byId("parts-body").parentElement;
-    table.tHead.replaceChildren(make("tr", {}, ...[this.one, "Probability", "Predicted", "True",
-      ...(this.states.length ? ["Fix"] : [])].map((text) => make("th", { scope: "col" }, text[0].toUpperCase() + text.slice(1)))));
+    const headings = [capital(this.one), "Probability", "Predicted", "True"];
+    if (this.states.length) headings.push("Fix");
+    table.tHead.replaceChildren(make("tr", {}, ...headings.map((text) =>
+      make("th", { scope: "col", class: text === "Probability" ? "number" : null }, text))));
     byId("parts-body").replaceChildren(...shown.map((part) => this.#line(part)));
     const left = fitting.length - shown.length;
     byId("parts-more").hidden = left === 0;

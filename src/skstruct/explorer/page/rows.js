@@ -2,7 +2,7 @@
 // The table of rows: search, sort, filter, pages; arrows choose another row.
 
 import { Line } from "./api.js";
-import { byId, cellText, counted, fillSelect, formatted, make } from "./dom.js";
+import { byId, capital, cellText, counted, fillSelect, formatted, make } from "./dom.js";
 
 export const PAGE = 50;
 const OF_THE_TABLE = ["search", "sort", "descending", "label", "where", "column", "bin", "depth",
@@ -33,7 +33,7 @@ export class RowsPanel {
   #fillControls() {
     const { model } = this;
     const [one] = model.part_words;
-    byId("label-word").textContent = one[0].toUpperCase() + one.slice(1);
+    byId("label-word").textContent = capital(one);
     byId("label-field").hidden = model.labels.length < 2;
     fillSelect(byId("label"), [["", "any"], ...model.labels.map((name) => [name, name])], "");
     const where = [["", "all rows"]];
@@ -134,7 +134,7 @@ export class RowsPanel {
     const { view } = this.store;
     const shown = this.#columns(view);
     byId("rows-table").tHead.replaceChildren(this.#heading(shown, view));
-    this.body.replaceChildren(...answer.rows.map((row) => this.#line_of(row, shown)));
+    this.body.replaceChildren(...answer.rows.map((row) => this.#lineOf(row, shown)));
     byId("rows-table").removeAttribute("aria-busy");
     const all = answer.total === this.model.rows;
     byId("rows-count").textContent = all
@@ -167,7 +167,7 @@ export class RowsPanel {
     shown.push([null, "Predicted", (row) => row.prediction, "text"]);
     if (model.has_truth) {
       shown.push([null, "True", (row) => row.truth ?? "–", "text"]);
-      shown.push(["loss", "Loss", (row) => formatted(row.loss), "number"]);
+      shown.push(["loss", "Loss", (row) => formatted(row.loss), "number loss"]);
     }
     if (model.can.risk) shown.push(["risk", "Risk", (row) => formatted(row.risk), "number"]);
     return shown;
@@ -182,13 +182,14 @@ export class RowsPanel {
     }));
   }
 
-  #line_of(row, shown) {
+  #lineOf(row, shown) {
     const cells = shown.map(([, , text, kind], i) => {
       if (i === 0) {
         const button = make("button", { type: "button", tabindex: "-1" }, row.name || `${row.row}`);
         return make("th", { scope: "row", class: "name" }, button);
       }
-      return make("td", { class: kind }, make("span", { class: "clip", title: text(row) }, text(row)));
+      const said = text(row);
+      return make("td", { class: kind }, make("span", { class: "clip", title: said }, said));
     });
     const wrong = this.model.has_truth && row.loss > 0;
     return make("tr", { "data-row": row.row, class: wrong ? "is-wrong" : null }, ...cells);

@@ -3,7 +3,7 @@
 // text and whose bars repeat them; a click on a name filters the rows where the server can.
 
 import { Line } from "./api.js";
-import { bar, byId, formatted, make } from "./dom.js";
+import { bar, byId, capital, formatted, make } from "./dom.js";
 
 const MOST = 12;
 
@@ -38,9 +38,9 @@ export class SlicesPanel {
     this.answer = answer;
   }
 
-  #byPart({ by_part: parts = [] }) {
+  #byPart({ by_part: parts = [], part_word: word }) {
     if (!parts.length) return null;
-    const [one] = this.store.model.part_words;
+    const one = word ?? this.store.model.part_words[0];
     const filter = (part) => (this.store.model.labels.includes(part.name)
       ? () => this.#filter({ label: part.name, where: "wrong" }) : null);
     if (parts.every((part) => typeof part.mean_absolute === "number")) {
@@ -105,7 +105,7 @@ export class SlicesPanel {
     const shown = this.#all.has(id) ? lines : lines.slice(0, MOST);
     const table = make("table", { "aria-label": title },
       make("thead", {}, make("tr", {}, ...headings.map((text, i) => make("th",
-        { scope: "col", class: i ? "number" : "text" }, text[0].toUpperCase() + text.slice(1))))),
+        { scope: "col", class: i ? "number" : "text" }, capital(text))))),
       make("tbody", {}, ...shown.map((line) => make("tr", {}, ...line))));
     const chart = make("div", { class: "chart" }, make("h3", {}, title),
       make("div", { class: "scroll" }, table));
@@ -126,7 +126,8 @@ export class SlicesPanel {
 }
 
 const errors = (part) => (part.missed ?? 0) + (part.too_many ?? 0);
-const short = (value) => (typeof value === "number" ? formatted(Number(value.toPrecision(2))) : "–");
+const short = (value) =>
+  (typeof value === "number" ? formatted(Number(value.toPrecision(2))) : "–");
 const share = (value, top) => (typeof value === "number" ? value / top : null);
 const number = (value) => make("td", { class: "number" }, formatted(value));
 

@@ -68,8 +68,7 @@ export class SupportPanel {
   }
 
   #details(answer, row) {
-    const output = typeof answer.output === "string" ? answer.output : JSON.stringify(answer.output);
-    const found = [make("p", {}, make("strong", {}, "Output "), output)];
+    const found = [make("p", {}, make("strong", {}, "Output "), cellText(answer.output))];
     if (row.explored !== null && row.explored !== undefined) {
       const go = () => {
         byId("training").close();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What if the row's values were others: a slider for every number, a list for every column of names.
+// What if the row's values were others: a slider for every number, a list for columns of names.
 
 import { byId, cellText, make } from "./dom.js";
 
@@ -46,8 +46,8 @@ export class WhatIfPanel {
     const shown = [...changed, ...fitting.filter((one) => !changed.includes(one))].slice(
       0, Math.max(MOST, changed.length));
     this.#fields = new Map();
-    const fields = model.columns.filter((one) => shown.includes(one)).map((one) => this.#field(one));
-    byId("whatif-fields").replaceChildren(...fields);
+    const ordered = model.columns.filter((one) => shown.includes(one));
+    byId("whatif-fields").replaceChildren(...ordered.map((one) => this.#field(one)));
     const left = fitting.length - shown.length;
     const hidden = model.columns_hidden ?? 0;
     const notes = [left ? `${left} more: search for a column by its name.` : "",
@@ -57,7 +57,7 @@ export class WhatIfPanel {
   }
 
   #field(column) {
-    const own = this.#cells[column.name];
+    const own = this.#cells[column.name] ?? null;
     const makeField = { number: numberField, names: namesField }[column.kind] ?? textField;
     const field = makeField(column, own, (value, step) => this.#set(column.name, value, step));
     const was = make("span", { class: "was" });
@@ -76,7 +76,8 @@ export class WhatIfPanel {
   /** Takes a value over; the row's own value is no change. */
   #set(name, value, step) {
     const values = new Map(this.store.view.values);
-    if (value === this.#cells[name] || value === null || value === "") values.delete(name);
+    const none = value === undefined || value === null || value === "";
+    if (none || value === this.#cells[name]) values.delete(name);
     else values.set(name, value);
     this.store.change({ values }, { step });
   }
@@ -133,12 +134,13 @@ function rounded(value) {
 }
 
 function namesField(column, own, set) {
-  const names = [...new Set([...(column.values ?? []), ...(own === null ? [] : [own])].map(String))];
+  const values = [...(column.values ?? []), ...(own === null ? [] : [own])];
+  const names = [...new Set(values.map(String))];
   const select = make("select", { "aria-label": column.name },
     ...(own === null ? [make("option", { value: "" }, "missing")] : []),
     ...names.map((name) => make("option", { value: name }, name)));
   // Names that are numbers in the data go back as they came.
-  const original = new Map([...(column.values ?? []), own].map((one) => [String(one), one]));
+  const original = new Map(values.map((one) => [String(one), one]));
   select.addEventListener("change", () => set(original.get(select.value) ?? null, true));
   return { input: select, elements: [select], put: (value) => putValue(select, value ?? "") };
 }
