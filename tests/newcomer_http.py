@@ -21,7 +21,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 WAIT = 120.0  # seconds for a start, which may have to compile
-LEFT_BY = (0, 130)  # done, or interrupted
 ADDRESS = re.compile(r"http://127\.0\.0\.1:[0-9]+")
 
 
@@ -72,7 +71,7 @@ def running(*words: str) -> Iterator[str]:
         yield address[0]
         process.send_signal(signal.SIGTERM)
         code = process.wait(30)
-        assert code in LEFT_BY, f"{words[0]} left by {code} after SIGTERM: {process.stderr.read()}"
+        assert code == 0, f"{words[0]} left by {code} after SIGTERM: {process.stderr.read()}"
     finally:
         process.kill()
         process.wait()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import sys
 from threading import Thread
@@ -108,7 +109,8 @@ def run(app: Any, port: int = 0, open_browser: bool = True) -> None:
         server = uvicorn.Server(settings)
         Thread(target=_begin, args=(server, address, open_browser), daemon=True).start()
         Thread(target=app.state.warm_up, daemon=True).start()
-        server.run(sockets=[socket_])
+        with contextlib.suppress(KeyboardInterrupt):  # the way to end it
+            server.run(sockets=[socket_])
 
 
 def _listening(port: int) -> socket.socket:
