@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -18,7 +17,6 @@ import pytest
 
 from serving.conftest import ROWS, sets_model
 from skstruct import save_model
-from skstruct.serving.processes import open_socket
 
 pytestmark = [pytest.mark.subprocess, pytest.mark.slow]
 PATIENCE = 120  # seconds, of a machine that is busy
@@ -134,35 +132,6 @@ def test_models_are_reloaded_while_requests_run(server, path):
     assert server.ask("/decode", ROWS[:1])[0] == 200
     save_model(sets_model(), path)
     assert len(server.events("reload failed")) >= 2
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_connections_are_shared_out(server):
-    """32 connections all at one of two workers is a chance of one in two billion."""
-
-    def sockets(pid):
-        names = os.listdir(f"/proc/{pid}/fd")
-        kinds = []
-        for name in names:
-            with contextlib.suppress(FileNotFoundError):
-                kinds.append(os.readlink(f"/proc/{pid}/fd/{name}"))
-        return sum(kind.startswith("socket:") for kind in kinds)
-
-    host, port = server.address.removeprefix("http://").split(":")
-    workers = children_of(server.process.pid)
-    before = [sockets(pid) for pid in workers]
-    with contextlib.ExitStack() as stack:
-        for _ in range(32):
-            stack.enter_context(socket.create_connection((host, int(port))))
-        server.wait(lambda: sum(map(sockets, workers)) >= sum(before) + 32)
-        assert all(sockets(pid) > n for pid, n in zip(workers, before))
-
-
-def test_an_address_has_one_server(server):
-    """Sockets that share an address are those of one server alone."""
-    host, port = server.address.removeprefix("http://").split(":")
-    with pytest.raises(OSError, match="cannot be listened to"):
-        open_socket(host, int(port), workers=2)
 
 
 def test_a_killed_worker_is_replaced(server):

@@ -85,7 +85,7 @@ def serve(
     limits["cors"] = tuple(limits["cors"])
     try:
         settings = Settings(token=token, hosts=hosts, **limits)
-        sock = open_socket(host, port, workers)
+        sock = open_socket(host, port)
     except (ValueError, OSError) as error:
         raise click.UsageError(str(error)) from None
     with bad_data(), sock:

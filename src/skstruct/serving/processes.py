@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One server, or several processes that answer at one address.
 
-Workers have the same models, whose arrays they share through the file. On Linux each listens by a
-socket of its own at the address of the server, and the kernel shares out connections among them: of
-one socket for all, the worker that wakes up first takes whatever has come. Elsewhere there is one
-for all, from the parent. A worker that dies is replaced; new connections go to the others.
+The parent opens the socket and hands it to its workers, each with the same models, whose arrays
+they share through the file. A worker that dies is replaced; connections that it had not accepted
+yet are taken by the others.
 """
 
 import contextlib
@@ -26,8 +25,6 @@ from skstruct.serving.logs import Log
 from skstruct.serving.metrics import WIDTH, Metrics
 from skstruct.serving.settings import Settings
 
-SHARES = sys.platform.startswith("linux")  # connections among sockets of one address
-BACKLOG = 2048  # connections that wait to be accepted
 LOOK = 0.1  # seconds between looks at the workers
 AT_ONCE = 5.0  # a worker that dies sooner after its start did not get far
 MOST_FAILURES = 5  # of such in a row, before the server gives up
@@ -35,33 +32,17 @@ READY = "ready"
 START = "from skstruct.serving.processes import run_worker; run_worker()"
 
 
-def open_socket(host: str, port: int, workers: int = 1) -> socket.socket:
-    """A socket of an address; port 0 is a free one.
-
-    It listens, unless workers will do so by sockets of their own: then it keeps the address for
-    them, which no other server can have.
-    """
-    found = _bound(host, port)
-    if workers > 1 and SHARES:
-        # After it was bound, so that an address of another server is refused.
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    else:
-        found.listen(BACKLOG)
-    return found
-
-
-def _bound(host: str, port: int, beside: bool = False) -> socket.socket:
-    """A socket at an address; ``beside`` others of this server."""
+def open_socket(host: str, port: int) -> socket.socket:
+    """A socket that listens; port 0 is a free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     found = socket.socket(family, socket.SOCK_STREAM)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    if beside:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     try:
         found.bind((host, port))
     except OSError as error:
         found.close()
         raise OSError(f"{host}:{port} cannot be listened to: {error.strerror}.") from None
+    found.listen(2048)
     return found
 
 
@@ -97,11 +78,10 @@ def run_worker() -> None:
     settings, slot = Settings.from_dict(told["settings"]), told["slot"]
     log = Log(settings.log_level)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    sock = socket.socket(fileno=told["fd"])
     try:
         metrics = Metrics(told["metrics"], slot, told["workers"])
         app = make_app(told["models"], settings, metrics=metrics, log=log)
-        fd = told["fd"]  # a socket of its own hears of nobody before the models are there
-        sock = _bound(*told["address"], beside=True) if fd is None else socket.socket(fileno=fd)
     except Exception as error:
         print(" ".join(str(error).split()), flush=True)
         sys.exit(1)
@@ -119,12 +99,11 @@ def _end_with_parent() -> None:
 class Worker:
     """A process that answers, as its parent sees it."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
+    def __init__(self, told: dict[str, Any], fd: int) -> None:
         self.slot, self.started, self.said = told["slot"], time.monotonic(), ""
         self.process = subprocess.Popen(
             [sys.executable, "-c", START],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            pass_fds=[] if told["fd"] is None else [told["fd"]],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[fd], text=True,
         )  # fmt: skip
         assert self.process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
@@ -143,7 +122,7 @@ class Worker:
 
 
 class Workers:
-    """Workers at one address; those that die are replaced until a signal ends it all."""
+    """Workers at one socket; those that die are replaced until a signal ends it all."""
 
     def __init__(
         self, models: dict[str, str], settings: Settings, sock: socket.socket, n: int
@@ -173,11 +152,10 @@ class Workers:
 
     def _start(self, slot: int) -> Worker:
         told = {
-            "slot": slot, "workers": self.n, "metrics": self.metrics, "models": self.models,
-            "settings": self.settings.to_dict(), "address": self.sock.getsockname()[:2],
-            "fd": None if SHARES else self.sock.fileno(),
+            "slot": slot, "workers": self.n, "fd": self.sock.fileno(), "metrics": self.metrics,
+            "models": self.models, "settings": self.settings.to_dict(),
         }  # fmt: skip
-        return Worker(told)
+        return Worker(told, self.sock.fileno())
 
     def _watch(self, workers: list[Worker], started: Any) -> None:
         failures = 0
