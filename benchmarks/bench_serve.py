@@ -24,6 +24,7 @@ import tempfile
 import threading
 import time
 import urllib.request
+from functools import partial
 from pathlib import Path
 
 import joblib
@@ -37,7 +38,7 @@ import skstruct
 from skstruct import ConditionalRiskMinimizer, load_model, save_model
 from skstruct.datasets.dataset import Dataset
 from skstruct.datasets.dataset import Table as Columns
-from skstruct.serving import Served, answers
+from skstruct.serving import Served, predict
 from skstruct.spaces import LabelSets
 from skstruct.tasks.model import TaskModel
 
@@ -146,6 +147,11 @@ def direct(call) -> float:
     return (time.perf_counter() - start) / n
 
 
+def answered(asked: Served, rows: list[dict]) -> str:
+    """A request without its way here and back."""
+    return json.dumps(predict(asked, asked.inputs(rows)))
+
+
 def bench_speed(folder: Path) -> None:
     frame, Y = rows_and_labels(N_TRAIN)
     new = rows_and_labels(100, seed=2)[0].round(4)
@@ -164,15 +170,14 @@ def bench_speed(folder: Path) -> None:
     base = {}
     table = Table("in this process, on one core", "calls per second")
     mapped = load_model(folder / "rows.model", mmap=True)
+    asked = Served("rows", mapped)
     for n, name in ((1, "one row"), (100, "100 rows")):
-        some, asked = records[:n], Served("rows", mapped)
+        some, rows = records[:n], pd.DataFrame(records[:n])
         ways = {
-            "predict, dictionaries": lambda some=some: mapped.predict(some),
-            "predict, a frame": lambda some=pd.DataFrame(some): mapped.predict(some),
-            "what the server does, without HTTP": lambda some=some: json.dumps(
-                answers.predict(asked, asked.inputs(some))
-            ),
-            "scikit-learn, a frame": lambda some=pd.DataFrame(some): peer.predict(some),
+            "predict, dictionaries": partial(mapped.predict, some),
+            "predict, a frame": partial(mapped.predict, rows),
+            "what the server does, without HTTP": partial(answered, asked, some),
+            "scikit-learn, a frame": partial(peer.predict, rows),
         }
         times = {way: direct(call) for way, call in ways.items()}
         for way, seconds in times.items():

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from inspect import signature
 from typing import Any
 
@@ -202,7 +203,7 @@ def _check(served: Any, question: str, asked: Asked) -> None:
             reason = why_not(served, ability) if alone else f"{ability} is for predict alone."
     if reason is None and asked.loss is not None:
         method = getattr(served.learner, _METHODS.get(question, question))
-        if "loss" not in signature(method).parameters:
+        if "loss" not in _parameters(method):
             about = "are those of no loss" if question == "marginals" else "have one loss"
             name = type(served.learner).__name__
             reason = f"loss: {question} by {name} {about}; leave the loss out."
@@ -224,8 +225,20 @@ def _by_rows(
 def _options(method: Any, asked: Asked, restrict: Any) -> dict[str, Any]:
     """What is given to a method of the learner; only what was asked for."""
     given = {"loss": asked.loss, "restrict": restrict, "threshold": asked.threshold}
-    known = signature(method).parameters
+    known = _parameters(method)
     return {k: v for k, v in given.items() if v is not None and k in known}
+
+
+def _parameters(method: Any) -> frozenset[str]:
+    """Names of the parameters of a method, which are looked up once: it takes as long as a part
+    of a prediction.
+    """
+    return _names(getattr(method, "__func__", method))
+
+
+@lru_cache(maxsize=256)
+def _names(function: Any) -> frozenset[str]:
+    return frozenset(signature(function).parameters)
 
 
 def _certified(served: Any, outputs: list[Any], values: Any, bounds: Any) -> list[Record]:
