@@ -59,7 +59,7 @@ def marks(table: Table, options: dict) -> dict[tuple[int, int], str]:
     for name, sign in (("least", 1), ("most", -1)):
         wanted = options.get(name, ())
         for j, column in enumerate(table.names):
-            if j and (column in wanted or ("*" in wanted)):
+            if j and (column in wanted or ("*" in wanted and not column.startswith("CPU"))):
                 for group in groups(table, rows, "groups" in options):
                     best_of([(i, j) for i in group], table, sign, options, found)
     return found
