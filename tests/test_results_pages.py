@@ -156,7 +156,7 @@ def test_cells_of_the_default_are_those_of_the_summary():
     total, best, one, two, worse = map(int, told.groups())
     counts = Counter(cell.verdict for cell in cells)
     assert len(cells) == total
-    assert counts == {"best": best, "within two errors": one + two, "behind": worse}
+    assert counts == {"best": best, "level": one + two, "behind": worse}
 
 
 @pytest.mark.parametrize("name", ["peers", "peers_dark"])
