@@ -102,4 +102,4 @@ github-release:
 	gh release create "$(TAG)" --verify-tag --title "$(TAG)" --notes-file output/release_notes.md dist/*
 
 clean:
-	rm -rf $(VENV) output dist docs/_build docs/gallery docs/generated
+	rm -rf $(VENV) output dist docs/_build docs/gallery docs/generated examples/output

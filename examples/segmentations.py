@@ -264,7 +264,8 @@ def main():
             path = Path(folder) / "segments.skstruct"
             save_model(model, path)
             assert load_model(path).predict(X[test]) == found
-    draw(X[test][0], Y[test][0], found[0])
+    row = next(i for i, stops in enumerate(Y[test]) if len(stops) == 3)
+    draw(X[test][row], Y[test][row], found[row])
 
 
 def draw(series, truth, found):

@@ -80,7 +80,7 @@ def test_a_wrong_page_is_caught(tmp_path):
 @pytest.mark.parametrize("page", PAGES, ids=title)
 def test_links_lead_somewhere(page):
     for target in LINK.findall(page.read_text(encoding="utf-8")):
-        made = re.fullmatch(r"(?:\.\./)*gallery/(\w+)\.md", target)  # of an example, by the build
+        made = re.fullmatch(r"(?:\.\./)*gallery/(\w+)\.rst", target)  # of an example, by the build
         there = (page.parent / target).exists() if made is None else is_in_gallery(made[1])
         assert there, f"{page.name} links to {target}"
 
@@ -145,24 +145,3 @@ def test_from_paper_to_code_lists_every_correction():
     numbers = {"G": 11, "M": 7, "C": 7, "V": 38, "S": 7}
     expected = [f"{paper}{k}" for paper, n in numbers.items() for k in range(1, n + 1)]
     assert [number for number, _ in found] == expected
-
-
-def test_the_page_of_results_shows_every_kept_file():
-    text = (DOCS / "results.md").read_text(encoding="utf-8")
-    included = set(re.findall(r"\{literalinclude\} results/(\w+)\.txt", text))
-    kept = {path.stem for path in (DOCS / "results").glob("*.txt")}
-    assert included == kept
-    for name in kept:
-        first = (DOCS / "results" / f"{name}.txt").read_text(encoding="utf-8").splitlines()[0]
-        script = first.removeprefix("$ python ").split()[0]
-        assert Path(script).stem == name, f"{name}.txt begins with {first!r}"
-        assert (ROOT / script).exists()
-        assert f"`{script}`" in text, f"{script} is not named beside its figures"
-
-
-def test_parts_of_results_are_found():
-    text = (DOCS / "results.md").read_text(encoding="utf-8")
-    for name, options in re.findall(r"\{literalinclude\} results/(\w+\.txt)\n([^`]*)```", text):
-        lines = (DOCS / "results" / name).read_text(encoding="utf-8").splitlines()
-        for marker in re.findall(r':(?:start-at|end-before): "(.+)"', options):
-            assert any(marker in line for line in lines), f"{name} has no line with {marker!r}"

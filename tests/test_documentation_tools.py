@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from docs_modules import load
+from docs_modules import DOCS, load
 
 check_links = load("scripts/check_links.py")
 collect_results = load("scripts/collect_results.py")
@@ -109,3 +109,16 @@ def test_formulas_become_mathml():
     assert "<mn>1</mn><mn>2</mn></mfrac><mi>f</mi>" in half
     with pytest.raises(ValueError, match="cannot be shown"):
         offline_math.as_mathml(r"\unheardof{x}")
+
+
+def test_every_name_of_the_reference_has_a_page():
+    pytest.importorskip("numpydoc")
+    api_pages = load("extensions/api_pages.py")
+    names = api_pages.listed((DOCS / "api.md").read_text(encoding="utf-8"))
+    assert len(names) == len(set(names)) > 250
+    page = api_pages.page("skstruct.spaces.Hierarchy")
+    assert ".. autoclass:: Hierarchy" in page
+    assert ".. rubric:: Inherited" in page
+    assert ":inherited-members:" in api_pages.page("skstruct.ConditionalRiskMinimizer")
+    assert ":pyobject: OutputSpace" in api_pages.page("skstruct.spaces.OutputSpace")
+    assert ".. autofunction:: " in api_pages.page("skstruct.load_model")

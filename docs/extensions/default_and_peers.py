@@ -52,7 +52,7 @@ class Cell:
         difference, error = float(self.difference), float(self.error)
         if difference <= 0.0:
             return "best"
-        return "within two errors" if difference <= 2.0 * error else "behind"
+        return "level" if difference <= 2.0 * error else "behind"
 
     @property
     def marked(self) -> str:
@@ -115,10 +115,11 @@ def table_html(folder: Path) -> str:
         rows.append(f'<tr class="over"><th colspan="7">{title}</th></tr>')
         rows += [row_html(cell) for cell in cells(folder) if cell.kind == kind]
     return (
-        '<div class="kept-results"><div class="pst-scrollable-table-container results tall" '
+        '<div class="kept-results"><div class="pst-scrollable-table-container results tall narrow" '
         f'tabindex="0"><table class="table"><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
-        '<p class="legend">Losses, less is better; differences with standard errors of pairs. '
+        '<p class="legend">Losses, less is better; differences with standard errors of pairs; '
+        "level: within two of them. "
         "Bold: the default has the least loss of all. Underlined: within a standard error of the "
         "best peer, which is the best in hindsight.</p></div>"
     )
@@ -126,7 +127,7 @@ def table_html(folder: Path) -> str:
 
 def row_html(cell: Cell) -> str:
     difference = f"{cell.difference} ± {cell.error}"
-    shown = [escape(cell.data), escape(cell.measure), cell.marked]
+    shown = [escape(cell.data.lower()), escape(cell.measure), cell.marked]
     shown += [escape(cell.peer), cell.theirs, difference, cell.verdict]
     return "<tr>" + "".join(f"<td>{text}</td>" for text in shown) + "</tr>"
 

@@ -159,7 +159,8 @@ def _numbers_columns(line: str, following: str) -> bool:
     """Whether whole numbers stand over others: sizes or shares that name the columns."""
     names, cells = (cells_by_gaps(text)[1:] for text in (line, following))
     whole = re.compile(r"\d+%?")
-    return all(map(whole.fullmatch, names)) and not any(map(whole.fullmatch, cells))
+    only_whole = bool(names) and all(map(whole.fullmatch, names))
+    return only_whole and not any(map(whole.fullmatch, cells))
 
 
 def _names_columns(line: str) -> bool:

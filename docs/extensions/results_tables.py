@@ -18,6 +18,7 @@ import re
 from html import escape
 from pathlib import Path
 
+import kept_logs
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
 from kept_logs import NUMBER, Log, Row, Table, Text, blocks
@@ -59,7 +60,7 @@ def marks(table: Table, options: dict) -> dict[tuple[int, int], str]:
     for name, sign in (("least", 1), ("most", -1)):
         wanted = options.get(name, ())
         for j, column in enumerate(table.names):
-            if j and (column in wanted or ("*" in wanted)):
+            if j and (column in wanted or ("*" in wanted and not column.startswith("CPU"))):
                 for group in groups(table, rows, "groups" in options):
                     best_of([(i, j) for i in group], table, sign, options, found)
     return found
@@ -127,7 +128,8 @@ def table_html(table: Table, options: dict) -> str:
 
 def row_html(i: int, row: Row, words: list[str], found: dict, width: int) -> str:
     if row.spans:
-        return f'<tr class="over"><th colspan="{width}">{escape(row.cells[0])}</th></tr>'
+        kind = "note" if len(row.cells[0]) > 30 else "over"
+        return f'<tr class="{kind}"><th colspan="{width}">{escape(row.cells[0])}</th></tr>'
     ours = re.match(r"\*?(ours|default|skstruct)\b", row.cells[0])
     cells = []
     for j, cell in enumerate(row.cells):
@@ -210,7 +212,8 @@ class Results(Directive):
     def run(self):
         env = self.state.document.settings.env
         path = Path(env.srcdir) / "results" / f"{self.arguments[0]}.txt"
-        env.note_dependency(str(path))
+        for source in (path, __file__, kept_logs.__file__):
+            env.note_dependency(str(source))
         try:
             html = render(Log.read(path), self.options)
         except (OSError, ValueError) as error:

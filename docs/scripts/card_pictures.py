@@ -20,6 +20,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from skstruct import ConditionalRiskMinimizer
+from skstruct.datasets import load
 from skstruct.features import TokenFeatures
 from skstruct.spaces import Hierarchy, LabelSets, Rankings, Sequences, ShortestPaths
 
@@ -184,6 +185,45 @@ def own_structure(ax):
         start = stop
 
 
+def front() -> plt.Figure:
+    """A digit in a taxonomy of shapes: how probable labels are, what is predicted, what is true."""
+    data = load("digit_shapes")
+    rng = np.random.default_rng(0)  # noise, as in examples/demo.py
+    X = data.X_train + rng.normal(0, 0.4, data.X_train.shape)
+    X_test = data.X_test + rng.normal(0, 0.4, data.X_test.shape)
+    space = Hierarchy(data.edges, data.labels)
+    model = ConditionalRiskMinimizer(space, "hierarchical").fit(X, data.Y_train)
+    decoded = model.decode(X_test[:100])
+    right = (decoded.outputs == data.Y_test[:100]).all(axis=1)
+    row = int(np.argmax(np.where(right, decoded.values, -np.inf)))
+    probable = dict(zip(data.labels, np.ravel(model.predict_marginals(X_test[[row]]))))
+    predicted = {name for name, on in zip(data.labels, decoded.outputs[row]) if on}
+    children = {name: [b for a, b in data.edges if a == name] for name in data.labels}
+    (root,) = set(children) - {child for _, child in data.edges}
+    figure, ax = plt.subplots(figsize=(6.4, 4.4))
+    figure.subplots_adjust(0.01, 0.01, 0.99, 0.99)
+    ax.set(xlim=(0, 16), ylim=(11.6, -0.6))
+    ax.axis("off")
+    place, y = {}, 0.0
+    for middle in children[root]:
+        rows = [y + k for k in range(len(children[middle]))]
+        place |= {leaf: (13.6, at_row) for leaf, at_row in zip(children[middle], rows)}
+        place[middle] = (8.6, float(np.mean(rows)))
+        y += len(rows) + 0.6
+    place[root] = (4.6, float(np.mean([place[name][1] for name in children[root]])))
+    for a, b in data.edges:
+        color, width = (BLUE, 3) if b in predicted else ("#cccccc", 1)
+        ax.plot(*zip(place[a], place[b]), color=color, linewidth=width, zorder=0)
+    for name, (x, at_row) in place.items():
+        told = name in predicted
+        box(ax, x, at_row, f"{name} {probable[name]:.0%}", PALE if told else "white",
+            BLUE if told else GREY, "bold" if told else "normal", 13)  # fmt: skip
+    image = figure.add_axes((0.01, 0.36, 0.17, 0.26))
+    image.imshow(X_test[row].reshape(8, 8), cmap="gray_r")
+    image.axis("off")
+    return figure
+
+
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for draw in (ontology, tagging, product_tags, routes, rankings, own_structure):
@@ -192,6 +232,8 @@ def main(folder: Path) -> None:
         figure.savefig(folder / f"{draw.__name__}.png", dpi=110)
         plt.close(figure)
         print(f"drawn: {folder / draw.__name__}.png")
+    front().savefig(folder / "front.png", dpi=110)
+    print(f"drawn: {folder / 'front.png'}")
 
 
 if __name__ == "__main__":

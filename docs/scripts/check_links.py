@@ -49,6 +49,8 @@ class Page(HTMLParser):
 def read_pages(folder: Path) -> dict[Path, Page]:
     pages = {}
     for path in sorted(folder.rglob("*.html")):
+        if "_static" in path.relative_to(folder).parts:  # templates of the theme, no pages
+            continue
         pages[path.resolve()] = page = Page()
         page.feed(path.read_text(encoding="utf-8"))
     return pages
