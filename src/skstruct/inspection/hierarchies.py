@@ -162,7 +162,9 @@ class HierarchyDisplay:
         shares = None if self.shares is None else possible_shares(self.dag, self.shares)
         self.drawn_shares_ = shares
         names = [len(written(self.labels[j], NAME)) for j in range(self.dag.n_nodes)]
-        position = hierarchy_layout(self.dag, self.shown, np.maximum(0.65, 0.2 + 0.085 * np.array(names)))
+        position = hierarchy_layout(
+            self.dag, self.shown, np.maximum(0.65, 0.2 + 0.085 * np.array(names))
+        )
         if ax is None:
             width = 2 + 1.1 * (1 + max(x for x, _ in position.values()))
             depth = 1.2 + 1.1 * (1 - min(y for _, y in position.values()))
