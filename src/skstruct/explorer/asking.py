@@ -102,7 +102,9 @@ class Asking:
     def _told(self, question: Any, constraints: dict[str, Any]) -> Any:
         learner = self.learner
         known = signature(learner.predict_marginals).parameters
-        asked = {"restrict": constraints} if constraints and "restrict" in known else {}
+        asked: dict[str, Any] = (
+            {"restrict": constraints} if constraints and "restrict" in known else {}
+        )
         parts = self.explored.drawn_parts()
         asked |= {} if parts is None else {"parts": parts}
         X = self._input(question)
