@@ -34,6 +34,8 @@ PLANTED = (
     f'<img src="{OUTSIDE}/1.png">',
     f'<link rel="stylesheet" href="{OUTSIDE}/1.css">',
     "<svg onload=window.hit=1></svg>",
+    '<svg class="drawing"><script>window.hit=1</script></svg>',
+    f'<svg class="drawing"><image href="{OUTSIDE}/1.png"/></svg>',
     '<p onmouseover="window.hit=1">x</p>',
     "<iframe srcdoc='<p>x</p>'></iframe>",
     f"<base href='{OUTSIDE}/'>",

@@ -94,10 +94,10 @@ class Drawing:
 
     def save(self, path: Any) -> Path:
         """Write an .svg file that holds its style; returns its path."""
-        path = Path(path)
-        with replacing(path) as file:
+        target = Path(path)
+        with replacing(target) as file:
             file.write(self.standalone + "\n")
-        return path
+        return target
 
 
 def escaped_style() -> str:

@@ -16,6 +16,7 @@ from skstruct.drawings.svg import element, figure, line
 PROBABLE = 0.05  # other edges that are drawn
 MOST_NODES = 400  # of a graph that is still drawn as one
 MOST_LAID_OUT = 40  # nodes of a network in columns
+MOST_NAMED = 36  # nodes whose names find room on a circle
 BACKGROUND = 300  # edges that are drawn pale below all others
 
 
@@ -35,7 +36,7 @@ def draw_graph(scene: Scene) -> Sheet:
     sheet.hidden = sum(part.matters for part in parts) - sum(parts[e].matters for e in shown)
     chosen = graph.edges[shown] if len(shown) else np.zeros((0, 2), int)
     if space.output_kind == "parts" and len(graph.edges) <= BACKGROUND:
-        sheet.body += [_line(at, *ends, "arc") for ends in graph.edges.tolist()]
+        sheet.body += [_line(at, a, b, "arc") for a, b in graph.edges.tolist()]
     for e, (a, b) in zip(shown, chosen.tolist()):
         sheet.body.append(_edge(scene, parts[e], at, a, b, graph.directed))
     touched = {v for e, ends in zip(shown, chosen.tolist()) if parts[e].matters for v in ends}
@@ -120,7 +121,7 @@ def draw_nodes(scene: Scene) -> Sheet:
 def _nodes(scene: Scene, parts: list[DrawnPart]) -> Sheet:
     graph = scene.space.drawn_graph()
     n, edges = len(parts), graph.edges
-    if not 0 < n <= MOST:
+    if not 0 < n <= MOST_NAMED:
         return listed(scene, parts, scene.space.part_words)
     complete = len(edges) >= n * (n - 1) / 2 and n > 3
     at = placed(scene.coordinates, graph.nodes)

@@ -87,7 +87,7 @@ class Places:
         for v, (x, y) in enumerate(self.xy):
             kind = "node on" if v in touched else "node"
             few = len(self.nodes) <= MOST_NAMES
-            said = self.name(v) if few else ""
+            said = self.name(v) if few or (v in touched and len(touched) <= MOST_NAMES // 2) else ""
             hint = element("title", escaped(label_text(self.nodes[v], 300, ", ")))
             dot = element("circle", cx=x, cy=y, r=5.0 if few else 2.5, class_=kind)
             drawn.append(element("g", hint, dot, said, class_="place"))

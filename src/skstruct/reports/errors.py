@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.drawings.parts import label_text
 from skstruct.inspection import FlowDisplay
 from skstruct.inspection.drawing import GOOD, LITERAL, axes_of
 from skstruct.reports.label_errors import (
@@ -16,7 +17,7 @@ from skstruct.reports.label_errors import (
     label_section,
     sequence_section,
 )
-from skstruct.reports.outputs import label_text, part_text
+from skstruct.reports.outputs import part_text
 from skstruct.reports.pages import Brief, Section, Share, Table, Text, left_out, number
 from skstruct.reports.pictures import picture, places_of
 from skstruct.spaces.quantities.networks import read_network

@@ -193,7 +193,7 @@ def _drawn(subject: Any, i: int, gaps: np.ndarray | None, shares: Any) -> Drawn 
     try:
         made = draw(
             subject.space, z, truth=y, marginals=shares, words=words, clickable=False,
-            coordinates=subject.options.get("coordinates"), title=f"Row {i + 1}",
+            coordinates=subject.options.get("coordinates"), title=f"The prediction for row {i + 1}",
         )  # fmt: skip
     except (ValueError, NotImplementedError):  # a space of another package
         return None

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.drawings.parts import label_text
 from skstruct.inspection import HierarchyErrorsDisplay
 from skstruct.inspection.drawing import written
 from skstruct.inspection.hierarchy_errors import outline, worst_labels
-from skstruct.reports.outputs import class_numbers, label_text
+from skstruct.reports.outputs import class_numbers
 from skstruct.reports.pages import Branch, Outline, Section, Shaded, Share, Table, Text, number
 from skstruct.reports.pictures import picture
 
