@@ -57,7 +57,7 @@ papers: $(VENV)/.bench
 
 reliability: $(VENV)/.test
 	for script in flip_models hostile_models kill_checkpoints kill_predict fuzz_arff fuzz_tables \
-	  inject_reports; do OMP_NUM_THREADS=1 $(RUN)/python reliability/$$script.py || exit 1; done
+	  fuzz_server inject_reports; do OMP_NUM_THREADS=1 $(RUN)/python reliability/$$script.py || exit 1; done
 
 docs: $(VENV)/.docs
 	$(RUN)/python -m sphinx -W -q -b html docs docs/_build/html

@@ -32,7 +32,8 @@ def test_the_same_numbers_as_by_the_encoder():
 
 
 @pytest.mark.parametrize("row", [
-    {"a": 1.0, "b": "x"}, {"a": "1.0", "b": "x", "c": True}, {"a": 1.0, "b": "new", "c": True},
+    {"a": 1.0, "b": "x"},
+        {"a": "one", "b": "x", "c": True}, {"a": 1.0, "b": "new", "c": True},
     {"a": float("inf"), "b": "x", "c": True}, {"a": 10**400, "b": "x", "c": True},
     {"a": [1.0], "b": "x", "c": True}, {"a": 1.0, "b": ["x"], "c": True}, 5, "abc",
 ])  # fmt: skip
@@ -43,3 +44,10 @@ def test_others_need_a_closer_look(row):
 def test_a_single_column():
     encoder = TableEncoder().fit([{"a": 1.0}, {"a": 2.0}])
     assert quick_table([{"a": 3}], encoder).data.tolist() == [[3.0]]
+
+
+def test_texts_of_numbers_are_numbers():
+    encoder = TableEncoder().fit(ROWS)
+    rows = [{"a": text, "b": "x", "c": 1} for text in ("1.5", "nan", " 2e3 ")]
+    quick = quick_table(rows, encoder)
+    np.testing.assert_array_equal(encoder.transform(quick), encoder.transform(rows))

@@ -88,6 +88,19 @@ def test_the_best_outputs_and_their_reasons():
     assert row["weight"] == model.explain(X[:1]).weights[0, row["row"] - 1]
 
 
+def test_reasons_of_many_rows_are_found_in_blocks(monkeypatch):
+    served = Served("m", risk())
+    asked = Asked(restrict=[{"max_size": i % 3} for i in range(len(X))])
+
+    def told():
+        found = answers.explain(served, X, asked)
+        return [(one["prediction"], [row["row"] for row in one["supporters"]]) for one in found]
+
+    expected = told()
+    monkeypatch.setattr(answers, "MOST_WEIGHTS", 5 * len(X))
+    assert told() == expected
+
+
 @pytest.mark.parametrize("rows", [
     [{"include": ["a"]}, {"exclude": ["b"]}, None],
     [{"max_size": 0}, {"min_size": 3}, {"max_size": 0}],

@@ -21,7 +21,7 @@ def quick_table(rows: Any, encoder: Any) -> Table | None:
     -------
     table : Table or None
         What the encoder reads from these rows; None where they need a closer look: a column is
-        left out, a name is new, a number is infinite or a text. Then the encoder itself reads them,
+        left out, a name is new, a number is infinite. Then the encoder itself reads them,
         and says what is wrong.
 
     Examples
@@ -36,21 +36,27 @@ def quick_table(rows: Any, encoder: Any) -> Table | None:
     if not {"date", "duration", "empty"}.isdisjoint(encoder.others_.values()):
         return None
     data = np.empty((len(rows), len(encoder.names_)))
+    numbers = [j for j, values in enumerate(encoder.values_) if values is None]
     try:
-        cells = list(zip(*map(itemgetter(*encoder.names_, encoder.names_[0]), rows)))
-        for j, values in enumerate(encoder.values_):
-            data[:, j] = _numbers(cells[j]) if values is None else _codes(cells[j], values)
-    except (KeyError, TypeError, ValueError, OverflowError):
+        if numbers:
+            data[:, numbers] = _numbers(rows, [encoder.names_[j] for j in numbers])
+        for j, (name, values) in enumerate(zip(encoder.names_, encoder.values_)):
+            if values is not None:
+                data[:, j] = _codes([row[name] for row in rows], values)
+    except (KeyError, TypeError, ValueError, OverflowError, IndexError):
         return None
     if np.isinf(data).any():
         return None
     return Table(encoder.names_, encoder.values_, data)
 
 
-def _numbers(cells: Any) -> np.ndarray:
-    if not set(map(type, cells)) <= {float, int, bool, type(None)}:
-        raise TypeError
-    return np.array(cells, dtype=np.float64)
+def _numbers(rows: list[Any], names: list[str]) -> np.ndarray:
+    """All columns of numbers at once; texts of numbers are read as Python reads them, too."""
+    cells = list(map(itemgetter(*names), rows))
+    found = np.array(cells, dtype=np.float64)
+    if found.shape not in ((len(rows), len(names)), (len(rows),)):
+        raise ValueError
+    return found.reshape(len(rows), len(names))
 
 
 def _codes(cells: Any, values: tuple[str, ...]) -> Any:

@@ -2,6 +2,7 @@
 """Answers of a model as records that JSON can hold, one for each row."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from inspect import signature
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from skstruct.learners.marginals import told_parts
 from skstruct.serving.abilities import why_not
 from skstruct.serving.asked import Asked
-from skstruct.serving.constraints import by_constraints, constraints_for
+from skstruct.serving.constraints import by_constraints, constraints_for, taken
 from skstruct.serving.outputs import json_outputs, json_value
 from skstruct.serving.promises import promised
 from skstruct.tolerances import REPORTED_GAP
@@ -18,6 +19,7 @@ from skstruct.tolerances import REPORTED_GAP
 __all__ = ["Asked", "answer", "decode", "explain", "kbest", "marginals", "predict"]
 
 Record = dict[str, Any]
+MOST_WEIGHTS = 8_000_000  # of all rows for all rows of training at once: 64 MB
 
 
 def answer(question: str, served: Any, X: Any, asked: Asked | None = None) -> list[Record]:
@@ -135,6 +137,15 @@ def explain(served: Any, X: Any, asked: Asked | None = None) -> list[Record]:
     asked = asked or Asked()
     _check(served, "explain", asked)
     learner = served.learner
+    n, n_training = _n_rows(X), max(1, len(getattr(learner, "outputs_", ())))
+    step = max(1, MOST_WEIGHTS // n_training)
+    if n > step:  # every row has a weight of every training row
+        parts = (range(start, min(n, start + step)) for start in range(0, n, step))
+        return [
+            record
+            for rows in parts
+            for record in explain(served, taken(X, list(rows)), _of_rows(asked, rows))
+        ]
 
     def ask(X: Any, restrict: Any) -> list[Record]:
         options = _options(learner.explain, asked, restrict)
@@ -158,6 +169,18 @@ def explain(served: Any, X: Any, asked: Asked | None = None) -> list[Record]:
         ]
 
     return _by_rows(served, X, asked, ask)
+
+
+def _n_rows(X: Any) -> int:
+    n: int = X.shape[0] if hasattr(X, "shape") else len(X)
+    return n
+
+
+def _of_rows(asked: Asked, rows: range) -> Asked:
+    """What is asked for some rows."""
+    if not asked.by_row:
+        return asked
+    return replace(asked, restrict=asked.restrict[rows.start : rows.stop])
 
 
 _QUESTIONS: dict[str, Callable[[Any, Any, Asked], list[Record]]] = {

@@ -79,7 +79,8 @@ class _Server:
         from starlette.exceptions import HTTPException
 
         app = FastAPI(
-            title="skstruct", docs_url=None, redoc_url=None, lifespan=self._lifespan,
+            title="skstruct", docs_url=None, openapi_url=None, redoc_url=None,
+            lifespan=self._lifespan,
             summary="Structured predictions: loss and constraints chosen in each request.",
         )  # fmt: skip
         for question in QUESTIONS:
@@ -92,6 +93,10 @@ class _Server:
                 f"/{name}", getattr(self, f"{name}_route"), methods=["GET"], response_model=None
             )
         app.add_exception_handler(HTTPException, _not_found)
+        app.add_api_route(
+            "/openapi.json", partial(self._openapi, app), include_in_schema=False,
+            response_model=None,
+        )  # fmt: skip
         describe_api(app, self.models)
         if self.settings.cors:
             from starlette.middleware.cors import CORSMiddleware
@@ -116,7 +121,8 @@ class _Server:
                 if not is_wrong(error):
                     raise
                 found = problem_of(error)
-                return _json(found.body(), found.status, found.headers())
+                answer: Response = _json(found.body(), found.status, found.headers())
+                return answer
             return Response(body, media_type=kind)
 
         return route
@@ -165,6 +171,10 @@ class _Server:
         loop = asyncio.get_running_loop()
         found = await loop.run_in_executor(self.batcher.thread, self.models.described)
         return _json({"models": found})
+
+    async def _openapi(self, app: Any) -> Any:
+        loop = asyncio.get_running_loop()  # losses of a model are tried: not between requests
+        return _json(await loop.run_in_executor(self.batcher.thread, app.openapi))
 
     async def health_route(self) -> Any:
         """Whether the process is alive."""

@@ -71,7 +71,7 @@ def _operation(question: str, models: Any) -> dict[str, Any]:
     content: dict[str, Any] = {JSON: {"schema": schema, "examples": examples}}
     content[CSV] = {"schema": {"type": "string"}} | ({"examples": lines} if lines else {})
     content[ARROW] = {"schema": {"type": "string", "format": "binary"}}
-    answers = {kind: {} for kind in (JSON, CSV, ARROW)}
+    answers: dict[str, Any] = {kind: {} for kind in (JSON, CSV, ARROW)}
     return {
         "summary": ABOUT[question],
         "requestBody": {"required": True, "content": content},

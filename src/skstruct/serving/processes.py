@@ -60,7 +60,7 @@ def run_app(app: Any, sock: socket.socket, timeout: float, started: Any = None) 
         timeout_graceful_shutdown=int(timeout) + 5, timeout_keep_alive=30, lifespan="on",
     )  # fmt: skip
 
-    class Server(uvicorn.Server):  # type: ignore[misc,name-defined]  # imported by name
+    class Server(uvicorn.Server):  # type: ignore[misc]  # imported by name
         async def startup(self, sockets: Any = None) -> None:
             await super().startup(sockets)
             if started is not None:

@@ -154,6 +154,10 @@ class Served:
 
     def losses(self) -> list[str]:
         """Losses that the model can predict for without being fitted again, its own first."""
+        return list(self._losses)
+
+    @cached_property
+    def _losses(self) -> list[str]:
         own = getattr(self.learner, "loss_", None)
         if not takes_loss(self.learner):
             return [] if own is None else [loss_name(own)]
