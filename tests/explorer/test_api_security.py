@@ -57,7 +57,7 @@ def test_other_names_are_refused(client, host):
 
 
 @pytest.mark.parametrize(
-    "host", ["127.0.0.1:8000", "localhost:8000", "LOCALHOST:8000", "[::1]:8000"]
+    "name", ["127.0.0.1:8000", "localhost:8000", "LOCALHOST:8000", "[::1]:8000"]
 )
 def test_names_of_this_machine(client, name):
     assert client.get("/api/model", headers={"host": name}).status_code == 200

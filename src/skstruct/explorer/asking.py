@@ -16,6 +16,8 @@ import numpy as np
 
 from skstruct.explorer.recent import Recent
 from skstruct.explorer.state import Explored
+from skstruct.learners.base import Explanation
+from skstruct.smoothing.base import linear_part
 from skstruct.spaces.contracts import Decoded
 
 KEPT = 64  # inputs whose means are kept
@@ -63,13 +65,18 @@ class Asking:
         """An Explanation of the decision, or None."""
         if not self.explored.can("explain"):
             return None
-        # Where a loss may be given, weights are those of inputs, whatever is decided.
+        # Where a loss may be given, weights are those of inputs, whatever is decided: then losses
+        # to all rows of training, which take long, are left out.
         by_inputs = "loss" in signature(self.learner.explain).parameters
         asked = {} if by_inputs or not constraints else {"restrict": constraints}
         key = *question.inputs, _key(asked)
 
         def explained() -> Any:
-            return _or_none(lambda: self.learner.explain(self._input(question), **asked))
+            X, learner = self._input(question), self.learner
+            if by_inputs:
+                linear = linear_part(learner.smoother_)
+                return _or_none(lambda: Explanation(linear.weights(learner._checked(X)[0]), None))
+            return _or_none(lambda: learner.explain(X, **asked))
 
         return self._explained(key, explained)
 
@@ -102,9 +109,9 @@ class Asking:
     def _told(self, question: Any, constraints: dict[str, Any]) -> Any:
         learner = self.learner
         known = signature(learner.predict_marginals).parameters
-        asked: dict[str, Any] = (
-            {"restrict": constraints} if constraints and "restrict" in known else {}
-        )
+        asked: dict[str, Any] = {}
+        if constraints and "restrict" in known:
+            asked["restrict"] = constraints
         parts = self.explored.drawn_parts()
         asked |= {} if parts is None else {"parts": parts}
         X = self._input(question)

@@ -199,7 +199,8 @@ def by_column(
 
     Columns in which losses differ most come first.
     """
-    rows, found = np.flatnonzero(said), list[dict[str, Any]]()
+    rows = np.flatnonzero(said)
+    found: list[dict[str, Any]] = []
     inside: dict[tuple[str, str], np.ndarray] = {}
     for name, kind, cells in explored.inputs.columns_of(rows):
         bins = numeric_bins(cells) if kind == "number" else name_bins(cells)

@@ -149,6 +149,8 @@ class Explored:
         """Whether the model has an ability of ``ABILITIES``."""
         if ability == "what_if":
             return self.inputs.what_if
+        if ability == "marginals" and self.space.output_kind == "tour":
+            return False  # coherent ones take seconds for a single row
         return why_not(self.served, ability) is None
 
     def read_constraints(self, given: dict[str, Any]) -> dict[str, Any]:
