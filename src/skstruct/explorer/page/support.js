@@ -40,16 +40,17 @@ export class SupportPanel {
   }
 
   #table(title, rows, kind, most) {
+    const opening = (row) => ({ type: "button", class: "link", click: () => this.#open(row) });
     const lines = rows.map((row) => make("tr", {},
-      make("th", { scope: "row", class: "name" }, make("button",
-        { type: "button", class: "link", click: () => this.#open(row) }, rowName(row))),
-      make("td", { class: "weight" }, bar(Math.abs(row.weight) / most, { kind })),
+      make("th", { scope: "row", class: "name" }, make("button", opening(row), rowName(row)),
+        bar(Math.abs(row.weight) / most, { kind })),
       make("td", { class: "number" }, formatted(Number(row.weight.toPrecision(2)))),
-      make("td", { class: "text" }, row.output)));
+      // Long outputs are cut here; the dialog has all of them.
+      make("td", { class: "text" }, make("span", { class: "clip" }, row.output))));
     return make("div", { class: "scroll" }, make("table", { class: "support" },
       make("caption", {}, title),
-      make("thead", {}, make("tr", {}, heading("Training row"),
-        make("td", {}), heading("Weight", "number"), heading("Output"))),
+      make("thead", {}, make("tr", {}, heading("Training row"), heading("Weight", "number"),
+        heading("Output"))),
       make("tbody", {}, ...lines)));
   }
 

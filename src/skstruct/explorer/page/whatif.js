@@ -96,8 +96,8 @@ export class WhatIfPanel {
 
 /** Sets an input's value unless somebody is typing the same number in other digits. */
 function putValue(input, value) {
-  // Six digits are enough to read; the row's own value stays as it is until somebody changes it.
-  const shown = typeof value === "number" ? Number(value.toPrecision(6)) : value;
+  // Five digits are enough to read; the row's own value stays as it is until somebody changes it.
+  const shown = typeof value === "number" ? Number(value.toPrecision(5)) : value;
   const text = shown === null || shown === undefined ? "" : String(shown);
   if (document.activeElement === input && Number(input.value) === Number(text) && text) return;
   if (input.value !== text) input.value = text;
