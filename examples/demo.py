@@ -23,6 +23,8 @@ from skstruct.inspection import HierarchyDisplay
 from skstruct.losses import Hamming, HierarchicalLoss, ZeroOne
 from skstruct.spaces import Hierarchy
 
+# sphinx_gallery_thumbnail_path = "images/cards/front.png"
+
 
 def main():
     console = Console()

@@ -37,8 +37,8 @@ for name, rows in readings.items():
 # Some rows, with wrong readings in red
 # -------------------------------------
 
-shown = range(4)
-figure, axes = plt.subplots(len(shown), figsize=(8, 6), layout="constrained")
+shown = range(2)
+figure, axes = plt.subplots(len(shown), figsize=(6, 3.6), layout="constrained")
 for i, ax in zip(shown, axes):
     images = data.X_test[i].reshape(-1, 8, 8)
     ax.imshow(np.hstack(images), cmap="gray_r", vmin=0, vmax=1, extent=(0, len(images), 0, 1))
@@ -48,6 +48,6 @@ for i, ax in zip(shown, axes):
             read = readings[name][i][t]
             ax.text(t + 0.5, height, read, ha="center", size=14, weight="bold",
                     color="black" if read == true else "tab:red")  # fmt: skip
-    ax.set(xlim=(-2, 9), ylim=(0, 1.9))
+    ax.set(xlim=(-2, 7.5), ylim=(0, 1.9))
     ax.axis("off")
 plt.show()
