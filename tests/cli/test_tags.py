@@ -108,6 +108,14 @@ def test_confidence_in_misc(run, spanish):
     assert sure == f"{records[0]['confidence'][1]:.4g}"
 
 
+def test_tags_in_misc_leave_no_room_for_confidence(run):
+    Path("es.conllu").write_text(CONLLU, encoding="utf-8")
+    run("fit", "-q", "es.conllu", "--target", "MISC", "-o", "m.model", "--set", "alpha=0.001")
+    said = run("predict", "m.model", "es.conllu", "--marginals", "-o", "out.conllu", code=3)
+    assert "MISC holds the tags" in said.err
+    assert not Path("out.conllu").exists()
+
+
 def test_another_column_of_conll_u(run):
     Path("es.conllu").write_text(CONLLU, encoding="utf-8")
     run("fit", "-q", "es.conllu", "--target", "DEPREL", "-o", "u.model", "--set", "alpha=0.001")

@@ -67,6 +67,11 @@ class SentenceLines:
                 at = len(fields) if self.tag is None else self.tag
                 fields[at : at + 1] = [tags[t]]
             if confidence is not None and self.format == "conllu":
+                if self.tag == len(fields) - 1:
+                    raise DataFormatError(
+                        "MISC holds the tags, and has no room for how sure they are: leave "
+                        "--marginals out, or write CSV"
+                    )
                 fields[-1] = noted(fields[-1], confidence[t])
             elif confidence is not None:
                 fields.append(confidence[t])
