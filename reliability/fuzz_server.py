@@ -25,7 +25,7 @@ import numpy as np
 from mutations import mutants
 from summary import finish
 
-import skstruct.serving.batching as batching
+import skstruct.serving.working as working
 from skstruct import ConditionalRiskMinimizer
 from skstruct import spaces as S
 from skstruct.serving import Settings, make_app
@@ -180,10 +180,10 @@ def main() -> int:
     app = make_app(fitted, Settings(timeout=60.0, max_bytes=200_000), log=Log("error", log))
     with TestClient(app, raise_server_exceptions=False) as client:
         counts, failures = tried(client, served, random.Random(options.seed), options.count)
-        answer, batching.answer = batching.answer, _planted
+        answer, working.answer = working.answer, _planted
         body = json.dumps(ROWS[:1]).encode()
         planted = judged(client, "/predict?model=sets", JSON, body, JSON, Counter())
-        batching.answer = answer
+        working.answer = answer
     counts |= {"failures": failures[:20], "planted_caught": bool(planted)}
     if failures:
         counts["log"] = log.getvalue()[:3000]

@@ -405,7 +405,7 @@ def test_an_unforeseen_error_tells_nothing(client_of, model, lines, monkeypatch)
     def fail(*_):
         raise KeyError("secret value")
 
-    monkeypatch.setattr("skstruct.serving.batching.answer", fail)
+    monkeypatch.setattr("skstruct.serving.working.answer", fail)
     found = client.post("/predict", json=ROWS[:1])
     assert found.status_code == 500
     assert "secret" not in found.text + lines.text

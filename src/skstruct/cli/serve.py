@@ -20,7 +20,7 @@ TOKEN = "SKSTRUCT_TOKEN"
 )  # fmt: skip
 @click.option(
     "--workers", type=click.IntRange(1, 256), default=1, show_default=True,
-    help="Processes that answer.",
+    help="Processes that predict; with 1, the server does it by itself.",
 )  # fmt: skip
 @click.option(
     "--token-file", type=click.Path(exists=True, dir_okay=False),
@@ -34,7 +34,7 @@ TOKEN = "SKSTRUCT_TOKEN"
 )  # fmt: skip
 @click.option(
     "--queue", type=click.IntRange(1), default=200, show_default=True,
-    help="Requests that may wait in each process.",
+    help="Requests that may wait.",
 )  # fmt: skip
 @click.option(
     "--batch-ms", type=click.FloatRange(0), default=0.0, show_default=True,
@@ -93,19 +93,15 @@ def serve(
 
 
 def _run(files: dict[str, str], settings: Any, sock: Any, workers: int, where: str) -> None:
-    from skstruct.serving.processes import Workers, run_app
+    from skstruct.serving.app import make_app
+    from skstruct.serving.processes import run_app
 
     def started() -> None:
         say(f"Serving {', '.join(files)} at {where}; {workers} "
-            f"{'process' if workers == 1 else 'processes'}, ends by Ctrl-C.", False)  # fmt: skip
+            f"{'worker' if workers == 1 else 'workers'}, ends by Ctrl-C.", False)  # fmt: skip
 
     try:
-        if workers > 1:
-            Workers(files, settings, sock, workers).run(started)
-        else:
-            from skstruct.serving.app import make_app
-
-            run_app(make_app(files, settings), sock, settings.timeout, started)
+        run_app(make_app(files, settings, workers=workers), sock, settings.timeout, started)
     except KeyboardInterrupt:  # a signal ended it, and requests under way were answered
         pass
     except (ImportError, RuntimeError) as error:

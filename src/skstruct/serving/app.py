@@ -4,30 +4,39 @@
 import asyncio
 import contextlib
 import json
+import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 
 from skstruct._arrays.imports import require
-from skstruct.serving.batching import Batcher, Job, is_wrong
+from skstruct.serving.batching import Batcher
 from skstruct.serving.gate import Gate
+from skstruct.serving.lanes import Lane, ThreadLane
 from skstruct.serving.logs import Log
+from skstruct.serving.messages import Reply, Request, reply_of
 from skstruct.serving.metrics import Metrics
-from skstruct.serving.models import Models
-from skstruct.serving.openapi import describe_api
-from skstruct.serving.parsing import JSON, read_request
-from skstruct.serving.problems import Problem, problem_of
+from skstruct.serving.openapi import described_api
+from skstruct.serving.problems import WRONG, Problem
+from skstruct.serving.responses import json_response, not_found, response
 from skstruct.serving.settings import QUESTIONS, Settings
-from skstruct.serving.writing import accepted, written
+from skstruct.serving.worker_lane import ProcessLane
 
-LARGE = 50_000  # bytes of a body that are not read between two other requests
+COUNTED = {
+    "reloaded": "reloads",
+    "reload failed": "failed_reloads",
+    "worker started": "worker_starts",
+    "worker died": "worker_deaths",
+    "asked again": "asked_again",
+}
+GOOD = ("reloaded", "worker started", "asked again")
 
 
 def make_app(
     models: Mapping[str, Any],
     settings: Settings | None = None,
     *,
-    metrics: Metrics | None = None,
+    workers: int = 1,
     log: Log | None = None,
 ) -> Any:
     """An application of FastAPI that serves fitted models.
@@ -39,8 +48,11 @@ def make_app(
         again when they change.
     settings : Settings, default=None
         Limits, token and origins.
-    metrics, log : default=None
-        Where it is counted and written what was asked.
+    workers : int, default=1
+        With 1, a thread of this process predicts. With more, so many processes do, each with the
+        model files, and one that dies or takes too long is replaced.
+    log : default=None
+        Where it is written what was asked.
 
     Returns
     -------
@@ -57,22 +69,35 @@ def make_app(
     {'model': 'sets', 'answers': [{'prediction': ['a', 'b']}, {'prediction': ['a', 'b']}]}
     """
     require("fastapi", used_by="The server", extra="serve")
-    server = _Server(Models(dict(models)), settings or Settings(), metrics, log)
-    return server.app()
+    settings = settings or Settings()
+    return _Server(dict(models), settings, workers, log or Log(settings.log_level)).app()
 
 
 class _Server:
     """What the routes share."""
 
-    def __init__(
-        self, models: Models, settings: Settings, metrics: Metrics | None, log: Log | None
-    ) -> None:
-        self.models, self.settings = models, settings
-        self.metrics, self.log = metrics or Metrics(), log or Log(settings.log_level)
-        self.batcher = Batcher(settings, self._batch)
+    def __init__(self, models: dict[str, Any], settings: Settings, workers: int, log: Log) -> None:
+        self.settings, self.log, self.metrics = settings, log, Metrics()
+        self.names = sorted(models)
+        self.refresh: Callable[[], None] | None = None  # where this process has the models
+        lanes = self._processes(models, workers) if workers > 1 else self._thread(models)
+        self.batcher = Batcher(settings, lanes, self._note)
         self.is_draining = False
-        self.metrics.gauge("models", len(models.by_name))
-        models.note = self._model_event
+        self.metrics.gauge("models", len(models))
+
+    def _thread(self, models: dict[str, Any]) -> list[Lane]:
+        from skstruct.serving.working import Work  # only where predictions are made
+
+        work = Work(models, self.settings.max_rows, self._note)
+        self.refresh = work.models.refresh
+        return [ThreadLane(work.replies)]
+
+    def _processes(self, models: dict[str, Any], workers: int) -> list[Lane]:
+        for name, source in models.items():
+            if not isinstance(source, (str, os.PathLike)):
+                kind = type(source).__name__
+                raise ValueError(f"{name}: workers read model files; got a {kind}: save it first.")
+        return [ProcessLane(models, self.settings, self._note) for _ in range(workers)]
 
     def app(self) -> Any:
         from fastapi import FastAPI
@@ -92,12 +117,12 @@ class _Server:
             app.add_api_route(
                 f"/{name}", getattr(self, f"{name}_route"), methods=["GET"], response_model=None
             )
-        app.add_exception_handler(HTTPException, _not_found)
+        app.add_exception_handler(HTTPException, not_found)
         app.add_api_route(
             "/openapi.json", partial(self._openapi, app), include_in_schema=False,
             response_model=None,
         )  # fmt: skip
-        describe_api(app, self.models)
+        app.state.batcher = self.batcher
         if self.settings.cors:
             from starlette.middleware.cors import CORSMiddleware
 
@@ -115,36 +140,25 @@ class _Server:
         from fastapi import Request, Response
 
         async def route(request: Request) -> Response:
-            try:
-                body, kind = await self._answer(question, request)
-            except Exception as error:
-                if not is_wrong(error):
-                    raise
-                found = problem_of(error)
-                answer: Response = _json(found.body(), found.status, found.headers())
-                return answer
-            return Response(body, media_type=kind)
+            told = request.scope["state"]
+            reply = await self._reply(question, request)
+            told["model"], told["rows"] = reply.model, reply.rows
+            if reply.failure is not None:
+                self.log.failure(reply.failure, told["request_id"])
+            answer: Response = response(reply)
+            return answer
 
         return route
 
-    async def _answer(self, question: str, request: Any) -> tuple[bytes, str]:
-        told = request.scope["state"]
-        body = await self._body(request)
-        read = partial(
-            read_request, body, request.headers.get("content-type", ""),
-            request.query_params, self.settings.max_rows,
-        )  # fmt: skip
-        wanted = read() if len(body) < LARGE else await asyncio.to_thread(read)
-        served = self.models.get(wanted.model)
-        told["model"], told["rows"] = served.name, len(wanted.rows)
-        kind = accepted(request.headers.get("accept", ""))
-        finish = partial(_finish, served, kind)
-        job = Job(served, question, wanted.rows, wanted.asked, finish)
-        self.metrics.gauge("waiting", self.batcher.n_waiting + 1)
+    async def _reply(self, question: str, request: Any) -> Reply:
         try:
-            return await self.batcher.ask(job), kind
-        finally:
-            self.metrics.gauge("waiting", self.batcher.n_waiting)
+            asked = Request(
+                question, await self._body(request), request.headers.get("content-type", ""),
+                tuple(request.query_params.items()), request.headers.get("accept", ""),
+            )  # fmt: skip
+            return await self.batcher.ask(asked)
+        except (*WRONG, Problem) as error:
+            return reply_of(error)
 
     async def _body(self, request: Any) -> bytes:
         """The body, as long as it is not too long and does not take too long."""
@@ -168,72 +182,68 @@ class _Server:
     # ------------------------------------------------------------------ about the server
     async def models_route(self) -> Any:
         """What is served: columns, labels, losses, constraints, abilities."""
-        loop = asyncio.get_running_loop()
-        found = await loop.run_in_executor(self.batcher.thread, self.models.described)
-        return _json({"models": found})
+        return response(await self._about("models"))
 
     async def _openapi(self, app: Any) -> Any:
-        loop = asyncio.get_running_loop()  # losses of a model are tried: not between requests
-        return _json(await loop.run_in_executor(self.batcher.thread, app.openapi))
+        reply = await self._about("operations")
+        if reply.status != 200:
+            return response(reply)
+        return json_response(described_api(app, json.loads(reply.body)))
+
+    async def _about(self, what: str) -> Reply:
+        """What only those who have the models know; losses are tried, which takes a while."""
+        try:
+            return await self.batcher.ask(Request(what))
+        except Problem as problem:
+            return reply_of(problem)
 
     async def health_route(self) -> Any:
         """Whether the process is alive."""
-        return _json({"status": "alive"})
+        return json_response({"status": "alive"})
 
     async def ready_route(self) -> Any:
         """Whether models are there and warm, and requests are welcome."""
         if self.is_draining:
-            return _json({"error": "The server is going down."}, 503, {"Retry-After": "5"})
-        return _json({"status": "ready", "models": sorted(self.models.by_name)})
+            return response(reply_of(Problem(503, "The server is going down.")))
+        if not self.batcher.n_ready:
+            return response(reply_of(Problem(503, "No worker process is ready yet.")))
+        return json_response({"status": "ready", "models": self.names})
 
     async def metrics_route(self) -> Any:
         """Counters as Prometheus reads them."""
         from fastapi import Response
 
+        self.metrics.gauge("waiting", self.batcher.n_waiting)
+        self.metrics.gauge("workers", self.batcher.n_ready)
         return Response(self.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    def _batch(self, jobs: int, rows: int) -> None:
-        self.metrics.count("batches")
-        self.metrics.count("batched_requests", jobs)
-
-    def _model_event(self, event: str, **fields: Any) -> None:
-        failed = event != "reloaded"
-        self.metrics.count("failed_reloads" if failed else "reloads")
-        self.log.write("error" if failed else "info", event, **fields)
+    def _note(self, event: str, **fields: Any) -> None:
+        """What is counted and written beside the requests themselves."""
+        if event == "batch":
+            self.metrics.count("batches")
+            self.metrics.count("batched_requests", fields["requests"])
+            return
+        if event in COUNTED:
+            self.metrics.count(COUNTED[event])
+        self.log.write("info" if event in GOOD else "error", event, **fields)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: Any) -> AsyncIterator[None]:
+        try:
+            await self.batcher.open()
+        except Exception as error:
+            app.state.failure = error  # for who runs the application
+            raise
         watching = asyncio.create_task(self._watch())
         try:
             yield
         finally:
             self.is_draining = True
             watching.cancel()
-            self.batcher.close()
+            await self.batcher.close()
 
     async def _watch(self) -> None:
         """Look at the model files again and again."""
-        while self.settings.reload_seconds > 0:
+        while self.refresh is not None and self.settings.reload_seconds > 0:
             await asyncio.sleep(self.settings.reload_seconds)
-            await asyncio.to_thread(self.models.refresh)
-
-
-def _finish(served: Any, kind: str, records: list[Any]) -> bytes:
-    return written(served, records, kind)
-
-
-def _json(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Any:
-    from fastapi import Response
-
-    text = json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
-    return Response(text, status, dict(headers or {}), JSON)
-
-
-async def _not_found(request: Any, error: Any) -> Any:
-    """Paths and methods that nobody knows, as JSON."""
-    said = {
-        404: f"There is no such address; known are {', '.join(f'/{q}' for q in QUESTIONS)}, "
-        "/models, /health, /ready, /metrics and /openapi.json.",
-        405: "This address takes another method: POST for questions, GET for what is served.",
-    }.get(error.status_code, str(error.detail))
-    return _json({"error": said}, error.status_code, error.headers or {})
+            await asyncio.to_thread(self.refresh)

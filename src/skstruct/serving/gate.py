@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What every request passes: token, host, headers of safety, a line in the log, counters."""
 
-import json
 import re
 import uuid
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -9,6 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from skstruct.serving.logs import Log
+from skstruct.serving.messages import UNFORESEEN, failure_of, json_bytes
 from skstruct.serving.metrics import ROUTES, Metrics
 from skstruct.serving.problems import Problem, problem_of
 from skstruct.serving.settings import Settings
@@ -81,8 +81,8 @@ class Gate:
                 await self.app(scope, receive, send)
                 return
             except Exception as error:  # what no route has foreseen
-                self.log.failure(error, scope["state"]["request_id"])
-                problem = Problem(500, "The server could not answer; its log tells more.")
+                self.log.failure(failure_of(error), scope["state"]["request_id"])
+                problem = Problem(500, UNFORESEEN)
         await respond(problem, send)
 
     def _problem(self, scope: Scope, headers: dict[bytes, bytes]) -> Problem | None:
@@ -117,7 +117,7 @@ def _host(header: bytes) -> str:
 async def respond(problem: BaseException, send: Send) -> None:
     """Answer by what is wrong."""
     found = problem_of(problem)
-    body = json.dumps(found.body(), ensure_ascii=False).encode("utf-8", "replace")
+    body = json_bytes(found.body())
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
     headers += [(k.lower().encode(), v.encode()) for k, v in found.headers().items()]
     await send({"type": "http.response.start", "status": found.status, "headers": headers})

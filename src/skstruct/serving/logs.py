@@ -3,7 +3,7 @@
 
 import json
 import sys
-import traceback
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -49,12 +49,6 @@ class Log:
             ms=round(1000 * seconds, 2), request=request_id,
         )  # fmt: skip
 
-    def failure(self, error: BaseException, request_id: str) -> None:
-        """An error that should not be: its kind and where it was, not its words, which may tell
-        data.
-        """
-        frames = traceback.extract_tb(error.__traceback__)[-5:]
-        where = [f"{frame.filename.rsplit('/', 2)[-1]}:{frame.lineno}" for frame in frames]
-        self.write(
-            "error", "failure", kind=type(error).__name__, where=where, request=request_id
-        )  # fmt: skip
+    def failure(self, told: Mapping[str, Any], request_id: str) -> None:
+        """An error that should not be, as :func:`~skstruct.serving.messages.failure_of` tells."""
+        self.write("error", "failure", **told, request=request_id)

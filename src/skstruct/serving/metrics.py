@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counters of a server as Prometheus reads them, summed over its processes.
-
-All processes map one file of numbers and write to a row of their own, so that nobody waits for
-anybody, and what a process has counted stays when it dies.
-"""
-
-from typing import Any
+"""Counters of a server as Prometheus reads them."""
 
 import numpy as np
 
@@ -19,9 +13,15 @@ COUNTERS = {
     "batched_requests": "Requests in these batches.",
     "reloads": "Models that were read again.",
     "failed_reloads": "Model files that could not be read again; the old model stays.",
-    "starts": "Starts of worker processes.",
+    "worker_starts": "Worker processes that were started.",
+    "worker_deaths": "Worker processes that died, or were stopped by the time limit.",
+    "asked_again": "Requests that were asked again since their worker had died.",
 }
-GAUGES = {"waiting": "Requests that wait or are predicted.", "models": "Models that are served."}
+GAUGES = {
+    "waiting": "Requests that wait or are predicted.",
+    "models": "Models that are served.",
+    "workers": "Threads or processes that are ready to predict.",
+}
 
 _N_STATUS = len(ROUTES) * len(STATUSES)
 _N_BUCKETS = len(ROUTES) * (len(BUCKETS) + 1)
@@ -33,25 +33,10 @@ WIDTH = _GAUGES + len(GAUGES)
 
 
 class Metrics:
-    """Counters of one process, and the sums over all.
+    """Counters, all in the process that listens."""
 
-    Parameters
-    ----------
-    path : str, default=None
-        A file of ``n`` rows of numbers that all processes share; numbers of its own when None.
-    slot, n : int
-        The row of this process, and how many there are.
-    """
-
-    def __init__(self, path: str | None = None, slot: int = 0, n: int = 1) -> None:
-        self.table: Any = (
-            np.zeros((n, WIDTH))
-            if path is None
-            else np.memmap(path, np.float64, "r+", shape=(n, WIDTH))
-        )
-        self.own = self.table[slot]
-        self.own[_GAUGES:] = 0.0  # of a process that was here before
-        self.count("starts")
+    def __init__(self) -> None:
+        self.own = np.zeros(WIDTH)
 
     def request(self, route: str, status: int, seconds: float, rows: int) -> None:
         """A request that was answered."""
@@ -73,7 +58,7 @@ class Metrics:
 
     def text(self) -> str:
         """The format of Prometheus, version 0.0.4."""
-        total = np.asarray(self.table).sum(axis=0)
+        total = self.own
         lines = [*_requests(total), *_latencies(total)]
         lines += _header("rows_total", "Rows that were asked for.", "counter")
         lines += [
@@ -84,11 +69,8 @@ class Metrics:
             lines += _header(f"{name}_total", about, "counter")
             lines.append(f"skstruct_{name}_total {total[_COUNTERS + k]:.0f}")
         for k, (name, about) in enumerate(GAUGES.items()):
-            value = total[_GAUGES + k] if name == "waiting" else self.own[_GAUGES + k]
             lines += _header(name, about, "gauge")
-            lines.append(f"skstruct_{name} {value:.0f}")
-        lines += _header("workers", "Processes that answer.", "gauge")
-        lines.append(f"skstruct_workers {len(self.table)}")
+            lines.append(f"skstruct_{name} {total[_GAUGES + k]:.0f}")
         return "\n".join(lines) + "\n"
 
 

@@ -6,19 +6,12 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from inspect import signature
 from typing import Any
 
 from skstruct.persistence import load_model
 from skstruct.serving.answers import answer
 from skstruct.serving.problems import Problem
 from skstruct.serving.served import ABILITIES, Served
-
-
-def read_model(path: str) -> Any:
-    """The model of a file, its arrays shared with other processes where that can be."""
-    known = signature(load_model).parameters
-    return load_model(path, **({"mmap": True} if "mmap" in known else {}))
 
 
 @dataclass
@@ -43,12 +36,22 @@ class Models:
         By the names they are asked by.
     note : callable (event, **fields), default=None
         Told when a model was read again, or could not be.
+    mmap : bool, default=False
+        Whether arrays stay in the files, which several processes share. Somebody who writes into
+        such a file, in the place of replacing it, ends the process.
     """
 
-    def __init__(self, sources: dict[str, Any], note: Callable[..., None] | None = None) -> None:
+    def __init__(
+        self,
+        sources: dict[str, Any],
+        note: Callable[..., None] | None = None,
+        *,
+        mmap: bool = False,
+    ) -> None:
         if not sources:
             raise ValueError("There is no model to serve: give at least one.")
         self.note = note or (lambda event, **fields: None)
+        self.mmap = mmap
         self._lock = threading.Lock()  # one thread reads files
         self.by_name = {name: self._first(name, source) for name, source in sources.items()}
 
@@ -57,8 +60,11 @@ class Models:
             return Loaded(_warm(Served(name, source)), _now())
         path = os.fspath(source)
         stamp = _stamp(path)
-        served = _warm(Served(name, read_model(path), path))
+        served = self._read(name, path)
         return Loaded(served, _now(), stamp, stamp)
+
+    def _read(self, name: str, path: str) -> Served:
+        return _warm(Served(name, load_model(path, mmap=self.mmap), path))
 
     def get(self, name: str | None) -> Served:
         """The model of a name; the only one when None."""
@@ -91,7 +97,7 @@ class Models:
         try:
             if stamp is None:
                 raise FileNotFoundError("the file is gone")
-            served = _warm(Served(name, read_model(path), path))
+            served = self._read(name, path)
         except Exception as error:  # whatever is wrong with a file, the old model stays
             loaded.failures += 1
             loaded.error = " ".join(str(error).split())[:300]

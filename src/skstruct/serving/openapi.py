@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The description of the routes, with examples from the models' own columns and labels."""
 
+import copy
 from typing import Any
 
-from skstruct.serving.parsing import ARROW, CSV, JSON
+from skstruct.serving.messages import ARROW, CSV, JSON
 from skstruct.serving.settings import QUESTIONS
 
 ABOUT = {
@@ -35,18 +36,17 @@ OPTIONS = {
 }
 
 
-def describe_api(app: Any, models: Any) -> None:
-    """Let ``/openapi.json`` tell of the models that are served now."""
-    plain = app.openapi
+def operations(models: Any) -> dict[str, Any]:
+    """The description of every question, with examples of the models that are served now."""
+    return {question: _operation(question, models) for question in QUESTIONS}
 
-    def openapi() -> dict[str, Any]:
-        app.openapi_schema = None  # models may have changed
-        found: dict[str, Any] = plain()
-        for question in QUESTIONS:
-            found["paths"][f"/{question}"]["post"].update(_operation(question, models))
-        return found
 
-    app.openapi = openapi
+def described_api(app: Any, told: dict[str, Any]) -> dict[str, Any]:
+    """What ``/openapi.json`` tells; ``told`` is what :func:`operations` gave."""
+    found: dict[str, Any] = copy.deepcopy(app.openapi())  # which is kept, while models change
+    for question in QUESTIONS:
+        found["paths"][f"/{question}"]["post"].update(told[question])
+    return found
 
 
 def _operation(question: str, models: Any) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from typing import Any
 
 from skstruct.encoding.columns import fail, is_missing
 from skstruct.serving.asked import Asked
+from skstruct.serving.messages import ARROW, CSV, JSON
 from skstruct.serving.problems import Problem
 from skstruct.serving.settings import QUESTIONS
 
-JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow.stream"
 OPTIONS = ("loss", "restrict", "threshold", "level", "k", "n")
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", ",": ",", ";": ";", "\t": "\t"}
 LONGEST_LOSS = 300  # letters

@@ -9,7 +9,7 @@ from typing import Any
 from skstruct._arrays.imports import require
 from skstruct.datasets.formats.cells import write_cell
 from skstruct.datasets.formats.columns import harmless
-from skstruct.serving.parsing import ARROW, CSV, JSON
+from skstruct.serving.messages import ARROW, CSV, JSON
 
 CELLS = {"labels": "labels", "hierarchy": "labels", "ranking": "ranking", "sequence": "sequence"}
 OWN = ("row", "rank")
