@@ -5,6 +5,7 @@ import asyncio
 import contextlib
 import json
 import os
+import tempfile
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any
@@ -80,6 +81,7 @@ class _Server:
         self.settings, self.log, self.metrics = settings, log, Metrics()
         self.names = sorted(models)
         self.refresh: Callable[[], None] | None = None  # where this process has the models
+        self.copies: tempfile.TemporaryDirectory[str] | None = None  # of the files of workers
         lanes = self._processes(models, workers) if workers > 1 else self._thread(models)
         self.batcher = Batcher(settings, lanes, self._note)
         self.is_draining = False
@@ -97,7 +99,9 @@ class _Server:
             if not isinstance(source, (str, os.PathLike)):
                 kind = type(source).__name__
                 raise ValueError(f"{name}: workers read model files; got a {kind}: save it first.")
-        return [ProcessLane(models, self.settings, self._note) for _ in range(workers)]
+        self.copies = tempfile.TemporaryDirectory(prefix="skstruct-models-")
+        told = models, self.settings, self.copies.name, self._note
+        return [ProcessLane(*told) for _ in range(workers)]
 
     def app(self) -> Any:
         from fastapi import FastAPI
@@ -241,6 +245,8 @@ class _Server:
             self.is_draining = True
             watching.cancel()
             await self.batcher.close()
+            if self.copies is not None:
+                self.copies.cleanup()
 
     async def _watch(self) -> None:
         """Look at the model files again and again."""

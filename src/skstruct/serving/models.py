@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from skstruct.exceptions import ModelFileError, restated
 from skstruct.persistence import load_model
 from skstruct.serving.answers import answer
+from skstruct.serving.copies import Copies
 from skstruct.serving.problems import Problem
 from skstruct.serving.served import ABILITIES, Served
 
@@ -36,9 +38,8 @@ class Models:
         By the names they are asked by.
     note : callable (event, **fields), default=None
         Told when a model was read again, or could not be.
-    mmap : bool, default=False
-        Whether arrays stay in the files, which several processes share. Somebody who writes into
-        such a file, in the place of replacing it, ends the process.
+    copies : Copies, default=None
+        Copies of the files, whose arrays stay in them and are shared by several processes.
     """
 
     def __init__(
@@ -46,12 +47,12 @@ class Models:
         sources: dict[str, Any],
         note: Callable[..., None] | None = None,
         *,
-        mmap: bool = False,
+        copies: Copies | None = None,
     ) -> None:
         if not sources:
             raise ValueError("There is no model to serve: give at least one.")
         self.note = note or (lambda event, **fields: None)
-        self.mmap = mmap
+        self.copies = copies
         self._lock = threading.Lock()  # one thread reads files
         self.by_name = {name: self._first(name, source) for name, source in sources.items()}
 
@@ -60,11 +61,28 @@ class Models:
             return Loaded(_warm(Served(name, source)), _now())
         path = os.fspath(source)
         stamp = _stamp(path)
-        served = self._read(name, path)
-        return Loaded(served, _now(), stamp, stamp)
+        try:
+            return Loaded(self._read(name, path, stamp), _now(), stamp, stamp)
+        except Exception as error:
+            last = None if self.copies is None else self.copies.last(name)
+            if last is None:
+                raise
+            # Others of this server had a good file before; it is theirs until the next one.
+            served = _warm(Served(name, load_model(last, mmap=True), path))
+            return Loaded(served, _now(), (), stamp, failures=1, error=_said(error))
 
-    def _read(self, name: str, path: str) -> Served:
-        return _warm(Served(name, load_model(path, mmap=self.mmap), path))
+    def _read(self, name: str, path: str, stamp: tuple[int, ...] | None) -> Served:
+        if stamp is None:
+            raise FileNotFoundError(f"{path}: there is no such file.")
+        if self.copies is None:
+            return _warm(Served(name, load_model(path), path))
+        copy = self.copies.copy(name, path, stamp)
+        try:
+            served = _warm(Served(name, load_model(copy, mmap=True), path))
+        except ModelFileError as error:
+            raise restated(error, str(error).replace(copy, path)) from None
+        self.copies.keep(name, copy)
+        return served
 
     def get(self, name: str | None) -> Served:
         """The model of a name; the only one when None."""
@@ -95,12 +113,10 @@ class Models:
             loaded.error = None
             return
         try:
-            if stamp is None:
-                raise FileNotFoundError("the file is gone")
-            served = self._read(name, path)
+            served = self._read(name, path, stamp)
         except Exception as error:  # whatever is wrong with a file, the old model stays
             loaded.failures += 1
-            loaded.error = " ".join(str(error).split())[:300]
+            loaded.error = _said(error)
             self.note("reload failed", model=name, reason=loaded.error)
             return
         new = Loaded(served, _now(), stamp, stamp, loaded.reloads + 1, loaded.failures)
@@ -141,6 +157,10 @@ def _warm(served: Served) -> Served:
     if hasattr(served.learner, "verbose"):
         served.learner.verbose = 0
     return served
+
+
+def _said(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
 
 
 def _stamp(path: str) -> tuple[int, ...] | None:

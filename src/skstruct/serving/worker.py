@@ -11,6 +11,7 @@ import threading
 import time
 from typing import Any
 
+from skstruct.serving.copies import Copies
 from skstruct.serving.messages import EVENT, FAILED, READY, REPLIES, packed, receive
 from skstruct.serving.working import Work
 
@@ -29,7 +30,7 @@ def run_worker(fd: int) -> None:
     try:
         work = Work(
             told["models"], told["max_rows"],
-            lambda event, **fields: send(EVENT, event, fields), mmap=True,
+            lambda event, **fields: send(EVENT, event, fields), copies=Copies(told["copies"]),
         )  # fmt: skip
     except Exception as error:
         send(FAILED, " ".join(str(error).split()) or type(error).__name__)

@@ -31,6 +31,8 @@ class ProcessLane:
     ----------
     models : mapping of str to path
     settings : Settings
+    copies : str
+        The folder in which the processes of a server share copies of model files.
     note : callable (event, **fields)
         Told when a model was read again, or could not be.
 
@@ -41,12 +43,17 @@ class ProcessLane:
     """
 
     def __init__(
-        self, models: Mapping[str, str], settings: Settings, note: Callable[..., None]
+        self,
+        models: Mapping[str, str],
+        settings: Settings,
+        copies: str,
+        note: Callable[..., None],
     ) -> None:
         self.timeout, self.note = settings.timeout, note
         self.told = {
             "models": {name: os.path.abspath(path) for name, path in models.items()},
             "max_rows": settings.max_rows, "reload_seconds": settings.reload_seconds,
+            "copies": copies,
         }  # fmt: skip
         self.is_ready, self.n_answered, self.late = False, 0, False
         self.process: subprocess.Popen[bytes] | None = None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skstruct.serving.answers import answer
+from skstruct.serving.copies import Copies
 from skstruct.serving.messages import Replies, Reply, Request, json_bytes, reply_of
 from skstruct.serving.models import Models
 from skstruct.serving.openapi import operations
@@ -55,8 +56,8 @@ class Work:
         Of one request.
     note : callable (event, **fields), default=None
         Told when a model was read again, or could not be.
-    mmap : bool, default=False
-        Whether arrays of models are shared with other processes.
+    copies : Copies, default=None
+        Of model files, by which processes share the arrays of models.
     """
 
     def __init__(
@@ -65,9 +66,9 @@ class Work:
         max_rows: int = 10_000,
         note: Callable[..., None] | None = None,
         *,
-        mmap: bool = False,
+        copies: Copies | None = None,
     ) -> None:
-        self.max_rows, self.models = max_rows, Models(dict(sources), note, mmap=mmap)
+        self.max_rows, self.models = max_rows, Models(dict(sources), note, copies=copies)
 
     def replies(self, requests: list[Request]) -> Iterator[Replies]:
         """Replies as they are ready, each with the place of its request."""
