@@ -78,7 +78,7 @@ def data_of(task):
     return Dataset("toy", "csv", task, TABLE, outputs, labels, edges)
 
 
-TABLES = ("csv", "parquet")
+TABLES = ("excel", "csv", "parquet")
 NUMBERS = ("letters", "label-ranking", "libsvm")  # formats that hold no names
 # These are read with a list of labels beside the file, or attributes of another kind.
 OTHERWISE = {("clus", "labels"), *(("mulan", t) for t in ("hierarchy", "classes", "ordinal"))}
@@ -91,7 +91,7 @@ def rows_for(format, task):
     if task == "sequence" and format == "letters":
         pixels = [RNG.integers(0, 2, (2, 128)).astype(float) for _ in range(6)]
         return Dataset("toy", format, task, pixels, [("a", "b")] * 6, ("a", "b"))
-    if task == "sequence" and format == "conll":
+    if task == "sequence" and format in ("conll", "conllu"):
         return read_data(SAMPLES / "phrases.txt").take(slice(8))
     if task == "sequence":
         outputs = [("s", "t") if high else ("t",) for high in HIGH]

@@ -161,13 +161,18 @@ def test_a_sparse_precomputed_matrix():
 
 
 def peak(model, X, T):
-    """Most memory of a fit, in matrices of n x n doubles; numpy reports to tracemalloc."""
-    model.fit(X[:50], T[:50])  # what is loaded once does not count
-    tracemalloc.start()
-    model.fit(X, T)
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return most / (8 * len(X) ** 2)
+    """Most memory of a fit, in matrices of n x n doubles; numpy reports to tracemalloc.
+
+    The least of three fits: other threads of the process can only add to what is seen.
+    """
+    seen = []
+    for _ in range(3):
+        model.fit(X[:50], T[:50])  # what is loaded once does not count
+        tracemalloc.start()
+        model.fit(X, T)
+        seen.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    return min(seen) / (8 * len(X) ** 2)
 
 
 @pytest.mark.slow

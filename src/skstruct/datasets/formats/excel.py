@@ -129,17 +129,19 @@ def _part_with_document_type(path: Path) -> str | None:
 def _sheet(path: Path, name: str | None) -> Iterator[tuple[Any, int]]:
     """A sheet that is read row by row, and how many others there are."""
     openpyxl = require("openpyxl", used_by="Reading Excel files", extra="excel")
+    file = open(path, "rb")  # noqa: SIM115  (closed below; a path would need a known ending)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of styles and validations that are not needed
-            book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
     except Exception as error:
+        file.close()
         raise DataFormatError(
             f"it is no Excel file that can be read ({type(error).__name__}); one with a password "
             "has to be saved without",
             path=path,
         ) from None
-    with contextlib.closing(book):
+    with file, contextlib.closing(book):
         sheets = {sheet.title: sheet for sheet in book.worksheets}
         if name is not None and name not in sheets:
             raise DataFormatError(
