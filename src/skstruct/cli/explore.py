@@ -8,8 +8,6 @@ import click
 from skstruct.cli.options import DATA, EXISTING, quiet_option, reading_options, verbose_option
 from skstruct.cli.terminal import shows_progress
 
-FIRST = 10_000  # rows of a file that are explored unless --first says otherwise
-
 
 @click.command(short_help="A live page of a model: rows, decisions, what would change them.")
 @click.argument("model", type=EXISTING)
@@ -46,7 +44,7 @@ def explore(
     from skstruct.cli.models import open_model, read_labelled
     from skstruct.cli.terminal import say
     from skstruct.explorer import make_app
-    from skstruct.explorer.running import run
+    from skstruct.explorer.running import FIRST, run
 
     task_model = open_model(model)
     table, y = _rows(task_model, data, reading, quiet)

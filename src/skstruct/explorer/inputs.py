@@ -128,10 +128,23 @@ def word_of(token: Any) -> str:
     return str(token)
 
 
-class TableInputs(Inputs):
-    """Rows of a Table, as data files are read."""
+class CellInputs(Inputs):
+    """Rows of cells by column, which can be changed."""
 
     what_if = True
+
+    def words(self, i: int) -> None:
+        return None
+
+
+def _dense(data: Any, i: int) -> np.ndarray:
+    """One row of numbers, shape (1, d), of its own."""
+    row = data[[i]]
+    return np.array(row.toarray() if sparse.issparse(row) else row, dtype=np.float64)
+
+
+class TableInputs(CellInputs):
+    """Rows of a Table, as data files are read."""
 
     def __init__(self, X: Table, encode: Callable[[Any], Any]) -> None:
         super().__init__(X, encode)
@@ -151,21 +164,14 @@ class TableInputs(Inputs):
         cells = self._data[:, [j]].toarray() if sparse.issparse(self._data) else self._data[:, j]
         return numeric(name, cells)
 
-    def _row(self, i: int) -> np.ndarray:
-        row = self._data[[i]]
-        return np.array(row.toarray() if sparse.issparse(row) else row, dtype=np.float64)
-
     def cells(self, i: int) -> dict[str, Any]:
-        row = self._row(i)[0]
+        row = _dense(self._data, i)[0]
         return {
             column.name: _cell(row[j], self.X.values[j]) for j, column in enumerate(self.columns)
         }
 
-    def words(self, i: int) -> None:
-        return None
-
     def encoded(self, i: int, values: Mapping[str, Any]) -> Any:
-        row = self._row(i)
+        row = _dense(self._data, i)
         for name, value in values.items():
             checked = self._checked(name, value)
             j = self._numbers[name]
@@ -193,10 +199,8 @@ def _cell(number: float, names: tuple[str, ...] | None) -> Any:
     return float(number) if names is None else names[int(number)]
 
 
-class ArrayInputs(Inputs):
+class ArrayInputs(CellInputs):
     """Rows of numbers, dense or sparse."""
-
-    what_if = True
 
     def __init__(self, X: Any, encode: Callable[[Any], Any], names: Any = None) -> None:
         super().__init__(X, encode)
@@ -210,29 +214,20 @@ class ArrayInputs(Inputs):
         )
         self._numbers = {column.name: j for j, column in enumerate(self.columns)}
 
-    def _row(self, i: int) -> np.ndarray:
-        row = self.X[[i]]
-        return np.array(row.toarray() if sparse.issparse(row) else row, dtype=np.float64)
-
     def cells(self, i: int) -> dict[str, Any]:
-        row = self._row(i)[0]
+        row = _dense(self.X, i)[0]
         return {column.name: _cell(row[j], None) for j, column in enumerate(self.columns)}
 
-    def words(self, i: int) -> None:
-        return None
-
     def encoded(self, i: int, values: Mapping[str, Any]) -> Any:
-        row = self._row(i)
+        row = _dense(self.X, i)
         for name, value in values.items():
             checked = self._checked(name, value)
             row[0, self._numbers[name]] = np.nan if checked is None else checked
         return self.encode(sparse.csr_array(row) if sparse.issparse(self.X) else row)
 
 
-class FrameInputs(Inputs):
+class FrameInputs(CellInputs):
     """Rows of a DataFrame of pandas."""
-
-    what_if = True
 
     def __init__(self, X: Any, encode: Callable[[Any], Any]) -> None:
         super().__init__(X, encode)
@@ -258,9 +253,6 @@ class FrameInputs(Inputs):
     def cells(self, i: int) -> dict[str, Any]:
         row = (self.X.iat[i, j] for j in range(len(self.columns)))
         return {column.name: _shown(cell) for column, cell in zip(self.columns, row)}
-
-    def words(self, i: int) -> None:
-        return None
 
     def encoded(self, i: int, values: Mapping[str, Any]) -> Any:
         row = self.X.iloc[[i]].copy()

@@ -13,7 +13,7 @@ from typing import Any
 from skstruct._arrays.imports import require
 
 HOST = "127.0.0.1"
-FIRST = 10_000
+FIRST = 10_000  # rows that are explored, unless more are asked for
 
 
 def make_app(

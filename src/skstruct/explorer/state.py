@@ -29,7 +29,6 @@ from skstruct.serving.served import Served
 from skstruct.spaces.truth import Truth, read_truth, seen_by
 
 ABILITIES = ("marginals", "kbest", "explain", "risk", "what_if")
-MOST_ROWS = 10_000  # that are explored, unless more are asked for
 
 
 @dataclass(frozen=True)
@@ -56,8 +55,8 @@ class Explored:
         Of the rows; the index of a frame when None.
     coordinates : dict or array, default=None
         Where nodes of graphs are drawn.
-    first : int, default=10,000
-        So many rows at most.
+    first : int, default=None
+        So many rows at most; all when None.
     """
 
     def __init__(
@@ -69,7 +68,7 @@ class Explored:
         name: str | None = None,
         row_names: Any = None,
         coordinates: Any = None,
-        first: int | None = MOST_ROWS,
+        first: int | None = None,
     ) -> None:
         self.served = Served(name or "The explored model", model)
         self.model, self.learner, self.space = model, self.served.learner, self.served.space

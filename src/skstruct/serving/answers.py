@@ -13,7 +13,7 @@ from skstruct.learners.marginals import told_parts
 from skstruct.serving.abilities import why_not
 from skstruct.serving.asked import Asked
 from skstruct.serving.constraints import by_constraints, constraints_for, taken
-from skstruct.serving.outputs import json_outputs, json_value
+from skstruct.serving.outputs import json_outputs, json_value, name_text
 from skstruct.serving.promises import promised
 from skstruct.tolerances import REPORTED_GAP
 
@@ -267,7 +267,7 @@ def _named_marginals(served: Any, found: Any, options: dict[str, Any]) -> list[A
     space = served.learner.observation_space_
     parts = told_parts(served.learner, options.get("parts"))[0]
     axes = space.marginal_axes(found.shape[-1], parts)
-    names = [[_text(name) for name in axis] for axis in axes]
+    names = [[name_text(name) for name in axis] for axis in axes]
     if served.kind == "ranking" and served.is_task and served.model.targets_:
         names = [list(map(str, served.model.targets_))] * 2
     if len(names) == 1:
@@ -284,10 +284,6 @@ def _ranking_parts(learner: Any) -> str:
     """Pairs, where a model tells of these; else positions."""
     told = learner.problem_.observations.marginal_parts()
     return "pairs" if hasattr(learner, "predict_risk") or "pairs" in told else "positions"
-
-
-def _text(name: Any) -> str:
-    return " → ".join(map(str, name)) if isinstance(name, tuple) else str(name)
 
 
 def _training_outputs(served: Any, rows: np.ndarray) -> dict[int, Any]:

@@ -33,7 +33,7 @@ def json_value(value: Any) -> Any:
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {_key(key): json_value(item) for key, item in value.items()}
+        return {name_text(key): json_value(item) for key, item in value.items()}
     if hasattr(value, "edges") and hasattr(value, "nodes"):  # a graph
         return [json_value(edge) for edge in value.edges]
     if sparse.issparse(value):
@@ -47,8 +47,9 @@ def json_value(value: Any) -> Any:
     return str(value)
 
 
-def _key(key: Any) -> str:
-    return " → ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+def name_text(name: Any) -> str:
+    """A name of an output or of a part of it as text; an edge by its ends."""
+    return " → ".join(map(str, name)) if isinstance(name, tuple) else str(name)
 
 
 def _array(outputs: Any) -> Any:
@@ -122,7 +123,7 @@ def _quantity_names(served: Any, width: int) -> list[str] | None:
         return None
     if list(names) == list(range(width)) or (width == 1 and not served.is_task):
         return None
-    return [_key(name) for name in names]
+    return [name_text(name) for name in names]
 
 
 def _in_parts(served: Any, outputs: Any) -> list[Any]:

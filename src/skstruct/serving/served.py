@@ -12,6 +12,7 @@ import numpy as np
 from skstruct.encoding.quick_records import quick_table
 from skstruct.model_selection.evaluation import loss_name, takes_loss, usual_losses
 from skstruct.serving.abilities import why_not
+from skstruct.serving.outputs import name_text
 from skstruct.serving.reading import array_of, dated, with_names, words_of
 
 KINDS = {"number": "number", "boolean": "number", "names": "names", "date": "date"}
@@ -148,9 +149,9 @@ class Served:
         for attribute in ("symbols_", "items_", "labels_"):
             names = getattr(self.space, attribute, None)
             if names is not None:
-                return [_text(name) for name in names]
+                return [name_text(name) for name in names]
         names = self.space.part_names()
-        return [] if names is None else [_text(name) for name in names]
+        return [] if names is None else [name_text(name) for name in names]
 
     def losses(self) -> list[str]:
         """Losses that the model can predict for without being fitted again, its own first."""
@@ -251,10 +252,3 @@ class Served:
         from skstruct.serving.examples import example_rows
 
         return example_rows(self, n)
-
-
-def _text(name: Any) -> str:
-    """A name of an output; an edge by its ends."""
-    if isinstance(name, tuple):
-        return " → ".join(map(str, name))
-    return str(name)
