@@ -23,6 +23,7 @@ from skstruct.encoding.frames import (
     table_of,
 )
 from skstruct.encoding.matching import check_finite, matched, merged, translated
+from skstruct.encoding.quick_records import quick_table
 from skstruct.encoding.statistics import ColumnFacts, facts_of
 from skstruct.encoding.tables import Table
 from skstruct.exceptions import DataFormatError
@@ -246,7 +247,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         """The rows as a table with the columns of training, maybe in another order."""
         if isinstance(X, Table):
             return X
-        like = Table(self.names_, self.values_, np.empty((0, len(self.names_))))
         named = hasattr(self, "feature_names_in_")
         if is_frame(X) and not named:  # by position, as scikit-learn does, and warns
             validate_data(self, X, reset=False, skip_check_array=True)
@@ -258,9 +258,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
             if X.dtype != object and all(values is None for values in self.values_):
                 return Table(self.names_, self.values_, X)
             X = ArraySource(X.toarray() if sparse.issparse(X) else X, self.names_)
-        table = table_of(X, like, self.others_, is_sparse=self.is_sparse_)
+        table = self.by_name(X)
         _check_rows(len(table))
         return table
+
+    def by_name(self, X: Any) -> Table:
+        """Rows whose columns have names, as a table; records without a look at every cell where
+        they are just as training has them.
+        """
+        quick = quick_table(X, self)
+        if quick is not None:
+            return quick
+        like = Table(self.names_, self.values_, np.empty((0, len(self.names_))))
+        return table_of(X, like, self.others_, is_sparse=self.is_sparse_)
 
     def _flags(self, table: Table) -> Any:
         """1 where a cell is missing, of the columns that had missing cells in training."""

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.encoding.quick_records import quick_table
 from skstruct.model_selection.evaluation import loss_name, takes_loss, usual_losses
 from skstruct.serving.abilities import why_not
 from skstruct.serving.outputs import name_text
@@ -231,10 +230,7 @@ class Served:
         if isinstance(rows, list) and not isinstance(rows[0], Mapping):
             rows = with_names(rows, encoder.names_)
         rows = dated(rows, encoder.others_)
-        table = quick_table(rows, encoder)
-        if self.is_task:
-            return self.model.inputs(rows) if table is None else encoder.transform(table)
-        return self._steps(rows if table is None else table)
+        return self.model.inputs(rows) if self.is_task else self._steps(rows)
 
     def _steps(self, rows: Any) -> Any:
         """What the last step of a pipeline takes; a learner takes rows as they are."""

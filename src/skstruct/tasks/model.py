@@ -18,7 +18,6 @@ from skstruct.datasets.dataset import Dataset, Table
 from skstruct.datasets.tasks import outputs_for_learning, space_for
 from skstruct.datasets.training_blocks import TrainingBlocks
 from skstruct.encoding import TableEncoder
-from skstruct.encoding.frames import table_of
 from skstruct.exceptions import DataFormatError
 from skstruct.features.token_features import TokenFeatures
 from skstruct.learners.marginals import named_marginals
@@ -280,8 +279,7 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         if not is_table:
             n_columns = None if encoder.columns_ is None else len(encoder.columns_)
             return sequences_of(X, n_columns, self.reading_["targets"])
-        like = Table(encoder.names_, encoder.values_, np.empty((0, len(encoder.names_))))
-        return table_of(X, like, encoder.others_, is_sparse=encoder.is_sparse_)
+        return encoder.by_name(X)
 
     def outputs(self, X: Any) -> Any:
         """Outputs that ``X`` has as the learner reads them, columns in the order of training."""
