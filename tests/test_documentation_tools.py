@@ -122,3 +122,24 @@ def test_every_name_of_the_reference_has_a_page():
     assert ":inherited-members:" in api_pages.page("skstruct.ConditionalRiskMinimizer")
     assert ":pyobject: OutputSpace" in api_pages.page("skstruct.spaces.OutputSpace")
     assert ".. autofunction:: " in api_pages.page("skstruct.load_model")
+
+
+@pytest.mark.subprocess
+def test_all_scripts_run_within_a_budget_and_go_on_where_they_stopped(tmp_path):
+    scripts, kept = tmp_path / "papers", tmp_path / "output"
+    scripts.mkdir()
+    once = "import pathlib\nif __name__ == '__main__':\n    pathlib.Path('ran').touch()\n"
+    (scripts / "a.py").write_text(once + "    print('first')\n")
+    (scripts / "helper.py").write_text("raise SystemExit('no script')\n")
+    endless = "[sys.executable, '-c', 'import time; time.sleep(1000)']"  # in a process of its own
+    main = "import subprocess, sys\nif __name__ == '__main__':\n    "
+    (scripts / "z.py").write_text(f"{main}subprocess.run({endless})\n")
+    assert collect_results.collect_all(0.05, kept, tmp_path) == 1
+    (tmp_path / "ran").unlink(missing_ok=True)
+    assert not (kept / "z.txt").exists()
+    (kept / "a.txt").write_text("kept\n")
+    (scripts / "z.py").write_text("if __name__ == '__main__':\n    print('last')\n")
+    assert collect_results.collect_all(float("inf"), kept, tmp_path) == 0
+    assert not (tmp_path / "ran").exists()
+    assert (kept / "z.txt").read_text().endswith("last\n")
+    assert not (kept / "helper.txt").exists()

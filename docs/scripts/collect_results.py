@@ -5,8 +5,13 @@ The file in docs/results/ that it writes begins with the command, the date and t
 packages that took part; docs/results.md shows such files. Given one of these files, the command of
 its first line is run again.
 
+With --all every script of papers/ is run in turn, and its lines are kept in output/papers/. Scripts
+whose lines are there are not run again; with a budget in minutes, the one that runs when it ends is
+stopped. Scripts keep results of their own, so that the next run goes on where this one stopped.
+
 Usage: python docs/scripts/collect_results.py papers/one_path.py [ARGUMENTS OF THE SCRIPT]
        python docs/scripts/collect_results.py docs/results/one_path.txt
+       python docs/scripts/collect_results.py --all [BUDGET]
 """
 
 from __future__ import annotations
@@ -15,9 +20,12 @@ import datetime
 import os
 import platform
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -45,8 +53,16 @@ def versions() -> str:
     return ", ".join(found)
 
 
-def collect(arguments: list[str], folder: Path = RESULTS, root: Path = ROOT) -> Path:
-    """Run a script, show its lines as they come, and keep them once it has ended well."""
+def collect(
+    arguments: list[str],
+    folder: Path = RESULTS,
+    root: Path = ROOT,
+    seconds: float = threading.TIMEOUT_MAX,
+) -> Path:
+    """Run a script, show its lines as they come, and keep them once it has ended well.
+
+    It is stopped after ``seconds``, which raises RuntimeError like any other bad end.
+    """
     environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(
         [sys.executable, *arguments],
@@ -54,12 +70,21 @@ def collect(arguments: list[str], folder: Path = RESULTS, root: Path = ROOT) -> 
         env=environment,
         stdout=subprocess.PIPE,
         encoding="utf-8",
+        start_new_session=True,  # to be stopped with the processes that it starts
     )
     assert process.stdout is not None
+    clock = threading.Timer(seconds, os.killpg, (process.pid, signal.SIGTERM))
+    clock.start()
     lines = []
-    for line in process.stdout:
-        print(line, end="", flush=True)
-        lines.append(line.rstrip())
+    try:
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            lines.append(line.rstrip())
+    except KeyboardInterrupt:
+        os.killpg(process.pid, signal.SIGTERM)
+        raise
+    finally:
+        clock.cancel()
     if process.wait():
         raise RuntimeError(f"{arguments[0]} ended with status {process.returncode}; nothing kept.")
     today = datetime.date.today().isoformat()
@@ -74,10 +99,34 @@ def collect(arguments: list[str], folder: Path = RESULTS, root: Path = ROOT) -> 
     return kept
 
 
+def collect_all(minutes: float, folder: Path, root: Path = ROOT) -> int:
+    """Run all scripts of papers/ that have no lines in the folder; 0 once all have."""
+    end, failed = time.monotonic() + 60 * minutes, False
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(root.glob("papers/*.py"))}
+    for path in (path for path, text in texts.items() if "__main__" in text):
+        if (folder / f"{path.stem}.txt").exists():
+            print(f"{path.stem}: kept in {folder}")
+            continue
+        left = end - time.monotonic()
+        if left <= 0:
+            print("The budget is spent; run this again to go on.")
+            return 1
+        print(f"\n{path.stem}", flush=True)
+        try:
+            collect([str(path.relative_to(root))], folder, root, min(left, threading.TIMEOUT_MAX))
+        except RuntimeError as error:  # one script does not stop the others
+            print(error)
+            failed = True
+    return int(failed)
+
+
 def main(arguments: list[str]) -> int:
     if not arguments:
         print(__doc__)
         return 2
+    if arguments[0] == "--all":
+        minutes = float(arguments[1]) if len(arguments) > 1 else float("inf")
+        return collect_all(minutes, ROOT / "output" / "papers")
     if arguments[0].endswith(".txt"):
         arguments = command_of(Path(arguments[0]))
     print(f"kept: {collect(arguments).relative_to(ROOT)}")
