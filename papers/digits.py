@@ -121,7 +121,7 @@ def features(upper, lower):
 
 def run(number, method, part, n_test):
     """Sums of the measures over a part of the test images, the gaps, and the seconds taken."""
-    X, upper, lower, digits = load()
+    X, _, lower, digits = load()
     train, test, _ = split(digits, number)
     test = np.array_split(test[:n_test], PARTS)[part]
     model = fit(method, X[train], lower[train])
