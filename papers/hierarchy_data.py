@@ -97,8 +97,8 @@ def judged(space, predicted, truth):
 def answer(rows, fit, predict=None, risk=None, **chosen):
     """Fits and predicts: losses of test rows, CPU seconds of both, and what was chosen.
 
-    ``fit()`` gives a model; ``predict(model, X)`` its outputs; ``chosen`` and ``risk`` are functions
-    of the model, the latter of its loss on left-out training rows.
+    ``fit()`` gives a model; ``predict(model, X)`` its outputs; ``chosen`` are functions of the
+    model, and so is ``risk``, its loss on left-out training rows.
     """
     predict = predict or (lambda model, X: model.predict(X))
     start = time.process_time()
