@@ -59,6 +59,7 @@ STAND_IN = "wipo"  # other features and labels than the paper's: figures say not
 COPIES = {"reuters": " (repaired)"}
 PREDICTION = {"ours": 7.0, "structured SVM (HM3N)": 4.5, "BR-SVM": 10.4}  # ms per REUTERS document
 DIGITS = {"hamming": 3, "hierarchical": 4}
+SHOWN = {"hamming": "Hamming", "hierarchical": "hierarchical"}
 NO_INTERCEPT = {"fit_intercept": False}
 
 
@@ -104,7 +105,7 @@ def answers(found, name):
         rows["ours"][loss] = pick(least_risk(found, our_keys(name, loss, rule)))
         fill(rows, "ours, default", loss, pick(f"{name}/default/{loss}"))
         if len(every) > 1:
-            for scaling in every:
+            for scaling in every if len(rule) > 1 else every[1:]:  # the first is ours
                 fill(rows, f"ours, {scaling}", loss, pick(f"{name}/ridge/{loss}/{scaling}"))
         if len(every) > len(rule):
             chosen = least_risk(found, our_keys(name, loss, every))
@@ -173,8 +174,8 @@ def show_choices(told):
         for title, pair in rows.items():
             for loss, one in pair.items():
                 risk = "–" if one["risk"] is None else f"{one['risk']:.4f}"
-                print(f"   {title + ', ' + loss:41s} {risk:>9s} {one['fit_seconds']:9.1f} "
-                      f"{one['predict_ms']:11.2f}   {chosen_text(one['chosen'])}")  # fmt: skip
+                print(f"   {title + ', ' + SHOWN[loss]:41s} {risk:>9s} {one['fit_seconds']:9.1f} "
+                      f"{one['predict_ms']:11.2f}   ({chosen_text(one['chosen'])})")  # fmt: skip
 
 
 def chosen_text(chosen):
@@ -198,7 +199,7 @@ def summary_rows(told):
                 for who in ("ours", "ours, default")
             ]
             if figures[0] is not None:
-                what = f"{name.upper()}{COPIES.get(name, '')}, {loss}"
+                what = f"{name.upper()}{COPIES.get(name, '')}, {SHOWN[loss]}"
                 yield what, DIGITS[loss], published, *figures
 
 

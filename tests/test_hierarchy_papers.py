@@ -186,7 +186,7 @@ def test_the_rule_takes_the_least_left_out_risk_whatever_test_rows_say(script):
     text = tables.cells(rows["ours, raw"]["hamming"], rows["ours"]["hamming"], "hamming", 3)
     assert " ".join(text.split()) == "9.000 ± 0.000 +3.000 ± 1.000"
     line = next(iter(tables.summary_rows({"enron": rows})))
-    assert line[:3] == ("ENRON, hamming", 3, 3.079)
+    assert line[:3] == ("ENRON, Hamming", 3, 3.079)
     assert (line[3].mean, line[3].error, line[4]) == (6.0, 1.0, None)
     assert script("hierarchy_ours").least_risk(found, ["nothing"]) is None
 
@@ -233,3 +233,18 @@ def test_reuters_is_cut_from_the_top(script, toy, monkeypatch):
         for j, label in enumerate(space.labels_):  # every label has its parent
             up = [space.labels_[i] for i in space.dag_.parents_of[j]]
             assert up == [i for i, child in EDGES if child == label]
+
+
+def test_the_error_of_a_pooled_share_is_that_of_repeated_samples(script):
+    rng = np.random.default_rng(0)
+
+    def sample(n=400):
+        sizes = rng.integers(2, 9, n)
+        return rng.binomial(sizes // 2, 0.7), sizes
+
+    f1 = script("one_path").pooled_f1
+    figures = [f1(*sample()) for _ in range(300)]
+    common, sizes = sample()
+    assert f1(common, sizes).mean == pytest.approx(2 * common.sum() / sizes.sum())
+    spread = np.std([figure.mean for figure in figures])
+    assert np.mean([figure.error for figure in figures]) == pytest.approx(spread, rel=0.15)
