@@ -171,7 +171,7 @@ def reference_of(name):
 
 def show(name, rows):
     note = next(iter(rows.values()))["note"]
-    print(f"\nTable 5.1: {name.upper()}{'  (' + note + ')' if note else ''}")
+    print(f"\nTable 5.1: {name.upper()}{': ' + note if note else ''}")
     print(f"   {'':44s} {'zero-one':>12s} {'less counting':>15s} {'Hamming':>15s} "
           f"{'hierarchical':>17s}   chosen on training data, CPU seconds")  # fmt: skip
     if name == "wipo":
@@ -189,7 +189,7 @@ def show(name, rows):
             verdicts[compared(less)].append(title)
         print(f"   {title:44s} {Figure.of(zero_one).text(1):>12s} {told:>15s} "
               f"{Figure.of(losses['hamming']).text(3):>15s} "
-              f"{Figure.of(losses['hierarchical']).text(4):>17s}   {note_of(row)}")  # fmt: skip
+              f"{Figure.of(losses['hierarchical']).text(4):>17s}   ({note_of(row)})")  # fmt: skip
     print(f"\nDocuments not found exactly, beside {reference_of(name)} "
           f"(beyond {NOISE} errors of the paired difference):")  # fmt: skip
     for verdict, titles in verdicts.items():

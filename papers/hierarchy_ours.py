@@ -84,6 +84,6 @@ def by_forest(name, scaling, loss):
 
 
 def least_risk(found, keys):
-    """The rule: of some tasks, the one of least loss on left-out training rows; ties to the first."""
+    """The rule: of some tasks, the first of least loss on left-out training rows."""
     known = [key for key in keys if key in found]
     return min(known, key=lambda key: found[key]["risk"]) if known else None

@@ -72,7 +72,7 @@ def show(found):
         told = [found[f"reuters/time/{who}/{n}"] for n in SIZES]
         times[who] = [one["seconds"] for one in told]
         gaps = [one["gap"] for one in told if one["gap"] is not None]
-        note = f"   duality gap at most {max(gaps):.1%}" if gaps else ""
+        note = f"   (duality gap at most {max(gaps):.1%})" if gaps else ""
         print(f"   {who:32s}" + "".join(f"{t:9.2f}" for t in times[who]) + note)
     print("   The paper: flat for ECRM, growing for one machine per label and for HM3N. Penalties")
     print("   are fixed: alpha 1 and C 1; those of the structured SVM are in units of the data,")
@@ -99,9 +99,8 @@ def draw(times):
 
 
 def show_prediction(rows):
-    """(who, milliseconds per row of the paper or None, ours or None) on REUTERS."""
+    """(who, milliseconds per row in the paper, and here or None) on REUTERS."""
     print("\nPrediction on REUTERS: CPU milliseconds per document, models of the table above")
     print(f"   {'':32s}{'paper':>9s}{'here':>9s}")
     for who, published, here in rows:
-        cells = (f"{'–' if value is None else f'{value:.3g}':>9s}" for value in (published, here))
-        print(f"   {who:32s}" + "".join(cells))
+        print(f"   {who:32s}{published:9.1f}{'–' if here is None else f'{here:.3g}':>9s}")
