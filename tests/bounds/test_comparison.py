@@ -59,7 +59,7 @@ def test_it_is_the_largest_distance_of_two_images(name):
 
 @pytest.mark.parametrize("name", CASES)
 @given(seed=st.integers(0, 10**6), noise=st.sampled_from([0.02, 0.3, 2.0]))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_no_estimate_breaks_the_inequality(name, seed, noise):
     space, loss = CASES[name]
     c = comparison_constant(space, loss).value
@@ -115,7 +115,7 @@ def test_a_forest_that_is_large_has_a_bound():
 def test_what_is_refused():
     with pytest.raises(ValueError, match="Absolute is not bilinear in an embedding of finitely"):
         comparison_constant(Interval(0, 1), "absolute", [0.5])
-    with pytest.raises(ValueError, match="not bounded"):
+    with pytest.raises(ValueError, match="outputs are not bounded"):
         comparison_constant(Interval(-np.inf, np.inf), "squared", [0.5])
     with pytest.raises(ValueError, match="give y"):
         comparison_constant(Interval(0, 1), "squared")

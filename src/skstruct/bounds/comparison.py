@@ -68,8 +68,8 @@ def comparison_constant(
         candidates from them. None for a space that says all itself.
     most : int, default=2048
         With no more outputs than that, all pairs are compared and c is exact. Otherwise it is
-        bounded by the range of every column of the embedding, found by decoding, and two outputs
-        far apart are searched: where they meet the bound, that is exact too.
+        bounded by the range of every coordinate of :math:`V^\top \psi(z)`, found by decoding, and
+        two outputs far apart are searched: where they meet the bound, that is exact too.
 
     Returns
     -------
@@ -157,26 +157,20 @@ def _largest_distance(points: np.ndarray) -> float:
 
 
 def _bound(view: Any, T: np.ndarray) -> tuple[float, str]:
-    """An upper bound from the range of every column, and how it was found."""
-    width = T.shape[1]
-    lower, upper = view.argmin(np.eye(width)).bounds, -view.argmin(-np.eye(width)).bounds
+    """An upper bound from the range of every coordinate of V^T psi(z), and how it was found."""
+    lower, upper = view.argmin(T.copy()).bounds, -view.argmin(-T).bounds
     spans = upper - lower
-    if not np.isfinite(spans[np.abs(T).any(axis=0)]).all():
-        raise ValueError("comparison_constant: outputs are not bounded, and so is no constant.")
-    spans = np.where(np.abs(T).any(axis=0), spans, 0.0)
-    found = {"ranges of the columns of psi": float(np.linalg.norm(np.abs(T) @ spans))}
-    diameter = float(np.linalg.norm(spans))
-    if (lower >= 0).all() and (upper <= 1).all():  # then (a - b)^2 <= a + b in every column
-        most = -view.argmin(-np.ones((1, width))).bounds[0]
-        diameter = min(diameter, float(np.sqrt(2.0 * most)))
-        squares = (T**2).sum(axis=0)
-        if np.count_nonzero(T.T @ T - np.diag(squares)) == 0:  # columns do not overlap
-            heaviest = -view.argmin(-squares[None]).bounds[0]
-            found["weight of the heaviest output"] = float(np.sqrt(2.0 * heaviest))
-    norm = float(np.linalg.norm(T, 2))
-    found["norm of V times the diameter of psi"] = norm * diameter
+    if not np.isfinite(spans).all():
+        raise ValueError("comparison_constant: outputs are not bounded, and nor is the constant.")
+    found = {"ranges of the coordinates of V^T psi": float((spans**2).sum())}
+    # |a - b| is at most the span, and at most the larger of a, b, which are not negative.
+    weighted = spans @ T
+    heaviest = -view.argmin(-weighted[None]).bounds[0] - spans @ lower
+    found["largest sum of the coordinates of V^T psi"] = 2.0 * float(heaviest)
+    lightest = spans @ upper - view.argmin(weighted[None]).bounds[0]
+    found["largest sum of the coordinates of -V^T psi"] = 2.0 * float(lightest)
     reason = min(found, key=lambda name: found[name])
-    return found[reason], f"upper bound by the {reason}"
+    return float(np.sqrt(max(found[reason], 0.0))), f"upper bound by the {reason}"
 
 
 def _far_apart(view: Any, T: np.ndarray) -> float:
