@@ -13,7 +13,8 @@ as a kernel, as the thesis has it; batch learning is by conjugate gradients (NCG
 kernel matrix, as in the thesis, and in closed form. "features" are the same where the learner knows
 that the kernel is linear and has weights of features instead of an expansion. The thesis draws
 its figures and prints no number, and does not say which kernel it uses. Every online step of its
-(5.9) carries the whole penalty; ours share it, or they would minimise another objective.
+(5.9) carries the whole penalty; ours share it, or they would minimise another objective. Three
+draws of each size.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import time
 
 import numpy as np
 from counting_cycles import Policies
+from keeping import Figure
 
 from skstruct import CountingRidge
 from skstruct.datasets.tours import make_identity_labels
@@ -30,7 +32,7 @@ from skstruct.spaces import LabelSets
 
 SIZES = (100, 200, 500, 1000, 2000, 5000)
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
-N_BITS, N_KEPT = 5, 500
+N_BITS, N_KEPT, N_REPEATS = 5, 500, 3
 
 
 def inner(A, B):
@@ -65,75 +67,100 @@ def square_norm(model):
     return float(np.vdot(W, function.between(function.X_, function.X_) @ W))
 
 
-def identity(m):
-    return LabelSets(range(N_BITS)), *make_identity_labels(m, N_BITS, random_state=m)
+def identity(m, repeat):
+    rng = np.random.default_rng([m, repeat])
+    return LabelSets(range(N_BITS)), *make_identity_labels(m, N_BITS, random_state=rng)
 
 
-def policies(m):
-    data = Policies(m, seed=m)
+def policies(m, repeat):
+    data = Policies(m, seed=100_000 * repeat + m)
     return data.space, data.X, data.Y
 
 
-def timed(objective, *, budget, batch=None, kernel=inner):
-    """Objective and seconds of a batch solver, or of one online pass without one."""
-    X, Y, m = objective.X, objective.Y, len(objective.X)
+PROBLEMS = {"bits": identity, "tours": policies}
+LEARNERS = {  # solver of batch learning or None for one pass, and kernel
+    "online": (None, inner),
+    "online, features": (None, "linear"),
+    "NCG": ("newton-cg", inner),
+    "closed form": ("closed-form", inner),
+    "closed form, features": ("closed-form", "linear"),
+}
+
+
+def timed(problem, m, repeat, kept, name):
+    """Objective and CPU seconds of a batch solver, or of one online pass that keeps some rows."""
+    objective = Objective(*PROBLEMS[problem](m, repeat))
+    batch, kernel = LEARNERS[name]
     settings = {"kernel": kernel, "alpha": 1.0}
-    started = time.perf_counter()
+    started = time.process_time()
     if batch is None:
         model = CountingRidge(objective.space, **settings)
-        steps = StochasticGradient(batch_size=1, budget=budget, n_total=m)
-        model.partial_fit(X, Y, steps=steps)
+        steps = StochasticGradient(batch_size=1, budget=kept, n_total=m)
+        model.partial_fit(objective.X, objective.Y, steps=steps)
     else:
-        model = CountingRidge(objective.space, solver=batch, **settings).fit(X, Y)
-    spent = time.perf_counter() - started
-    return objective(model), spent
+        model = CountingRidge(objective.space, solver=batch, **settings)
+        model.fit(objective.X, objective.Y)
+    spent = time.process_time() - started
+    return [float(objective(model)), spent]
 
 
-def compare(title, make, budget, sizes):
+def kept_rows(problem, m):
+    return max(1, int(0.15 * m)) if problem == "bits" else N_KEPT
+
+
+def online_tasks(sizes=SIZES, shares=SHARES, repeats=N_REPEATS):
+    tasks = {
+        f"online/{problem}/{m}/{name}/{repeat}":
+            (timed, problem, m, repeat, kept_rows(problem, m), name)
+        for problem in PROBLEMS for m in sizes for name in LEARNERS for repeat in range(repeats)
+    }  # fmt: skip
+    m = sizes[-1]
+    return tasks | {
+        f"online/kept/{share}/{repeat}":
+            (timed, "bits", m, repeat, max(1, int(share * m)), "online")
+        for share in shares for repeat in range(repeats)
+    }  # fmt: skip
+
+
+def figures_of(found, key, repeats):
+    """Objective with its standard error, and mean seconds."""
+    values = np.array([found[f"{key}/{repeat}"] for repeat in range(repeats)])
+    return Figure.of(values[:, 0]), float(values[:, 1].mean())
+
+
+def compare(title, problem, found, sizes, repeats):
     """Prints objective and seconds of all learners by size; the same as curves."""
-    names = "online", "online, features", "NCG", "closed form", "closed form, features"
-    print(f"\n{title}\n   {'rows':5s}  " + "  ".join(f"{name:21s}" for name in names))
+    print(f"\n{title}: objective ± standard error over {repeats} draws, CPU seconds")
+    print(f"   {'rows':5s}  " + "  ".join(f"{name:31s}" for name in LEARNERS).rstrip())
     curves = {}
     for m in sizes:
-        objective = Objective(*make(m))
-        kept = max(1, int(budget(m)))
-        found = {
-            "online": timed(objective, budget=kept),
-            "online, features": timed(objective, budget=kept, kernel="linear"),
-            "NCG": timed(objective, budget=kept, batch="newton-cg"),
-            "closed form": timed(objective, budget=kept, batch="closed-form"),
-            "closed form, features": timed(
-                objective, budget=kept, batch="closed-form", kernel="linear"
-            ),
-        }
-        cells = "  ".join(f"{value:.5f} {seconds:8.2f} s   " for value, seconds in found.values())
-        print(f"   {m:5d}  {cells}".rstrip(), flush=True)
-        for name, pair in found.items():
-            curves.setdefault(name, []).append(pair)
+        cells = []
+        for name in LEARNERS:
+            value, seconds = figures_of(found, f"online/{problem}/{m}/{name}", repeats)
+            curves.setdefault(name, []).append((value.mean, seconds))
+            cells.append(f"{value.text(5)} {seconds:8.2f} s".ljust(31))
+        print(f"   {m:5d}  {'  '.join(cells)}".rstrip())
     return curves
 
 
-def truncation(m, shares):
+def truncation(found, m, shares, repeats):
     """Figure 5.4: objective and seconds of the online learner by share of rows kept."""
-    objective = Objective(*identity(m))
     print(f"\nFigure 5.4: identity on bits, {m} rows, by share of rows kept in the expansion")
     points = []
     for share in shares:
-        value, seconds = timed(objective, budget=max(1, int(share * m)))
-        points.append((share, value, seconds))
-        print(f"   {share:5.2f}  {value:.5f} {seconds:6.2f} s", flush=True)
-    value, seconds = timed(objective, budget=m, batch="newton-cg")
-    print(f"     NCG  {value:.5f} {seconds:6.2f} s", flush=True)
-    return points, (value, seconds)
+        value, seconds = figures_of(found, f"online/kept/{share}", repeats)
+        points.append((share, value.mean, seconds))
+        print(f"   {share:5.2f}  {value.text(5)} {seconds:6.2f} s")
+    value, seconds = figures_of(found, f"online/bits/{m}/NCG", repeats)
+    print(f"     NCG  {value.text(5)} {seconds:6.2f} s")
+    return points, (value.mean, seconds)
 
 
-def online(out, quick):
+def online(found, out, sizes=SIZES, shares=SHARES, repeats=N_REPEATS):
     """Figures 5.3 to 5.5: tables and curves."""
-    sizes = SIZES[:3] if quick else SIZES
-    shares = SHARES[::3] if quick else SHARES
-    bits = compare("Figure 5.3: identity on bits", identity, lambda m: 0.15 * m, sizes)
-    kept = truncation(sizes[-1], shares)
-    tours = compare("Figure 5.5: dicycle policies", policies, lambda m: N_KEPT, sizes)
+    bits = compare("Figure 5.3: identity on bits", "bits", found, sizes, repeats)
+    kept = truncation(found, sizes[-1], shares, repeats)
+    tours = compare("Figure 5.5: dicycle policies", "tours", found, sizes, repeats)
     draw(bits, kept, tours, out)
 
 

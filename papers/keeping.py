@@ -17,11 +17,12 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy reads it; inherited by processes
 
 import argparse
+import io
 import json
 import sys
 import time
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -102,6 +103,14 @@ def timed(key, function, *rest):
         print(f"   {key}: {error}", file=sys.stderr, flush=True)
         return None
     return key, value, time.perf_counter() - start
+
+
+def printed(function, *rest):
+    """A task whose value is what a function prints: (printed, function, ...)."""
+    text = io.StringIO()
+    with redirect_stdout(text):
+        function(*rest)
+    return text.getvalue()
 
 
 @dataclass(frozen=True)

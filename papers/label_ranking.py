@@ -3,39 +3,35 @@
 
 Protocol: five repeats of ten-fold cross-validation, the same folds for all learners,
 features standardised on the training part; the number of folds stands beside each set.
-The five large sets have one repeat, with 2,000 random rows of each training part and at
-most 2,000 of each test part. One configuration per learner for all sets, nothing chosen
-by looking at test folds; that of ours was settled on other folds of the same sets.
+Sets of some 2,400 rows have two repeats; the five large sets have one, with 2,000 random rows of
+each training part and at most 2,000 of each test part. One configuration per learner for all sets,
+nothing chosen by looking at test folds; that of ours was settled on other folds of the same sets.
 Ours: kernel ridge regression with a linear kernel or a Laplacian one of default width,
 kernel and alpha chosen by leave-one-out on the training part under the Kendall loss, exact
-decoding.
+decoding. "default" is ConditionalRiskMinimizer(Rankings()) and nothing else, on the first
+repeat, and on five folds of it for sets of more than 2,000 rows.
 
-The whole takes some three hours on two cores; --cache keeps what is done.
+Errors are those of a mean over ten folds, as the folds of one repeat share their training rows.
+Published figures are those of the authors, with their own folds and choices, and the large sets
+in full. Seconds are CPU seconds of one fold.
 
-Published figures are those of the authors, with their own folds and choices.
-
-Usage: python papers/label_ranking.py [--sets NAME ...] [--repeats N] [--jobs N] [--cache FILE]
+Usage: python papers/label_ranking.py [--jobs N] [--only WORD] [--kept FOLDER] [--anew]
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
+from keeping import Figure, arguments, results, summary
 from published_label_ranking import PUBLISHED
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.datasets.rankings import load_label_ranking
-from skstruct.exceptions import MissingDataError
 from skstruct.learners import (
     ConstraintClassification,
     LabelRankingBoosting,
@@ -52,7 +48,8 @@ LARGE = ("calhousing", "cpu", "elevators", "fried", "pendigits")
 SMALL = ("iris", "wine", "glass", "bodyfat", "wisconsin", "housing", "vowel", "authorship",
          "vehicle", "stock")  # fmt: skip
 MIDDLE = ("cold", "dtt", "heat", "diau", "segment", "spo")
-OURS = "ours"
+OURS, DEFAULT = "ours", "default"
+N_FOLDS, REPEATS = 10, 5
 
 LEARNERS = {
     OURS: lambda: ConditionalRiskMinimizer(Rankings(), "kendall", kernel=["linear", "laplacian"]),
@@ -65,84 +62,81 @@ LEARNERS = {
     "svm": lambda: LabelRankingSVM(),
     "boosting": lambda: LabelRankingBoosting(random_state=0),
     "online": lambda: OnlineLabelRanker(random_state=0, alpha=1.0),
+    DEFAULT: lambda: ConditionalRiskMinimizer(Rankings()),
 }
 
 
 def run_fold(name, repeat, fold, learner):
     """Mean tau on one test part, and seconds of fitting and predicting."""
     data, large = load_label_ranking(name), name in LARGE
-    splits = KFold(10, shuffle=True, random_state=100 + repeat).split(data.X)
+    splits = KFold(N_FOLDS, shuffle=True, random_state=100 + repeat).split(data.X)
     train, test = list(splits)[fold]
     if large:
         rng = np.random.default_rng([repeat, fold])
         train, test = (rng.permutation(rows)[:2000] for rows in (train, test))
     scaler = StandardScaler().fit(data.X[train])
     X, X_test = scaler.transform(data.X[train]), scaler.transform(data.X[test])
-    start = time.perf_counter()
-    with threadpool_limits(1), warnings.catch_warnings():
+    start = time.process_time()
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         predicted = LEARNERS[learner]().fit(X, data.Y[train]).predict(X_test)
-    seconds = time.perf_counter() - start
-    return float(kendall_tau(predicted, data.Y[test]).mean()), seconds
+    seconds = time.process_time() - start
+    return [float(kendall_tau(predicted, data.Y[test]).mean()), seconds]
 
 
-def run_set(name, learners, repeats, jobs, cache):
-    """Taus (repeats * 10,) and mean seconds of every learner."""
-    repeats = 1 if name in LARGE else repeats
-    todo = [(name, repeat, fold, learner) for learner in learners
-            for repeat in range(repeats) for fold in range(10)]  # fmt: skip
-    missing = [task for task in todo if key(task) not in cache]
-    with Parallel(n_jobs=jobs) as parallel:
-        for start in range(0, len(missing), 50):
-            some = missing[start : start + 50]
-            for task, answer in zip(some, parallel(delayed(run_fold)(*task) for task in some)):
-                cache[key(task)] = answer
-            cache.save()
-    results = {learner: ([], []) for learner in learners}
-    for task in todo:
-        tau, seconds = cache[key(task)]
-        results[task[-1]][0].append(tau)
-        results[task[-1]][1].append(seconds)
-    return {learner: (np.array(taus), np.mean(spent)) for learner, (taus, spent) in results.items()}
+def tasks(sets=(*SMALL, *MIDDLE, *LARGE), repeats=REPEATS, learners=tuple(LEARNERS)):
+    return {
+        f"{name}/{repeat}/{fold}/{learner}": (run_fold, name, repeat, fold, learner)
+        for name in sets
+        for learner in learners
+        for repeat in range(n_repeats(name, learner, repeats))
+        for fold in range(5 if learner == DEFAULT and name not in SMALL else N_FOLDS)
+    }
 
 
-def key(task):
-    return "/".join(map(str, task))
+def n_repeats(name, learner, repeats):
+    if name in LARGE or learner == DEFAULT:
+        return 1
+    return min(repeats, 2) if name in MIDDLE else repeats
 
 
-class Cache(dict):
-    """Results by task; kept in a file, if one is given, so that a run can be continued."""
+def gathered(found):
+    """{set: {learner: (taus of its folds, mean seconds)}}."""
+    values = {}
+    for key, answer in found.items():
+        name, _, _, learner = key.split("/")
+        values.setdefault(name, {}).setdefault(learner, []).append(answer)
+    return {
+        name: {
+            learner: (np.array(answers)[:, 0], np.array(answers)[:, 1].mean())
+            for learner, answers in of_set.items()
+        }
+        for name, of_set in values.items()
+    }
 
-    def __init__(self, path):
-        self.path = None if path is None else Path(path)
-        known = self.path is not None and self.path.exists()
-        super().__init__(json.loads(self.path.read_text()) if known else {})
 
-    def save(self):
-        if self.path is not None:
-            partial = self.path.with_suffix(".part")
-            partial.write_text(json.dumps(self))
-            partial.replace(self.path)
+def figure_of(taus):
+    """Its error is that of ten folds: those of several repeats share their rows."""
+    n = min(N_FOLDS, len(taus))
+    return Figure(float(taus.mean()), float(taus.std(ddof=1) / np.sqrt(n)))
 
 
 def report(results):
     """Both tables: ours in the same run, and published figures beside ours."""
-    print("\nKendall's tau in the same run (* best, + within one standard error of the best)")
+    print("Kendall's tau in the same run (* best, + within one standard error of the best)")
     shown = ["Kesler" if name == "constraint" else name for name in LEARNERS]
     print(f"{'':11s}" + "".join(f"{name:>9s} " for name in shown) + "  error folds")
     good = []
     for name, found in results.items():
-        means = {learner: taus.mean() for learner, (taus, _) in found.items()}
-        best = max(means, key=means.get)
-        taus = found[best][0]
-        # The folds of one repeat share training rows: the error is that of ten folds.
-        error = taus.std(ddof=1) / np.sqrt(10)
+        figures = {learner: figure_of(taus) for learner, (taus, _) in found.items()}
+        best = max(figures, key=lambda learner: figures[learner].mean)
+        least = figures[best].mean - figures[best].error
         line = f"{name:11s}"
-        for learner, mean in means.items():
-            near = mean >= means[best] - error
-            line += f"{mean:9.4f}" + ("*" if learner == best else "+" if near else " ")
-        print(line + f"{error:7.4f}{len(taus):6d}")
-        if means[OURS] >= means[best] - error:
+        for learner, figure in figures.items():
+            mark = "*" if learner == best else "+" if figure.mean >= least else " "
+            line += f"{figure.mean:9.4f}{mark}"
+        print(line + f"{figures[best].error:7.4f}{len(found[best][0]):6d}")
+        if figures[OURS].mean >= least:
             good.append(name)
     print(f"\nOurs is best or within one standard error of the best on {len(good)} of "
           f"{len(results)} sets.")  # fmt: skip
@@ -159,9 +153,9 @@ def report(results):
 
 def report_published(results):
     print("\nPublished figures beside ours (other folds, and the large sets in full)")
-    print(f"{'':12s}{'ours':>12s}" + "".join(f"{name:>16s}" for name in PUBLISHED))
+    print(f"{'':12s}{'ours':>18s}" + "".join(f"{name:>16s}" for name in PUBLISHED))
     for name, found in results.items():
-        line = f"{name:12s}{found[OURS][0].mean():12.4f}"
+        line = f"{name:12s}{figure_of(found[OURS][0]).text(4):>18s}"
         for figures in PUBLISHED.values():
             line += f"{figures[name]:16.3f}" if name in figures else ""
         print(line)
@@ -169,6 +163,13 @@ def report_published(results):
         wins = [np.sign(np.round(results[name][OURS][0].mean(), 3) - figures[name])
                 for name in results if name in figures]  # fmt: skip
         print(f"Ours against {method}: {count(wins)}")
+    lines = []
+    for name, found in results.items():
+        best = max(PUBLISHED, key=lambda method: PUBLISHED[method].get(name, -1))
+        if name in PUBLISHED[best]:
+            ours = (figure_of(found[learner][0]) for learner in (OURS, DEFAULT))
+            lines.append((f"{name}, {best}", 3, PUBLISHED[best][name], *ours))
+    summary(lines, lower=False)
 
 
 def count(signs):
@@ -177,28 +178,10 @@ def count(signs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="*", default=[*SMALL, *MIDDLE, *LARGE])
-    parser.add_argument("--learners", nargs="*", default=list(LEARNERS))
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--middle-repeats", type=int, default=5, help="sets of 2,400 rows")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--cache", help="file to keep results in, to continue a run")
-    arguments = parser.parse_args()
-    cache, results = Cache(arguments.cache), {}
-    for name in arguments.sets:
-        try:
-            load_label_ranking(name)
-        except MissingDataError as error:
-            print(error)
-            return
-        start = time.perf_counter()
-        repeats = arguments.middle_repeats if name in MIDDLE else arguments.repeats
-        results[name] = run_set(name, arguments.learners, repeats, arguments.jobs, cache)
-        taus = ", ".join(f"{k} {v[0].mean():.4f}" for k, v in results[name].items())
-        print(f"{name} ({time.perf_counter() - start:.0f} s): {taus}", flush=True)
-    if arguments.learners == list(LEARNERS):
-        report(results)
+    given = arguments(__doc__)
+    found = results("label_ranking", tasks(), given)
+    if found:
+        report(gathered(found))
 
 
 if __name__ == "__main__":

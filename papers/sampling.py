@@ -15,17 +15,16 @@ quick        Section 6.4: ln Z from counts. "printed" is the thesis' |Y| + Psi'u
              a half, "Taylor" has it, "cumulant" is |Y| exp(mean f + var f / 2) of the same numbers.
              The thesis asks for |f| <= 1, so rows are scaled to a largest |f|.
 
-Usage: python papers/sampling.py [section ...] [--quick]
-All sections when none is named. ``--quick``: fewer draws, repetitions and sizes.
+Usage: python papers/sampling.py [--jobs N] [--only SECTION] [--kept FOLDER] [--anew] [--quick]
+``--quick``: fewer draws, repetitions and sizes.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
-import time
 
 import numpy as np
+from keeping import arguments, printed, results
 from sampling_cases import cases, random_tree, small_spaces
 from sampling_mixing import mixing
 from sampling_partition import partition
@@ -107,26 +106,24 @@ def quick_spaces(quick):
     return few if quick else {**few, **more}
 
 
+def mixing_of_cases(quick):
+    mixing(list(cases((0.25, 0.5, 1.0, 2.0))), quick)
+
+
 SECTIONS = {
     "coalescence": coalescence,
-    "mixing": lambda quick: mixing(list(cases((0.25, 0.5, 1.0, 2.0))), quick),
+    "mixing": mixing_of_cases,
     "partition": partition,
     "quick": quick_estimates,
 }
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("sections", nargs="*", help=", ".join(SECTIONS))
-    parser.add_argument("--quick", action="store_true")
-    arguments = parser.parse_args()
-    unknown = sorted(set(arguments.sections) - set(SECTIONS))
-    if unknown:
-        parser.error(f"no section {unknown[0]!r}; known are {', '.join(SECTIONS)}")
-    for name in arguments.sections or SECTIONS:
-        started = time.perf_counter()
-        SECTIONS[name](arguments.quick)
-        print(f"   {name}: {time.perf_counter() - started:.0f} s", flush=True)
+    given = arguments(__doc__, ("--quick", {"action": "store_true"}))
+    name = "sampling_quick" if given.quick else "sampling"
+    tasks = {key: (printed, section, given.quick) for key, section in SECTIONS.items()}
+    for text in results(name, tasks, given).values():
+        print(text, end="")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from keeping import Figure
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
@@ -60,7 +61,7 @@ class Row:
 # ------------------------------------------------------------------ learners
 def exponential(title, space, loss, part, **options) -> Row:
     """ExponentialFamily, its penalty by log-loss on left-out training rows."""
-    started = time.perf_counter()
+    started = time.process_time()
     settings = {"fit_intercept": True, "random_state": 0, **options}
     X, Y, folds = part.X_train, part.Y_train, left_out_rows(len(part.Y_train))
 
@@ -111,7 +112,7 @@ def without_inputs(space, loss, part) -> Row:
     blind = replace(
         part, X_train=np.zeros((len(part.Y_train), 1)), X_test=np.zeros((len(part.Y_test), 1))
     )
-    started, settings = time.perf_counter(), {"fit_intercept": True}
+    started, settings = time.process_time(), {"fit_intercept": True}
     model = fitted(space, 1e-5, settings, blind.X_train, blind.Y_train)
     under = model.problem_.judged_by(loss)
     probabilities = under.means(model.decision_function(blind.X_test))
@@ -125,7 +126,7 @@ def without_inputs(space, loss, part) -> Row:
 
 def minimizer(space, loss, part, kernel) -> Row:
     """ConditionalRiskMinimizer, its penalty by leave-one-out on the training rows."""
-    started = time.perf_counter()
+    started = time.process_time()
     model = ConditionalRiskMinimizer(space, loss, kernel=kernel).fit(part.X_train, part.Y_train)
     under = model.problem_
     probabilities, _ = under.mean_embedding(under.smooth(model.smoother_, part.X_test))
@@ -145,22 +146,22 @@ def judged(title, model, loss, part, log_loss, under, chosen, started, settings)
     return Row(
         title, settings.get("kernel", "linear"), log_loss, loss(by_risk, part.Y_test),
         loss(probable, part.Y_test), (probable != part.Y_test).any(axis=1),
-        means.clip(0, 1), happened, (chosen,), time.perf_counter() - started,
+        means.clip(0, 1), happened, (chosen,), time.process_time() - started,
     )  # fmt: skip
 
 
 # ------------------------------------------------------------------ tables and pictures
 def show(name, loss_name, rows, figures):
     """The table of one task, its pictures, and where the exponential family loses."""
-    print(f"   {'':44s} {'log-loss':>8s} {loss_name + ':':>9s} {'least':>7s} {'most':>9s}"
+    print(f"   {'':44s} {'log-loss':>8s} {loss_name + ':':>9s} {'least risk':>16s} {'most':>9s}"
           f" {'wrong':>6s} {'ECE':>6s}   penalty, seconds")  # fmt: skip
-    print(f"   {'':44s} {'':8s} {'':9s} {'risk':>7s} {'probable':>9s}")
+    print(f"   {'':44s} {'':8s} {'':9s} {'':>16s} {'probable':>9s}")
     errors = draw(name, rows, figures)
     for row, error in zip(rows, errors):
         log_loss = row.log_loss.mean()
         log_loss = "–" if np.isnan(log_loss) else f"{log_loss:.3f}"
         chosen = f"{np.exp(np.mean(np.log(row.chosen))):.2g}"
-        print(f"   {row.title:44s} {log_loss:>8s} {'':9s} {row.by_risk.mean():7.4f}"
+        print(f"   {row.title:44s} {log_loss:>8s} {'':9s} {Figure.of(row.by_risk).text(4):>16s}"
               f" {row.probable.mean():9.4f} {row.wrong.mean():6.3f} {error:6.3f}"
               f"   {chosen:>8s} {row.seconds:6.1f}")  # fmt: skip
     compare(rows, loss_name)

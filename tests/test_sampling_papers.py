@@ -99,24 +99,21 @@ def test_penalties_are_followed_downhill(script):
         assert math.log10(found) == pytest.approx(best)
 
 
-def run(script, monkeypatch, name, *arguments):
-    monkeypatch.setattr("sys.argv", [name, *arguments])
-    script(name).main()
-
-
-def test_theory_is_printed(script, monkeypatch, capsys):
-    run(script, monkeypatch, "sampling", "--quick", "coalescence", "mixing", "quick")
+def test_theory_is_printed(script, capsys):
+    sampling = script("sampling")
+    for section in ("coalescence", "mixing", "quick"):
+        sampling.SECTIONS[section](True)
     printed = capsys.readouterr().out
     for title in ("Theorem 6.11", "Theorem 6.12", "Theorem C.2", "Section 6.4"):
         assert title in printed
 
 
-def test_models_are_printed_and_drawn(script, monkeypatch, capsys, tmp_path):
+def test_models_are_printed_and_drawn(script, capsys, tmp_path):
     pytest.importorskip("matplotlib")
     try:
         load_label_ranking("iris")
     except MissingDataError as error:
         pytest.skip(str(error))
-    run(script, monkeypatch, "sampling_models", "--quick", "iris", "--figures", str(tmp_path))
+    script("sampling_models").run("iris", tmp_path, True)
     assert "positions, linear" in capsys.readouterr().out
     assert (tmp_path / "calibration_iris.png").exists()

@@ -259,6 +259,8 @@ def is_searched(model: Any) -> bool:
     """Whether a penalty, that of the model or of its smoother, may have to be chosen."""
     if smoothing_by(model) != "given":
         return True
+    if getattr(model.smoother, "chooses_weights", False):
+        return True
     alpha: Any = getattr(model.smoother, "alpha", None)
     return hasattr(model.smoother, "loo_path") and (isinstance(alpha, str) or np.ndim(alpha) > 0)
 
@@ -278,6 +280,8 @@ class GivenSmoother:
             smoother = smoother.for_space(model.space_)
         if self.problem.has_gaps:
             smoother = taking_gaps(smoother)
+        if getattr(smoother, "chooses_weights", False):
+            return self._weighed(smoother, data)
         if is_searched(model):
             return self._chosen(smoother, data, level)
         return fit_given(smoother, self.problem, data, model.random_state)
@@ -304,6 +308,19 @@ class GivenSmoother:
         gamma = getattr(getattr(smoother, "kernel_", None), "gamma_", None)
         kernel = search.best["kernel"] if search.best else None
         return Regressed(smoother, kernel, smoother.alpha, gamma, None, search)
+
+    def _weighed(self, smoother: Any, data: TrainingData) -> Regressed:
+        """With the number of its weights, and its penalty, by the loss."""
+        from skstruct.learners.sparse_weights import choose_weights
+
+        model, problem = self.model, self.problem
+        groups = problem.groups_of_rows(group_numbers(model.cv, data.outputs, data.groups, data.X))
+        search, smoother = choose_weights(
+            smoother, problem, data.rows, groups, sample_weight=data.row_weight,
+            memory=model.memory,
+        )  # fmt: skip
+        warn_of_loss(smoother, problem, search, data.row_weight)
+        return Regressed(smoother, alpha=smoother.alpha_, search=search)
 
 
 def fit_given(

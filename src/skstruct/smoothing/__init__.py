@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from skstruct.smoothing.cross_fitting import CrossFitted
     from skstruct.smoothing.forest import Forest
     from skstruct.smoothing.gaps import ByPattern, MaskedAverage
+    from skstruct.smoothing.largest_weights import LargestWeights
     from skstruct.smoothing.linear import LinearRidge
     from skstruct.smoothing.local_averages import NadarayaWatson, Neighbors
     from skstruct.smoothing.masked_ridge import MaskedRidge
@@ -30,6 +31,7 @@ __getattr__ = lazy_names(
         "ClassifierMeans": "classifiers",
         "CrossFitted": "cross_fitting",
         "Forest": "forest",
+        "LargestWeights": "largest_weights",
         "LinearRidge": "linear",
         "MaskedAverage": "gaps",
         "MaskedRidge": "masked_ridge",
@@ -50,6 +52,7 @@ __all__ = [
     "CrossFitted",
     "Forest",
     "KernelRidge",
+    "LargestWeights",
     "LinearRidge",
     "LinearSmoother",
     "MaskedAverage",

@@ -56,9 +56,11 @@ from skstruct.learners.regression import (
     planned_solvers,
     warn_of_loss,
 )
+from skstruct.learners.sparse_weights import choose_weights
 from skstruct.losses import resolve_loss
 from skstruct.saving import savable
-from skstruct.smoothing import KernelRidge, SampleCompression
+from skstruct.smoothing import KernelRidge, LargestWeights, SampleCompression
+from skstruct.smoothing.planning import check_fits, plan
 from skstruct.spaces import Decoded
 from skstruct.spaces.truth import told_mean
 from skstruct.streaming import is_source
@@ -107,6 +109,12 @@ class OutputKernelRegressor(BlockPredictor):
         Penalty of ridge regression. ``"auto"`` and several values are chosen by the
         loss on left-out rows, in closed form, from one eigendecomposition; those of equal loss
         by the squared error of left-out rows.
+    n_weights : int, several, "auto" or None, default=None
+        Ridge regression only: predict from so many training rows, those of the largest weights
+        b(x), scaled to the sum of one (:class:`~skstruct.smoothing.LargestWeights`). None is all
+        weights as they are. ``"auto"`` compares these with one to 1,000 weights, by the loss on
+        left-out rows, together with alpha: where inputs share a little with nearly all others, as
+        strings do, few weights are often better.
     solver, n_landmarks
         How ridge regression is solved, as in
         :class:`~skstruct.ConditionalRiskMinimizer`: exactly, or by landmarks in one pass.
@@ -123,7 +131,8 @@ class OutputKernelRegressor(BlockPredictor):
     ----------
     coef_ : array of shape (m, m)
         A; computed when asked for.
-    alpha_, radius_, gamma_, kernel_, solver_ : what was chosen; None where it has no part
+    alpha_, radius_, gamma_, kernel_, solver_, n_weights_ : what was chosen
+        None where it has no part; of ``n_weights_``, where all weights count.
     output_kernel_ : the fitted kernel between outputs
     space_, smoother_ : the fitted parts
     search_ : LeaveOutSearch or None; all trials with their left-out risks
@@ -148,6 +157,7 @@ class OutputKernelRegressor(BlockPredictor):
     """
 
     alpha_: float | None
+    n_weights_: int | None
     radius_: float | None
     search_: LeaveOutSearch | None
     solver_: str | None
@@ -161,6 +171,7 @@ class OutputKernelRegressor(BlockPredictor):
         output_kernel: Any = "dirac",
         method: Any = "ridge",
         alpha: Any = "auto",
+        n_weights: Any = None,
         solver: str = "auto",
         n_landmarks: int | str = "auto",
         cv: Any = None,
@@ -174,6 +185,7 @@ class OutputKernelRegressor(BlockPredictor):
         self.output_kernel = output_kernel
         self.method = method
         self.alpha = alpha
+        self.n_weights = n_weights
         self.solver = solver
         self.n_landmarks = n_landmarks
         self.cv = cv
@@ -231,8 +243,9 @@ class OutputKernelRegressor(BlockPredictor):
         self.output_kernel_ = self.problem_.kernel
         if not self.problem_.by_embedding:
             check_definite(self.problem_.output_gram()[0])
-        self.alpha_ = self.radius_ = self.search_ = self.solver_ = None
-        fit = self._fit_ridge if self._is_ridge else self._fit_compression
+        self.alpha_ = self.radius_ = self.search_ = self.solver_ = self.n_weights_ = None
+        by_ridge = self._fit_ridge if self.n_weights is None else self._fit_sparse
+        fit = by_ridge if self._is_ridge else self._fit_compression
         data = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups}
         with resuming(self, checkpoint, **data) as level, config_context(device=self.device_):
             self.smoother_ = fit(X, sample_weight, groups, level.below("search"))
@@ -254,6 +267,12 @@ class OutputKernelRegressor(BlockPredictor):
             raise ValueError(
                 "method: the kernel between inputs is the kernel of OutputKernelRegressor; got "
                 f"{self.method.kernel!r} in SampleCompression."
+            )
+        if self.n_weights is not None and not self._is_ridge:
+            raise ValueError('n_weights goes with method="ridge", not with sample compression.')
+        if self.n_weights is not None and self.solver in ONE_PASS:
+            raise ValueError(
+                f'n_weights: landmarks have no weights of rows; got solver="{self.solver}".'
             )
         if not self._is_ridge and sample_weight is not None:
             raise ValueError(
@@ -298,6 +317,29 @@ class OutputKernelRegressor(BlockPredictor):
         warn_of_loss(smoother, self.problem_, self.search_, sample_weight)
         return smoother
 
+    def _fit_sparse(self, X: Any, sample_weight: Any, groups: Any, level: Any) -> Any:
+        """Ridge regression by its largest weights: their number and alpha by left-out rows.
+
+        Of several kernels the one of the least left-out loss with all weights.
+        """
+        pairs = self._kernels(X, sample_weight)
+        kernel, gamma = pairs[0]
+        if len(pairs) > 1:
+            self._fit_ridge(X, sample_weight, groups, level)
+            assert self.search_ is not None
+            kernel, gamma = self.search_.best["kernel"], self.search_.best["gamma"]
+        check_fits(plan(X.shape[0], 0, X.shape[0], solver="spectral"))
+        settled = resolve_kernel(kernel).with_gamma(gamma)
+        ridge = KernelRidge(settled, self.alpha, fit_intercept=False)
+        self.search_, smoother = choose_weights(
+            LargestWeights(ridge, self.n_weights), self.problem_, X,
+            group_numbers(self.cv, self.outputs_, groups, X), kernel=kernel, gamma=gamma,
+            sample_weight=sample_weight, memory=self.memory,
+        )  # fmt: skip
+        self.alpha_, self.kernel_, self.n_weights_ = smoother.alpha_, kernel, smoother.n_weights_
+        warn_of_loss(smoother, self.problem_, self.search_, sample_weight)
+        return smoother
+
     def _fit_compression(self, X: Any, sample_weight: Any, groups: Any, level: Any) -> Any:
         pairs = self._kernels(X)
         announce(
@@ -328,6 +370,8 @@ class OutputKernelRegressor(BlockPredictor):
         if not self._is_ridge:
             found: np.ndarray = self.smoother_.coef_
             return found
+        if self.n_weights is not None:
+            raise AttributeError("coef_: sparse weights are no linear function of kernel values.")
         if self.solver_ in ONE_PASS:
             raise AttributeError("coef_: landmarks take the place of the coefficients of rows.")
         root = self.smoother_.root_
@@ -464,6 +508,11 @@ class OutputKernelRegressor(BlockPredictor):
         trained = bound in (None, "held_out") and are_training_rows(self, X, y)
         if bound is None and trained:
             bound = "pac_bayes" if self._is_ridge else "compression"
+        if bound in ("pac_bayes", "compression") and self.n_weights is not None:
+            raise ValueError(
+                "Bounds from the rows of training are for all weights (n_weights=None); certify "
+                'sparse ones with rows that had no part in training (bound="held_out").'
+            )
         if bound in ("pac_bayes", "compression"):
             certified = pac_bayes_bound if bound == "pac_bayes" else compression_bound
             return certified(self, X, y, delta=delta, **options)
