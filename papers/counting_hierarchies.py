@@ -191,7 +191,7 @@ def show(name, rows):
               f"{Figure.of(losses['hamming']).text(3):>15s} "
               f"{Figure.of(losses['hierarchical']).text(4):>17s}   ({note_of(row)})")  # fmt: skip
     print(f"\nDocuments not found exactly, beside {reference_of(name)} "
-          f"(beyond {NOISE} errors of the paired difference):")  # fmt: skip
+          f"(beyond {NOISE} errors of the paired difference):\n")  # fmt: skip
     for verdict, titles in verdicts.items():
         print(f"* {verdict}: {'; '.join(titles) or 'none'}")
 

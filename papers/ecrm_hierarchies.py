@@ -137,12 +137,13 @@ def losses_of(told, loss):
 
 
 def cells(told, ours, loss, digits):
-    """Figure and paired difference with ours."""
+    """Figure and paired difference with ours, as wide as the names of their columns."""
+    wide, more = (16, 17) if loss == "hamming" else (17, 18)
     if told is None or ours is None:
-        return f"{'–':>16s} {'':>16s}"
+        return f"{'–':>{wide}s} {'':{more}s}"
     own = losses_of(told, loss)
     less = "" if told is ours else signed(Figure.of(own - losses_of(ours, loss)), digits)
-    return f"{Figure.of(own).text(digits):>16s} {less:>16s}"
+    return f"{Figure.of(own).text(digits):>{wide}s} {less:>{more}s}"
 
 
 def signed(figure, digits):
@@ -150,14 +151,14 @@ def signed(figure, digits):
 
 
 def table(told):
-    print(f"   {'':28s} {'Hamming':>16s} {'less ours':>16s} "
-          f"{'hierarchical':>16s} {'less ours':>16s}")  # fmt: skip
+    print(f"   {'':28s} {'Hamming':>16s} {'less ours':>17s} "
+          f"{'hierarchical':>17s} {'less ours':>18s}")  # fmt: skip
     for name, rows in told.items():
         note = next(iter(rows["ours"].values()))["note"]
         print(f"{name.upper()}{': ' + note if note else ''}")
         for who, pair in zip(("ECRM", "HM3N", "BR-SVM"), PAPER[name]):
             texts = [f"{value:.3f}" for value in pair] if pair else ["–", "–"]
-            print(f"   {'paper: ' + who:28s} {texts[0]:>16s} {'':16s} {texts[1]:>16s}")
+            print(f"   {'paper: ' + who:28s} {texts[0]:>16s} {'':17s} {texts[1]:>17s}")
         for title, pair in rows.items():
             both = (cells(pair.get(loss), rows["ours"].get(loss), loss, DIGITS[loss])
                     for loss in LOSSES)  # fmt: skip

@@ -167,8 +167,8 @@ def test_a_structured_machine_is_chosen_by_its_folds(script, toy, monkeypatch):
 # ---------------------------------------------------------------------- the rule, and tables
 def told(hamming, risk, hierarchical=(0.1, 0.2)):
     losses = {"hamming": list(hamming), "hierarchical": list(hierarchical)}
-    return {"losses": losses, "risk": risk, "note": "", "chosen": {}, "fit_seconds": 1.0,
-            "predict_ms": 1.0}  # fmt: skip
+    spent = {"fit_seconds": 1.0, "predict_ms": 1.0}
+    return {"losses": losses, "risk": risk, "note": "", "chosen": {"scaling": "raw"}, **spent}
 
 
 def test_the_rule_takes_the_least_left_out_risk_whatever_test_rows_say(script):
@@ -219,6 +219,23 @@ def test_more_or_fewer_documents_only_beyond_noise(script):
     assert counting.compared(figure(1.9, 1.0)) == "as many, within noise"
     assert counting.compared(figure(2.1, 1.0)) == "more"
     assert counting.compared(figure(-2.1, 1.0)) == "fewer"
+
+
+def test_documents_found_are_compared_with_those_of_counting(script, capsys):
+    counting = script("counting_hierarchies")
+    wrong = {"CountingRidge, all sets, alpha chosen": [0, 1] * 8, "H-RLS": [0, 1] * 8,
+             "H-SVM": [1, 1] * 8, "H-M3, hamming": [0, 0] * 8}  # fmt: skip
+    rows = {title: told((1.0, 2.0), 1.0) for title in wrong}
+    for title, zero_one in wrong.items():
+        rows[title]["losses"]["zero_one"] = zero_one
+    counting.show("enron", rows)
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert lines[-3:] == [
+        "* fewer: H-M3, hamming",
+        "* more: H-SVM",
+        "* as many, within noise: H-RLS",
+    ]
+    assert any(line.startswith("H-SVM 100.0 ± 0.0 +50.0 ± 12.9 1.500 ± 0.500") for line in lines)
 
 
 def test_reuters_is_cut_from_the_top(script, toy, monkeypatch):
