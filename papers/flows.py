@@ -29,21 +29,22 @@ simulations for each sample size, tuned once for each size on other samples.
 
 Networks not selected: the same kind with other seeds, one trial each, parameters of Table 2.
 
+± is the standard error of the mean of trials; the paper's is not explained. "default" is
+ConditionalRiskMinimizer(Flows(arcs, supply), loss), nothing else said.
+
 Usage: python papers/flows.py [--quick] [--trials N] [--large] [--jobs N]
 ``--large`` adds 10,000 samples to the figure, which takes some minutes more.
 """
 
-from __future__ import annotations
+from keeping import Figure, arguments, results, summary  # first: it sets the number of threads
 
-import argparse
-import time
+# isort: split
+from argparse import Namespace
 from itertools import product
 from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.kernel_ridge import KernelRidge as PlainKernelRidge
-from threadpoolctl import threadpool_limits
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.datasets import StreetNetwork, make_network_flows
@@ -55,6 +56,7 @@ from skstruct.spaces import Flows
 NETWORK = StreetNetwork()
 LOSSES = {"absolute": Absolute(), "squared": Squared()}
 METHODS = ("ECRM", "kNN", "KRR")
+DEFAULT = "default"
 GAMMAS = 1 / (20 / 12) * np.array([0.03, 0.1, 0.3])  # times 1 / (features * variance)
 SHARES = (3e-3, 1e-3, 3e-4, 1e-4)  # alpha / n
 NEIGHBORS = (10, 20, 40, 80, 160)
@@ -101,136 +103,157 @@ def make(method, loss, setting):
         return ConditionalRiskMinimizer(space, loss, smoother=Neighbors(*setting))
     if method == "KRR":
         return ProjectedRidge(*setting)
+    if method == DEFAULT:
+        return ConditionalRiskMinimizer(space, loss, random_state=0)
     gamma, alpha = setting
     return ConditionalRiskMinimizer(space, loss, alpha=alpha, kernel=RBF(gamma))
 
 
-def tune(method, loss, n, n_valid, jobs):
-    """What is best on validation samples, for this method, loss and size."""
-    tried = settings(method, n)
-    losses = Parallel(n_jobs=jobs)(
-        delayed(validated)(method, loss, n, n_valid, setting) for setting in tried
-    )
-    return tried[int(np.argmin(losses))]
+def kept_as(given):
+    """Name of the file of results: those of a quick run are tuned on fewer samples."""
+    return "flows_quick" if given.quick else "flows"
 
 
 def validated(method, loss, n, n_valid, setting):
+    """Mean loss on validation samples."""
     (X, Y), (X_valid, Y_valid) = draw_samples(n, 1, n, 0), draw_samples(n_valid, 1, n, 1)
-    with threadpool_limits(1):
-        predicted = make(method, loss, setting).fit(X, Y).predict(X_valid)
-    return LOSSES[loss](predicted, Y_valid).mean()
+    predicted = make(method, loss, setting).fit(X, Y).predict(X_valid)
+    return float(LOSSES[loss](predicted, Y_valid).mean())
+
+
+def tune(kinds, n_valid, given):
+    """What is best on validation samples for each (method, loss, size)."""
+    tried = {
+        f"tune/{method}/{loss}/{n}/{n_valid}/{number}": (validated, method, loss, n, n_valid, one)
+        for method, loss, n in kinds
+        for number, one in enumerate(settings(method, n))
+    }
+    found = results(kept_as(given), tried, Namespace(**{**vars(given), "only": None}))
+    given.anew = False  # what was found just now is to stay
+    chosen = {}
+    for method, loss, n in kinds:
+        start = f"tune/{method}/{loss}/{n}/{n_valid}/"
+        losses = [found[key] for key in found if key.startswith(start)]
+        chosen[method, loss, n] = settings(method, n)[int(np.argmin(losses))]
+    return chosen
 
 
 # ---------------------------------------------------------------------- Table 2
-def run_trial(trial, tuned):
-    """Mean test losses by loss and method, and the mean relative gap of ECRM."""
+def run_trial(trial, method, loss, setting):
+    """Mean test loss, and the mean relative gap."""
     (X, Y), (X_test, Y_test) = draw_samples(1000, 2, trial, 0), draw_samples(1000, 2, trial, 1)
-    losses, gap = {}, 0.0
-    with threadpool_limits(1):
-        for (method, loss), setting in tuned.items():
-            model = make(method, loss, setting).fit(X, Y)
-            if (method, loss) == ("ECRM", "absolute"):
-                decoded = model.decode(X_test)
-                predicted = decoded.outputs
-                gap = np.mean((decoded.values - decoded.bounds) / np.abs(decoded.values))
-            else:
-                predicted = model.predict(X_test)
-            losses[method, loss] = LOSSES[loss](predicted, Y_test).mean()
-    return losses, gap
+    model, gap = make(method, loss, setting).fit(X, Y), 0.0
+    if method == "KRR":
+        predicted = model.predict(X_test)
+    else:
+        decoded = model.decode(X_test)
+        predicted = decoded.outputs
+        gap = np.mean((decoded.values - decoded.bounds) / np.abs(decoded.values))
+    return [float(LOSSES[loss](predicted, Y_test).mean()), float(gap)]
 
 
-def table_2(trials, n_valid, jobs):
-    tuned = {}
-    for method, loss in product(METHODS, LOSSES):
-        tuned[method, loss] = tune(method, loss, 1000, n_valid, jobs)
-        shown = ", ".join(f"{value:.4g}" for value in tuned[method, loss])
-        name = "k" if method == "kNN" else "gamma, alpha"
-        print(f"   {method}, {loss}: {name} = {shown}", flush=True)
-    start = time.perf_counter()
-    found = Parallel(n_jobs=jobs)(delayed(run_trial)(trial, tuned) for trial in range(trials))
-    gap, spent = np.mean([gap for _, gap in found]), time.perf_counter() - start
-    print(f"   {trials} trials in {spent:.0f} s; mean gap of ECRM under the absolute loss "
-          f"{gap:.1e} of the risk", flush=True)  # fmt: skip
+def table_2(trials, tuned, found):
+    """Losses {(method, loss): (trials,)}, printed."""
+    print("Tuned on other samples, and the mean gap as a share of the risk")
+    values = {}
+    for loss, method in product(LOSSES, (*METHODS, DEFAULT)):
+        both = np.array([found[f"table/{method}/{loss}/{trial}"] for trial in range(trials)])
+        values[method, loss] = both[:, 0]
+        setting = tuned.get((method, loss, 1000), ())
+        name = {"kNN": "k = ", DEFAULT: ""}.get(method, "gamma, alpha = ")
+        shown = name + ", ".join(f"{value:.4g}" for value in setting)
+        gap = "" if method == "KRR" else f"; gap {both[:, 1].mean():.1e}"
+        print(f"   {method}, {loss}: {shown}{gap}")
     X = draw_samples(200, 3)[0]
     best = {"absolute": NETWORK.median(X), "squared": NETWORK.mean(X)}
-    print(f"\nTable 2: mean test loss, {trials} trials (mean ± deviation)")
-    print(f"{'':20s}" + "".join(f"{name:>18s}" for name in METHODS) + f"{'least possible':>18s}")
+    names = (*METHODS, DEFAULT, "least possible")
+    print(f"\nTable 2: mean test loss, {trials} trials (mean ± standard error)")
+    print(f"{'':20s}" + "".join(f"{name:>18s}" for name in names))
     for loss, judge in LOSSES.items():
-        values = {m: np.array([losses[m, loss] for losses, _ in found]) for m in METHODS}
-        cells = [f"{v.mean():.4f} ± {v.std(ddof=1):.4f}" for v in values.values()]
+        cells = [Figure.of(values[method, loss]).text(4) for method in names[:-1]]
         least = NETWORK.risk(best[loss], X, judge).mean()
         print(f"{loss + ', here':20s}" + "".join(f"{c:>18s}" for c in cells) + f"{least:>18.4f}")
         print(f"{loss + ', paper':20s}" + "".join(f"{c:>18s}" for c in PAPER[loss]))
-        for method in METHODS[1:]:
-            wins = (values["ECRM"] < values[method]).sum()
-            print(f"{'':20s}ECRM is better than {method} in {wins} of {trials} trials")
-    return tuned
+        for method in (*METHODS[1:], DEFAULT):
+            away = values["ECRM", loss] - values[method, loss]
+            print(f"{'':20s}ECRM less {method}: {Figure.of(away).text(4)}, below it in "
+                  f"{(away < 0).sum()} of {trials} trials")  # fmt: skip
+    return values
 
 
 # ---------------------------------------------------------------------- other networks
-def run_network(seed, tuned):
-    """Test losses of all methods on another network, and risks at the point over the least."""
+def run_network(seed, method, loss, setting):
+    """Mean test loss on another network, and the risk at the point over the least."""
     network = StreetNetwork(seed=seed)
     (X, Y, _), (X_test, Y_test, _) = (
         make_network_flows(1000, network=network, random_state=(5, seed, part)) for part in (0, 1)
     )
-    least = network.risk(network.median(POINT), POINT, LOSSES["absolute"])[0]
-    found = {}
-    with threadpool_limits(1):
-        for (method, loss), setting in tuned.items():
-            model = make(method, loss, setting).fit(X, Y)
-            found[method, loss] = LOSSES[loss](model.predict(X_test), Y_test).mean()
-            if loss == "absolute":
-                risk = network.risk(model.predict(POINT), POINT, LOSSES[loss])[0]
-                found[method, "at x = 0.75"] = risk / least
-    return found
+    judge = LOSSES[loss]
+    model = make(method, loss, setting).fit(X, Y)
+    least = network.risk(network.median(POINT), POINT, judge)[0]
+    risk = network.risk(model.predict(POINT), POINT, judge)[0]
+    return [float(judge(model.predict(X_test), Y_test).mean()), float(risk / least)]
 
 
-def other_networks(n_networks, tuned, jobs):
-    found = Parallel(n_jobs=jobs)(delayed(run_network)(1000 + k, tuned) for k in range(n_networks))
-    print(f"\n{n_networks} networks not selected, one trial each: means, and where ECRM is best")
-    print(f"{'':28s}" + "".join(f"{name:>10s}" for name in METHODS) + "   ECRM below kNN, KRR")
+def other_networks(seeds, found):
+    names = (*METHODS, DEFAULT)
+    print(f"\n{len(seeds)} networks not selected, one trial each: means ± standard errors, and on "
+          "how many ECRM is\nbelow kNN, KRR, default")  # fmt: skip
+    print(f"{'':30s}" + "".join(f"{name:>18s}" for name in names))
     for row in (*LOSSES, "at x = 0.75"):
-        values = np.array([[one[method, row] for method in METHODS] for one in found])
+        loss, measure = (row, 0) if row in LOSSES else ("absolute", 1)
+        values = np.array([[found[f"network/{method}/{loss}/{seed}"][measure] for method in names]
+                           for seed in seeds])  # fmt: skip
         wins = (values[:, :1] < values[:, 1:]).sum(axis=0)
         name = row + (" (times the least)" if row.startswith("at") else " loss")
-        print(f"{name:28s}" + "".join(f"{v:10.4f}" for v in values.mean(axis=0))
-              + f"{wins[0]:14d}, {wins[1]}", flush=True)  # fmt: skip
+        cells = "".join(f"{Figure.of(column).text(4):>18s}" for column in values.T)
+        print(f"{name:30s}{cells}   " + ", ".join(map(str, wins)))
 
 
 # ---------------------------------------------------------------------- Figure 2(b)
 def run_point(method, n, simulation, setting):
     """Exact conditional risk at the fixed point of a predictor trained on n samples."""
     X, Y = draw_samples(n, 4, n, simulation)
-    with threadpool_limits(1):
-        predicted = make(method, "absolute", setting).fit(X, Y).predict(POINT)
-    return NETWORK.risk(predicted, POINT, LOSSES["absolute"])[0]
+    predicted = make(method, "absolute", setting).fit(X, Y).predict(POINT)
+    return float(NETWORK.risk(predicted, POINT, LOSSES["absolute"])[0])
 
 
-def figure_2b(sizes, more, simulations, n_valid, jobs):
+def point_tasks(sizes, more, tuned, simulations):
+    """Tasks of the figure: (method, n) and its simulations."""
+    tasks = {}
+    for n, method in product((*sizes, *more), (*METHODS, DEFAULT)):
+        if n in more and method not in more[n]:
+            continue
+        # The largest sizes keep what the size before them chose, in the same proportion.
+        size = n if n in sizes else sizes[-1]
+        setting = tuned.get((method, "absolute", size))
+        setting = setting and scaled(method, setting, n / size)
+        for simulation in range(simulations):
+            tasks[f"point/{method}/{n}/{simulation}"] = run_point, method, n, simulation, setting
+    return tasks
+
+
+def figure_2b(sizes, simulations, found):
     judge = LOSSES["absolute"]
     least = NETWORK.risk(NETWORK.median(POINT), POINT, judge)[0]
     mean = NETWORK.risk(NETWORK.mean(POINT), POINT, judge)[0]
     print(f"\nFigure 2(b): exact conditional risk at x = 0.75, {simulations} simulations "
-          "(mean, 15 to 85 %)")  # fmt: skip
+          "(mean ± standard error, 15 to 85 %)")  # fmt: skip
     print(f"least possible {least:.4f}, that of the conditional mean {mean:.4f}")
-    print(f"{'samples':>9s}" + "".join(f"{name:>24s}" for name in METHODS))
-    risks = {method: {} for method in METHODS}
-    for n in (*sizes, *more):
+    names = (*METHODS, DEFAULT)
+    print(f"{'samples':>9s}" + "".join(f"{name:>33s}" for name in names))
+    risks = {method: {} for method in names}
+    for n in sizes:
         line = f"{n:9d}"
-        for method in METHODS:
-            if n in more and method not in more[n]:
-                line += f"{'':24s}"
+        for method in names:
+            keys = [f"point/{method}/{n}/{simulation}" for simulation in range(simulations)]
+            values = [found[key] for key in keys if key in found]
+            if not values:
+                line += f"{'':33s}"
                 continue
-            # The largest sizes keep what the size before them chose, in the same proportion.
-            size = n if n in sizes else sizes[-1]
-            setting = scaled(method, tune(method, "absolute", size, n_valid, jobs), n / size)
-            found = Parallel(n_jobs=jobs)(
-                delayed(run_point)(method, n, s, setting) for s in range(simulations)
-            )
-            low, high = np.quantile(found, (0.15, 0.85))
-            risks[method][n] = np.mean(found), low, high
-            line += f"{np.mean(found):10.4f} ({low:.3f}, {high:.3f})".rjust(24)
+            low, high = np.quantile(values, (0.15, 0.85))
+            risks[method][n] = np.mean(values), low, high
+            line += f"{Figure.of(values).text(4)} ({low:.3f}, {high:.3f})".rjust(33)
         print(line, flush=True)
     print("   The paper: ECRM closes in on the optimum at 10^3.5 samples; kNN and KRR do not with "
           "ten\n   times more.")  # fmt: skip
@@ -250,7 +273,7 @@ def draw_figure(risks, least, mean):
     import matplotlib.pyplot as plt
 
     figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
-    for (method, by_size), shift in zip(risks.items(), (0.96, 1.0, 1.04)):
+    for (method, by_size), shift in zip(risks.items(), (0.94, 0.98, 1.02, 1.06)):
         sizes = np.array(list(by_size))
         centre, low, high = np.array(list(by_size.values())).T
         bars = np.maximum([centre - low, high - centre], 0)
@@ -267,20 +290,37 @@ def draw_figure(risks, least, mean):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="3 trials, up to 1,000 samples")
-    parser.add_argument("--trials", type=int)
-    parser.add_argument("--large", action="store_true", help="10,000 samples in the figure")
-    parser.add_argument("--jobs", type=int, default=2)
-    arguments = parser.parse_args()
-    quick, jobs = arguments.quick, arguments.jobs
-    tuned = table_2(arguments.trials or (3 if quick else 50), 200 if quick else 1000, jobs)
-    other_networks(4 if quick else 40, tuned, jobs)
-    if quick:
-        figure_2b((100, 316, 1000), {}, 5, 200, jobs)
-    else:
-        more = {10000: METHODS if arguments.large else ("kNN",), 31623: ("kNN",)}
-        figure_2b((100, 316, 1000, 3162), more, 20, 1000, jobs)
+    given = arguments(
+        __doc__,
+        ("--quick", {"action": "store_true", "help": "3 trials, up to 316 samples"}),
+        ("--trials", {"type": int}),
+        ("--large", {"action": "store_true", "help": "10,000 samples in the figure"}),
+    )
+    quick = given.quick
+    trials, n_valid = given.trials or (3 if quick else 50), 200 if quick else 1000
+    sizes, simulations = ((100, 316), 3) if quick else ((100, 316, 1000, 3162), 20)
+    more = {} if quick else {10000: METHODS if given.large else ("kNN",), 31623: ("kNN",)}
+    kinds = [(method, loss, 1000) for method, loss in product(METHODS, LOSSES)]
+    kinds += [(method, "absolute", n) for method in METHODS for n in sizes if n != 1000]
+    tuned = tune(kinds, n_valid, given)
+    tuned |= {(DEFAULT, loss, 1000): () for loss in LOSSES}
+    plans = [(method, loss, setting) for (method, loss, n), setting in tuned.items() if n == 1000]
+    seeds = range(1000, 1004 if quick else 1040)
+    tasks = point_tasks(sizes, more, tuned, simulations)
+    tasks |= {f"table/{method}/{loss}/{trial}": (run_trial, trial, method, loss, setting)
+              for method, loss, setting in plans for trial in range(trials)}  # fmt: skip
+    tasks |= {f"network/{method}/{loss}/{seed}": (run_network, seed, method, loss, setting)
+              for method, loss, setting in plans for seed in seeds}  # fmt: skip
+    found = results(kept_as(given), tasks, given)
+    values = table_2(trials, tuned, found)
+    other_networks(seeds, found)
+    figure_2b((*sizes, *more), simulations, found)
+    summary([
+        (f"Table 2, {loss}, {method}", 4, float(PAPER[loss][k].split()[0]),
+         Figure.of(values[method, loss]), Figure.of(values[DEFAULT, loss]) if k == 0 else None)
+        for loss in LOSSES for k, method in enumerate(METHODS)
+    ])  # fmt: skip
+    print("Another network than the paper's: levels say nothing, the order of the methods does")
 
 
 if __name__ == "__main__":

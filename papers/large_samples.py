@@ -34,7 +34,8 @@ import argparse
 import time
 
 import numpy as np
-from ecrm_hierarchies import PAPER, standardised
+from ecrm_hierarchies import PAPER
+from hierarchy_data import standardised
 from published_label_ranking import PUBLISHED
 from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_info

@@ -40,7 +40,8 @@ import time
 from pathlib import Path
 
 import numpy as np
-from ecrm_hierarchies import standardised, variants
+from hierarchy_data import scaled as weighted
+from hierarchy_data import standardised
 from sampling_rows import Part, Row, exponential, minimizer, show, without_inputs
 from sklearn.model_selection import KFold
 
@@ -90,7 +91,7 @@ def yeast(figures, quick):
 
 def enron(figures, quick):
     data = load_hierarchical("enron")
-    _, (X_train, X_test), _ = next(iter(variants("enron", data)))
+    X_train, X_test = weighted(data.X_train, data.X_test, "tf-idf")
     n = 200 if quick else len(X_train)
     part, loss = Part(X_train[:n], data.Y_train[:n], X_test, data.Y_test), Hamming()
     space, sets = Hierarchy(data.edges, data.labels), LabelSets(data.labels)

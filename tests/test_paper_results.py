@@ -12,6 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "papers"))
 
 import keeping
+import summary
 
 from skstruct.exceptions import MissingDataError
 
@@ -100,3 +101,23 @@ def test_the_summary_tells_worse_from_noise(capsys):
     first, second = (" ".join(line.split()) for line in lines[-2:])
     assert first == "ENRON, Hamming 3.079 3.400 ± 0.060 3.100 ± 0.060 worse within noise"
     assert second == "WIPO 2.00 3.40 ± 0.06 – worse –"
+
+
+def test_summaries_of_logs_are_joined_and_counted(tmp_path, capsys):
+    print("Table 1\n   ours 3.4")
+    better, near = keeping.Figure(2.0, 0.06), keeping.Figure(3.1, 0.06)
+    keeping.summary([("ENRON, Hamming", 3, 3.079, better, near), ("WIPO", 3, 1.0, better, None)])
+    print("\ndrawn to a file")
+    (tmp_path / "flows.txt").write_text(capsys.readouterr().out, encoding="utf-8")
+    (tmp_path / "words.txt").write_text("no summary\n", encoding="utf-8")
+    summary.main(tmp_path)
+    lines = capsys.readouterr().out.rstrip().splitlines()
+    assert lines[-2:] == [
+        "By the rule: 1 better, 0 within noise, 1 worse.",
+        "By default: 0 better, 1 within noise, 0 worse.",
+    ]
+    table = lines[next(i for i, line in enumerate(lines) if "the rule is" in line) : -3]
+    assert " ".join(table[0].split()) == "paper by the rule by default the rule is the default is"
+    assert "flows" in table[1].lower()
+    assert table[2].split()[:3] == ["ENRON,", "Hamming", "3.079"]
+    assert len(table) == 4
