@@ -15,13 +15,16 @@ from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor, Structured
 from skstruct.datasets.sequences import load_enzymes
 from skstruct.kernels import PathKernel, SpectrumKernel
 from skstruct.losses import resolve_loss
-from skstruct.smoothing import SampleCompression
+from skstruct.smoothing import LargestWeights, SampleCompression
 from skstruct.spaces import Hierarchy, Poset
 
 N_TEST = 1755
 CS = (3.0, 10.0, 30.0, 100.0)
 SHARES = (0.1, 0.2, 0.4, 0.8)  # of the root of m: radii
-SPARSE = {"alpha": [10.0, 1.0, 0.1, 0.01], "n_weights": [None, 300, 100, 30, 10, 3, 1]}
+SPARSE = {
+    "alpha": [10.0, 1.0, 0.1, 0.01],
+    "method": LargestWeights(n_weights=[None, 300, 100, 30, 10, 3, 1]),
+}
 STEPS = (1e-3, 3e-3, 1e-2, 3e-2)  # penalties of H-M3, by the loss of no node at all
 LANDMARKS, PASSES = 500, 30
 MACHINES = {"hierarchical": "hierarchical", "hamming": "hamming", "one path": "hamming"}
@@ -110,13 +113,17 @@ def again(chosen, method, m):
     model, before = chosen
     if method == "SOSC":
         return {"method": SampleCompression(radius=model.radius_ * (m / before) ** 0.5)}
-    return {"alpha": model.alpha_, "n_weights": model.n_weights_}
+    same = {"alpha": model.alpha_}
+    if method == RULE:
+        same["method"] = LargestWeights(n_weights=model.n_weights_)
+    return same
 
 
 def note_of(model):
     if model.radius_ is not None:
         return f"radius {model.radius_:.3g}"
-    weights = "" if model.n_weights is None else f", {model.n_weights_ or 'all'} weights"
+    sparse = isinstance(model.method, LargestWeights)
+    weights = f", {model.n_weights_ or 'all'} weights" if sparse else ""
     return f"C {1 / model.alpha_:g}{weights}"
 
 
