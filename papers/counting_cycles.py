@@ -160,7 +160,7 @@ def cycles(found, out, n_trials=N_TRIALS, sizes=SIZES):
         for title in METHODS
     }
     for labels in LABELS:
-        print(f"\nFigure 5.2, tours {labels}: means ± standard errors over {n_trials} trials")
+        print(f"\nFigure 5.2: tours {labels}, means ± standard errors over {n_trials} trials")
         print(f"   {'rows':>5s}  {'':34s}{'cosine':>16s}{'what can be found':>19s}"
               f"{'tours found':>16s}{'largest gap':>13s}{'seconds':>10s}")  # fmt: skip
         for size in sizes:
@@ -180,7 +180,7 @@ def print_row(size, title, values):
 
 def conclude(chosen, sizes):
     """Paired differences between counting and both machines, and what they say."""
-    print("\nFigure 5.2, does it reproduce? CountingRidge with alpha 1 less each machine, in the "
+    print("\nFigure 5.2: does it reproduce? CountingRidge with alpha 1 less each machine, in the "
           "cosine with\nwhat can be found, paired by trials; the thesis has counting "
           "ahead")  # fmt: skip
     for labels in LABELS:

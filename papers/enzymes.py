@@ -27,7 +27,8 @@ no relatives above 10 % identity, so that leaving out one leaves out all of its 
   hierarchical loss (siblings share the weight of their parent) or for the Hamming loss, on 500
   Nyström features of the same kernel (all 4-grams would make 400 million weights), to a gap of one
   per cent or 30 passes; the penalty by a fifth of the training enzymes, by the loss that is trained
-  for. They may answer with a part of a path, or with several.
+  for. They may answer with a part of a path, or with several; "one path" is trained for the Hamming
+  loss over single paths to a leaf.
 
 0/1 risk: share of wrong EC numbers, with the interval of 90 % by inversion of the binomial tail.
 Hierarchical risk: half of the nodes that are too many and of those that are missed, which is the

@@ -20,8 +20,11 @@ def rows(n=18):
     return X, np.array(PATHS)[number], rng.normal(size=(6, 2)) + 0.5
 
 
-def regressor(**settings):
-    return OutputKernelRegressor(kernel=RBF(0.8), output_kernel=PathKernel(), **settings)
+def regressor(n_weights, **settings):
+    method = LargestWeights(n_weights=n_weights)
+    return OutputKernelRegressor(
+        kernel=RBF(0.8), output_kernel=PathKernel(), **{"method": method, **settings}
+    )
 
 
 def refitted_risk(make, loss, X, y, groups):
@@ -91,13 +94,20 @@ def test_models_are_saved(tmp_path):
         assert again.predict(X_new).tolist() == model.predict(X_new).tolist()
 
 
+def test_by_name_it_compares_all_weights_with_few():
+    X, y, _ = rows()
+    model = OutputKernelRegressor(kernel=RBF(0.8), method="largest_weights").fit(X, y)
+    assert {trial["n_weights"] for trial in model.search_.trials} == {None, 10, 5, 3, 2, 1}
+    assert model.n_weights_ == model.search_.best["n_weights"]
+
+
 def test_what_sparse_weights_do_not_go_with():
     X, y, _ = rows()
-    with pytest.raises(ValueError, match="sample compression"):
-        regressor(method="sample_compression", n_weights=3).fit(X, y)
+    with pytest.raises(ValueError, match="kernel and alpha are those of"):
+        regressor(3, method=LargestWeights(KernelRidge(), 3)).fit(X, y)
     with pytest.raises(ValueError, match="landmarks"):
-        regressor(solver="nystroem", n_weights=3).fit(X, y)
-    model = regressor(n_weights=3, alpha=1.0).fit(X, y)
+        regressor(3, solver="nystroem").fit(X, y)
+    model = regressor(3, alpha=1.0).fit(X, y)
     with pytest.raises(AttributeError, match="sparse weights"):
         model.coef_  # noqa: B018
     with pytest.raises(ValueError, match="held_out"):

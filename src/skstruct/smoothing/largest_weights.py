@@ -16,6 +16,7 @@ from skstruct._arrays.weights import check_sample_weight
 from skstruct.config import Configured
 from skstruct.saving import savable
 from skstruct.smoothing.base import WeightedMean, is_linear
+from skstruct.smoothing.kernel_ridge import KernelRidge
 from skstruct.smoothing.penalties import (
     alpha_grid,
     open_to_any,
@@ -41,9 +42,9 @@ class LargestWeights(Configured, WeightedMean):
 
     Parameters
     ----------
-    smoother : smoother
-        A linear one of this module, such as :class:`KernelRidge`. Its alpha may be several or
-        ``"auto"``, and is then chosen together with the number of weights.
+    smoother : smoother, default=None
+        A linear one of this module; None is :class:`KernelRidge(alpha="auto") <KernelRidge>`. Its
+        alpha may be several or ``"auto"``, and is then chosen together with the number of weights.
     n_weights : int, None, several or "auto", default="auto"
         k. None is all weights as they are, negative ones too. ``"auto"`` compares these with one
         to 1,000 weights. Of several the best one on left-out rows is taken: by the squared
@@ -71,19 +72,23 @@ class LargestWeights(Configured, WeightedMean):
     smoother_: Any
     n_weights_: int | None
 
-    def __init__(self, smoother: Any, n_weights: Any = "auto") -> None:
+    def __init__(self, smoother: Any = None, n_weights: Any = "auto") -> None:
         self.smoother = smoother
         self.n_weights = n_weights
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.smoother.__sklearn_tags__().input_tags.pairwise
+        tags.input_tags.pairwise = self._given.__sklearn_tags__().input_tags.pairwise
         return tags
 
     @property
     def is_linear(self) -> bool:
         """Whether the smoother within is linear."""
-        return is_linear(getattr(self, "smoother_", self.smoother))
+        return is_linear(getattr(self, "smoother_", self._given))
+
+    @property
+    def _given(self) -> Any:
+        return KernelRidge(alpha="auto") if self.smoother is None else self.smoother
 
     @property
     def alpha_(self) -> Any:
@@ -123,7 +128,7 @@ class LargestWeights(Configured, WeightedMean):
         self.sample_weight_ = check_sample_weight(sample_weight, X)
         self.targets_ = np.asarray(y, dtype=np.float64)
         self.numbers_ = self._numbers()
-        smoother = clone(self.smoother)
+        smoother = clone(self._given)
         if not is_linear(smoother):
             raise ValueError(
                 "LargestWeights takes a smoother whose predictions are weights times targets; got "

@@ -101,20 +101,19 @@ class OutputKernelRegressor(BlockPredictor):
         ``"rbf"``, ``"polynomial"``, ``"precomputed"`` (then ``y`` is the kernel matrix and
         predictions are row numbers), a kernel of :mod:`skstruct.kernels`, or a function
         k(y, y') of two outputs.
-    method : "ridge", "sample_compression" or SampleCompression, default="ridge"
+    method : "ridge", "sample_compression", "largest_weights" or a smoother, default="ridge"
         The second stands for :class:`SampleCompression(radius=None)
         <skstruct.smoothing.SampleCompression>`, whose radius R is a number, several, or None for
-        20 values; among several the folds of ``cv`` choose.
+        20 values; among several the folds of ``cv`` choose. The third, which stands for
+        :class:`LargestWeights() <skstruct.smoothing.LargestWeights>`, is ridge regression that
+        predicts from the largest weights b(x) alone, scaled to the sum of one; their number,
+        ``LargestWeights(n_weights=...)``, is chosen together with alpha by the loss on left-out
+        rows. Where inputs share a little with nearly all others, as strings do, few weights are
+        often better.
     alpha : float, several or "auto", default="auto"
         Penalty of ridge regression. ``"auto"`` and several values are chosen by the
         loss on left-out rows, in closed form, from one eigendecomposition; those of equal loss
         by the squared error of left-out rows.
-    n_weights : int, several, "auto" or None, default=None
-        Ridge regression only: predict from so many training rows, those of the largest weights
-        b(x), scaled to the sum of one (:class:`~skstruct.smoothing.LargestWeights`). None is all
-        weights as they are. ``"auto"`` compares these with one to 1,000 weights, by the loss on
-        left-out rows, together with alpha: where inputs share a little with nearly all others, as
-        strings do, few weights are often better.
     solver, n_landmarks
         How ridge regression is solved, as in
         :class:`~skstruct.ConditionalRiskMinimizer`: exactly, or by landmarks in one pass.
@@ -171,7 +170,6 @@ class OutputKernelRegressor(BlockPredictor):
         output_kernel: Any = "dirac",
         method: Any = "ridge",
         alpha: Any = "auto",
-        n_weights: Any = None,
         solver: str = "auto",
         n_landmarks: int | str = "auto",
         cv: Any = None,
@@ -185,7 +183,6 @@ class OutputKernelRegressor(BlockPredictor):
         self.output_kernel = output_kernel
         self.method = method
         self.alpha = alpha
-        self.n_weights = n_weights
         self.solver = solver
         self.n_landmarks = n_landmarks
         self.cv = cv
@@ -244,8 +241,8 @@ class OutputKernelRegressor(BlockPredictor):
         if not self.problem_.by_embedding:
             check_definite(self.problem_.output_gram()[0])
         self.alpha_ = self.radius_ = self.search_ = self.solver_ = self.n_weights_ = None
-        by_ridge = self._fit_ridge if self.n_weights is None else self._fit_sparse
-        fit = by_ridge if self._is_ridge else self._fit_compression
+        fit = self._fit_ridge if self._is_ridge else self._fit_compression
+        fit = self._fit_sparse if self._is_sparse else fit
         data = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups}
         with resuming(self, checkpoint, **data) as level, config_context(device=self.device_):
             self.smoother_ = fit(X, sample_weight, groups, level.below("search"))
@@ -256,25 +253,34 @@ class OutputKernelRegressor(BlockPredictor):
     def _is_ridge(self) -> bool:
         return isinstance(self.method, str) and self.method == "ridge"
 
+    @property
+    def _is_sparse(self) -> bool:
+        by_name = isinstance(self.method, str) and self.method == "largest_weights"
+        return by_name or isinstance(self.method, LargestWeights)
+
     def _check_method(self, sample_weight: Any) -> None:
-        known = isinstance(self.method, SampleCompression)
-        if not known and self.method not in ("ridge", "sample_compression"):
+        known = isinstance(self.method, (SampleCompression, LargestWeights))
+        if not known and self.method not in ("ridge", "sample_compression", "largest_weights"):
             raise ValueError(
-                'method is "ridge", "sample_compression" or a SampleCompression; got '
-                f"{self.method!r}."
+                'method is "ridge", "sample_compression", "largest_weights", a SampleCompression '
+                f"or a LargestWeights; got {self.method!r}."
             )
-        if known and kernel_name(self.method.kernel) != "rbf":
+        if isinstance(self.method, LargestWeights) and self.method.smoother is not None:
+            raise ValueError(
+                "method: kernel and alpha are those of OutputKernelRegressor, as "
+                f"LargestWeights(n_weights=...) leaves them open; got {self.method!r}."
+            )
+        if self._is_sparse and self.solver in ONE_PASS:
+            raise ValueError(
+                "method: landmarks have no weights of rows, of which some could be the largest; "
+                f'got solver="{self.solver}".'
+            )
+        if isinstance(self.method, SampleCompression) and kernel_name(self.method.kernel) != "rbf":
             raise ValueError(
                 "method: the kernel between inputs is the kernel of OutputKernelRegressor; got "
                 f"{self.method.kernel!r} in SampleCompression."
             )
-        if self.n_weights is not None and not self._is_ridge:
-            raise ValueError('n_weights goes with method="ridge", not with sample compression.')
-        if self.n_weights is not None and self.solver in ONE_PASS:
-            raise ValueError(
-                f'n_weights: landmarks have no weights of rows; got solver="{self.solver}".'
-            )
-        if not self._is_ridge and sample_weight is not None:
+        if not (self._is_ridge or self._is_sparse) and sample_weight is not None:
             raise ValueError(
                 "Sample compression bounds the coefficients of single rows: it takes no "
                 "sample_weight."
@@ -331,8 +337,9 @@ class OutputKernelRegressor(BlockPredictor):
         check_fits(plan(X.shape[0], 0, X.shape[0], solver="spectral"))
         settled = resolve_kernel(kernel).with_gamma(gamma)
         ridge = KernelRidge(settled, self.alpha, fit_intercept=False)
+        number = "auto" if isinstance(self.method, str) else self.method.n_weights
         self.search_, smoother = choose_weights(
-            LargestWeights(ridge, self.n_weights), self.problem_, X,
+            LargestWeights(ridge, number), self.problem_, X,
             group_numbers(self.cv, self.outputs_, groups, X), kernel=kernel, gamma=gamma,
             sample_weight=sample_weight, memory=self.memory,
         )  # fmt: skip
@@ -367,11 +374,11 @@ class OutputKernelRegressor(BlockPredictor):
     def coef_(self) -> np.ndarray:
         """A of shape (m, m): the weights of training outputs are A times kernel values."""
         check_is_fitted(self, "smoother_")
+        if self._is_sparse:
+            raise AttributeError("coef_: sparse weights are no linear function of kernel values.")
         if not self._is_ridge:
             found: np.ndarray = self.smoother_.coef_
             return found
-        if self.n_weights is not None:
-            raise AttributeError("coef_: sparse weights are no linear function of kernel values.")
         if self.solver_ in ONE_PASS:
             raise AttributeError("coef_: landmarks take the place of the coefficients of rows.")
         root = self.smoother_.root_
@@ -508,10 +515,10 @@ class OutputKernelRegressor(BlockPredictor):
         trained = bound in (None, "held_out") and are_training_rows(self, X, y)
         if bound is None and trained:
             bound = "pac_bayes" if self._is_ridge else "compression"
-        if bound in ("pac_bayes", "compression") and self.n_weights is not None:
+        if bound in ("pac_bayes", "compression") and self._is_sparse:
             raise ValueError(
-                "Bounds from the rows of training are for all weights (n_weights=None); certify "
-                'sparse ones with rows that had no part in training (bound="held_out").'
+                'Bounds from the rows of training are for all weights; certify method="largest_'
+                'weights" with rows that had no part in training (bound="held_out").'
             )
         if bound in ("pac_bayes", "compression"):
             certified = pac_bayes_bound if bound == "pac_bayes" else compression_bound
