@@ -129,12 +129,11 @@ def figure(methods, repeat, size, largest):
     train = make_label_tree(largest, random_state=repeat)
     test = make_label_tree(1000, tree=train.tree, random_state=1000 + repeat)
     X, Y = train.X[:size], train.Y[:size]
-    folds = KFold(3, shuffle=True, random_state=0).split(Y)
-    tried = [
-        np.multiply(len(held), trained_on("full", X, Y, *split, lambdas=FIGURE_LAMBDAS)["accuracies"])
-        for split in folds for held in split[1:]
-    ]  # fmt: skip
-    lam = FIGURE_LAMBDAS[int(np.sum(tried, axis=0).mean(axis=1).argmax())]
+    tried = np.zeros((len(FIGURE_LAMBDAS), 3))
+    for split in KFold(3, shuffle=True, random_state=0).split(Y):
+        here = trained_on("full", X, Y, *split, lambdas=FIGURE_LAMBDAS)["accuracies"]
+        tried += len(split[1]) * np.array(here)
+    lam = FIGURE_LAMBDAS[int(tried.mean(axis=1).argmax())]
     found = []
     for method in methods:
         model = learner(method, lam, n_restarts=3).fit(X, Y)

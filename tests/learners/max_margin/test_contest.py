@@ -53,14 +53,14 @@ def test_exchanges_are_all_forests_that_differ_by_one_edge(n, data):
 
 @pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(1, 8))
-@settings(max_examples=5)
+@settings(max_examples=4)
 def test_pulls_bound_the_objective_of_every_tree(seed, passes):
     case = random_case(4, 15, seed)
     tree = trees_of(4)[seed % 16]
     dual = train_on(case.dual(), case.oracle, tree, max_iter=passes, rng=seed)
     constant, pull = pulls(dual)
     assert constant - pull[tree].sum() == pytest.approx(dual.dual_objective)
-    for other in trees_of(4):
+    for other in trees_of(4)[seed % 3 :: 3]:
         optimum = case.trained(other, 1e-4).objective
         assert constant - pull[other].sum() <= optimum + 1e-9
 
@@ -72,7 +72,7 @@ def test_the_best_of_all_trees_wins(seed):
     optima = {tree.tobytes(): case.trained(tree, 1e-5).objective for tree in trees_of(4)}
     contest = contest_of(case).best_of(trees_of(4))
     assert contest.dual.objective <= min(optima.values()) * (1 + 2.5 * ACCURACY)
-    assert optima[contest.forest.tobytes()] <= contest.dual.objective * (1 + 1e-9)
+    assert optima[contest.forest.tobytes()] <= contest.dual.objective * (1 + 1e-5)
     # ... and most of the others were not trained, or given up early
     assert len(contest.lost) < 15
 
