@@ -18,7 +18,7 @@ from skstruct.losses import F1, Hamming, ZeroOne
 
 MEASURES = {"Hamming": Hamming(normalize=True), "0/1": ZeroOne(), "F1": F1()}
 MEAN = "mean of three"
-LAMBDAS = (3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
+LAMBDAS = (3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
 WIDE = (1e-6, 1e-5, *LAMBDAS)  # for LinearSVC, whose hinge is squared
 FORMS = ("raw", "raw/1", "standardised", "standardised/1")  # "/1": of length one
 FOLDS = 5

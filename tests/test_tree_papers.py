@@ -77,7 +77,7 @@ def test_tasks_of_one_data_set(made, monkeypatch, capsys):
         key: task[0](*task[1:]) for key, task in script.selections(["emotions"], 2).items()
         if key.split("/")[1] in ("CRANK", "LinearSVC")
     }  # fmt: skip
-    assert all(len(value["accuracies"]) in (6, 8) for value in found.values())
+    assert all(len(value["accuracies"]) in (7, 9) for value in found.values())
     assert script.settings_of(found, "emotions", "Full", 2) is None
     chosen = {
         ("emotions", title): script.settings_of(found, "emotions", title, 2)
