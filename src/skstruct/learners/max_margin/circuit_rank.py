@@ -18,6 +18,8 @@ from skstruct.solvers.pairwise.forests import is_forest, random_tree_edges
 
 ROUNDS = 3  # of linearising, before the cost goes up
 FIRST, LAST = 16.0, 4.0  # random starts begin between these shares of the highest cost
+FEW_CACHED = 2  # passes over known vertices: a tangent needs no more, and they are slow with l1
+PATIENCE = 8  # exchanges in a row that were tried, the most promising first, and gained nothing
 
 
 @savable
@@ -202,6 +204,7 @@ def crank(
         v = stopped.get("v")
         v, beta = begun(number, start, rng, level) if v is None else (v, stopped["beta"])
         level.keep(v=v, beta=beta)
+        start.cached_passes = FEW_CACHED
         return follow(
             start, oracle, edges, v, beta, rng=rng, **training,
             beta_max=beta_max, growth=growth, level=level.below("cost"),
@@ -222,7 +225,7 @@ def crank(
     contest = Contest(dual, oracle, edges, **settings, level=level.below("contest"))
     contest.best_of(found)
     if exchange:
-        contest.exchange(patience=n_nodes(edges))
+        contest.exchange(PATIENCE)
     assert contest.forest is not None
     return contest.forest, contest.dual
 
