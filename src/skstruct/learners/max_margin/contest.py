@@ -105,7 +105,7 @@ class Contest:
         self.forest: np.ndarray | None = None  # the best; the dual is trained on it
         self.known: list[tuple[float, np.ndarray]] = [pulls(dual)]
         self.lost: list[np.ndarray] = []  # forests that are no better than the best
-        self.n_lost = 0  # in a row
+        self.n_lost, self.exchanging = 0, False  # exchanges in a row that gained nothing
         if level.found:
             self._restore(level.found["contest"])
         self.level = level
@@ -116,13 +116,14 @@ class Contest:
         constants, pulls_ = zip(*self.known)
         lost = np.array(self.lost).reshape(-1, len(self.edges))
         known = {"constants": np.array(constants), "pulls": np.array(pulls_)}
-        numbers = {"n_lost": self.n_lost, "lost": lost, "forest": self.forest}
-        return {"dual": self.dual, **known, **numbers}
+        reached = {"n_lost": self.n_lost, "exchanging": self.exchanging}
+        return {"dual": self.dual, "lost": lost, "forest": self.forest, **known, **reached}
 
     def _restore(self, state: dict[str, Any]) -> None:
         self.dual.restore(state["dual"])
         self.known = list(zip(state["constants"].tolist(), state["pulls"]))
-        self.lost, self.n_lost, self.forest = list(state["lost"]), state["n_lost"], state["forest"]
+        self.lost, self.forest = list(state["lost"]), state["forest"]
+        self.n_lost, self.exchanging = state["n_lost"], state["exchanging"]
 
     # ------------------------------------------------------------------ several forests
     def best_of(self, forests: Iterable[np.ndarray]) -> Self:
@@ -131,7 +132,7 @@ class Contest:
         if self.forest is not None:
             tried = {mask.tobytes() for mask in [*self.lost, self.forest]}
             left = [mask for mask in left if mask.tobytes() not in tried]
-        while left:
+        while left and not self.exchanging:
             bounds = [self._bound(forest) for forest in left]
             first = int(np.argmin(bounds))
             if self.forest is None:
@@ -176,9 +177,7 @@ class Contest:
         before = self.forest
         assert before is not None
         if won:
-            self.forest, self.dual, self.n_lost = forest, dual, 0
-        else:
-            self.n_lost += 1
+            self.forest, self.dual = forest, dual
         self.lost.append(before if won else forest)
         return won
 
@@ -196,8 +195,9 @@ class Contest:
         """
         if self.dual.gap > self.accuracy * self.dual.objective:
             return self  # bounds are far off: nothing could be told
+        self.exchanging = True
         while self.n_lost < patience and (forest := self._most_promising()) is not None:
-            self._challenge(forest)
+            self.n_lost = 0 if self._challenge(forest) else self.n_lost + 1
         return self
 
     def _most_promising(self) -> np.ndarray | None:
