@@ -185,24 +185,28 @@ def crank(
         none = np.zeros(len(edges), bool)
         train_on(dual, oracle, none, rng=rng, **training, level=level.below("no edges"))
     level.keep(dual=dual)
+    full = dual.fork()
+    if "full" in level.found:
+        full.restore(level.found["full"])
+    else:
+        all_edges = np.ones(len(edges), bool)
+        below = level.below("all edges")
+        train_on(full, oracle, all_edges, rng=rng.spawn(1)[0], **training, level=below)
+    level.keep(full=full)
     top = min(float(np.abs(dual.z).max(initial=0.0)) or beta_max, beta_max)  # the strongest pull
 
-    def begun(
-        number: int, start: Any, rng: np.random.Generator, level: Any
-    ) -> tuple[np.ndarray, float]:
+    def begun(number: int, rng: np.random.Generator) -> tuple[np.ndarray, float]:
         """The first tangent and the first cost."""
-        if number == 0:
-            everything = np.ones(len(edges), bool)
-            train_on(start, oracle, everything, rng=rng, **training, level=level.below("all edges"))
-        elif number > 1:
+        if number > 1:
             v, share = random_start(edges, rng)
             return v, share * top
-        return linearise(edges, start.constants, start.z), top / FIRST
+        model = dual if number else full
+        return linearise(edges, model.constants, model.z), top / FIRST
 
     def run(number: int, rng: np.random.Generator, level: Any) -> np.ndarray:
-        start, stopped = dual.fork(), level.found
+        start, stopped = full.fork(), level.found
         v = stopped.get("v")
-        v, beta = begun(number, start, rng, level) if v is None else (v, stopped["beta"])
+        v, beta = begun(number, rng) if v is None else (v, stopped["beta"])
         level.keep(v=v, beta=beta)
         start.cached_passes = FEW_CACHED
         return follow(
