@@ -96,20 +96,18 @@ def test_threads_and_seeds_change_nothing():
 
 def test_training_that_ends_early_takes_the_start_of_least_objective(monkeypatch):
     """A lower bound of an optimum says little where training has hardly begun."""
-    from skstruct.learners.max_margin import tree
+    from skstruct.learners.max_margin import contest
 
-    seen, crank = [], tree.crank
-
-    def watched(*args, **settings):
-        settings["progress"] = lambda number, forest, dual: seen.append(dual.objective)
-        return crank(*args, **settings)
-
-    monkeypatch.setattr(tree, "crank", watched)
+    seen, meet = [], contest.Contest._meet
+    monkeypatch.setattr(
+        contest.Contest, "_meet", lambda self, dual: (seen.append(dual.objective), meet(self, dual))
+    )
     X, Y = data(0)
     with pytest.warns(UserWarning, match="the gap is"):
         model = MaxMarginTree(
             method=CircuitRank(n_restarts=5), alpha=1e-4, max_iter=2, random_state=0
         ).fit(X, Y)
+    assert len(seen) > 1
     assert model.objective_ == min(seen)
 
 
@@ -148,6 +146,7 @@ def test_kernels_weights_and_constraints():
         ({"method": CircuitRank(beta=0.0)}, "beta is positive"),
         ({"method": CircuitRank(beta=np.inf)}, "beta is positive and finite"),
         ({"method": CircuitRank(n_restarts=0)}, "n_restarts is a whole number"),
+        ({"method": CircuitRank(exchange="yes")}, "exchange is True or False; got 'yes'"),
         ({"alpha": -1.0}, "alpha is a positive and finite number"),
         ({"loss": "f1"}, "adds up over labels"),
         ({"loss": "zero_one"}, "add up over labels"),

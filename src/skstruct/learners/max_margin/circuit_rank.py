@@ -11,12 +11,15 @@ from sklearn.base import BaseEstimator
 from skstruct._arrays.checks import is_count, is_number
 from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.learners.max_margin.chow_liu import n_nodes, spanning_forest
+from skstruct.learners.max_margin.contest import Contest
 from skstruct.learners.max_margin.tree_search import train_on
 from skstruct.saving import savable
 from skstruct.solvers.pairwise.forests import is_forest, random_tree_edges
 
 ROUNDS = 3  # of linearising, before the cost goes up
 FIRST, LAST = 16.0, 4.0  # random starts begin between these shares of the highest cost
+FEW_CACHED = 2  # passes over known vertices: a tangent needs no more, and they are slow with l1
+PATIENCE = 8  # exchanges in a row that were tried, the most promising first, and gained nothing
 
 
 @savable
@@ -30,6 +33,9 @@ class CircuitRank(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         Circles that are left are cut at their weakest edges.
     n_restarts : int, default=10
         Starting points; the forest of least objective is taken.
+    exchange : bool, default=True
+        Whether edges of that forest are exchanged for others, one at a time, while this lowers the
+        objective by a thousandth at least. Bounds from the dual leave few exchanges to be trained.
 
     Examples
     --------
@@ -41,9 +47,12 @@ class CircuitRank(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
     True
     """
 
-    def __init__(self, beta: float | None = None, n_restarts: int = 10) -> None:
+    def __init__(
+        self, beta: float | None = None, n_restarts: int = 10, exchange: bool = True
+    ) -> None:
         self.beta = beta
         self.n_restarts = n_restarts
+        self.exchange = exchange
 
     def check(self) -> None:
         """Raise where a parameter is not what it should be."""
@@ -51,6 +60,8 @@ class CircuitRank(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
             raise ValueError(f"beta is positive and finite, or None; got {self.beta!r}.")
         if not is_count(self.n_restarts):
             raise ValueError(f"n_restarts is a whole number from 1; got {self.n_restarts!r}.")
+        if not isinstance(self.exchange, (bool, np.bool_)):
+            raise ValueError(f"exchange is True or False; got {self.exchange!r}.")
 
 
 def circuit_cost(edges: np.ndarray, weights: np.ndarray) -> float:
@@ -99,9 +110,10 @@ def crank(
     edges: np.ndarray,
     *,
     n_restarts: int = 10,
+    exchange: bool = True,
     beta_max: float = 1.0,
     growth: float = 2.0,
-    inner_tol: float = 0.01,
+    inner_tol: float = 0.05,
     tol: float = 0.01,
     accuracy: float = 1e-3,
     max_iter: int = 1000,
@@ -119,7 +131,8 @@ def crank(
 
     Starts differ by their first tangent: the first one is that of the model with all edges,
     the second that of the model with none, the others have a random tree with random signs
-    and a random first cost. The forest of least objective after plain training is taken.
+    and a random first cost. They give forests, of which the one of least objective is taken: each
+    begins at the means of the best so far, and is trained while its bound leaves it a chance.
 
     Parameters
     ----------
@@ -130,6 +143,8 @@ def crank(
         Which labels the constants of the dual join.
     n_restarts : int
         How many starts.
+    exchange : bool
+        Whether edges are exchanged in the end; see ``Contest``.
     beta_max : float
         A cost that is high enough; ``sufficient_cost``, which is never above 1 when the
         products of labels that edges weigh are in [0, 1].
@@ -139,14 +154,15 @@ def crank(
         Gap of convex problems on the way, and of the weights in the end, as a share of the
         objective.
     accuracy : float
-        The gap, again as a share, to which forests are trained that are to be compared.
+        The gap, again as a share, to which forests are trained that are to be compared, and the
+        least gain that counts.
     max_iter : int
         Passes over the examples, of each training.
     rng : Generator or int
     n_jobs : int
         Threads for the starts. The result does not depend on it.
     progress : callable
-        Given the number of the start, its forest and its dual, when one is done.
+        Given the number of the start and its forest, when one is done.
     level : Level
         Where a fit that is saved goes on.
 
@@ -169,57 +185,53 @@ def crank(
         none = np.zeros(len(edges), bool)
         train_on(dual, oracle, none, rng=rng, **training, level=level.below("no edges"))
     level.keep(dual=dual)
+    full = dual.fork()
+    if "full" in level.found:
+        full.restore(level.found["full"])
+    else:
+        all_edges = np.ones(len(edges), bool)
+        below = level.below("all edges")
+        train_on(full, oracle, all_edges, rng=rng.spawn(1)[0], **training, level=below)
+    level.keep(full=full)
     top = min(float(np.abs(dual.z).max(initial=0.0)) or beta_max, beta_max)  # the strongest pull
 
-    def begun(
-        number: int, start: Any, rng: np.random.Generator, level: Any
-    ) -> tuple[np.ndarray, float]:
+    def begun(number: int, rng: np.random.Generator) -> tuple[np.ndarray, float]:
         """The first tangent and the first cost."""
-        if number == 0:
-            everything = np.ones(len(edges), bool)
-            train_on(start, oracle, everything, rng=rng, **training, level=level.below("all edges"))
-        elif number > 1:
+        if number > 1:
             v, share = random_start(edges, rng)
             return v, share * top
-        return linearise(edges, start.constants, start.z), top / FIRST
+        model = dual if number else full
+        return linearise(edges, model.constants, model.z), top / FIRST
 
-    def run(number: int, rng: np.random.Generator, level: Any) -> tuple[np.ndarray, Any]:
-        start, stopped = dual.fork(), level.found
-        if "forest" not in stopped:
-            v = stopped.get("v")
-            v, beta = begun(number, start, rng, level) if v is None else (v, stopped["beta"])
-            level.keep(v=v, beta=beta)
-            forest = follow(
-                start, oracle, edges, v, beta, rng=rng, **training,
-                beta_max=beta_max, growth=growth, level=level.below("cost"),
-            )  # fmt: skip
-        else:
-            forest = stopped["forest"]
-        level.keep(forest=forest)
-        fine, below = tol if n_restarts == 1 else min(tol, accuracy), level.below("forest")
-        return forest, train_on(
-            start, oracle, forest, tol=fine, max_iter=max_iter, rng=rng, level=below
-        )
+    def run(number: int, rng: np.random.Generator, level: Any) -> np.ndarray:
+        start, stopped = full.fork(), level.found
+        v = stopped.get("v")
+        v, beta = begun(number, rng) if v is None else (v, stopped["beta"])
+        level.keep(v=v, beta=beta)
+        start.cached_passes = FEW_CACHED
+        return follow(
+            start, oracle, edges, v, beta, rng=rng, **training,
+            beta_max=beta_max, growth=growth, level=level.below("cost"),
+        )  # fmt: skip
 
-    first, children = level.found.get("n_done", 0), rng.spawn(n_restarts)
-    best: tuple[Any, ...] = ()
-    if first:
-        best = level.found["forest"], dual.fork().restore(level.found["best"])
-        level.keep(n_done=first, forest=best[0], best=best[1])
-    lanes = level.beside(map(str, range(first, n_restarts)))
+    *children, last = rng.spawn(n_restarts + 1)
+    found = list(level.found.get("forests", ()))
+    level.keep(forests=found)
+    lanes = level.beside(map(str, range(len(found), n_restarts)))
     jobs = (delayed(run)(int(name), children[int(name)], lane) for name, lane in lanes.items())
-    for number, found in enumerate(_in_threads(jobs, n_jobs), first):
-        if not best or _worth(found[1], accuracy) < _worth(best[1], accuracy):
-            best = found
-        level.keep(str(number), n_done=number + 1, forest=best[0], best=best[1])
+    for number, forest in enumerate(_in_threads(jobs, n_jobs), len(found)):
+        found.append(forest)
+        level.keep(str(number), forests=found)
         if progress is not None:
-            progress(number, *found)
-    return best
-
-
-def _worth(dual: Any, accuracy: float) -> Any:
-    """The optimum as well as it is known: the dual converges before the objective does."""
-    return dual.dual_objective if dual.gap <= accuracy * dual.objective else dual.objective
+            progress(number, forest)
+    fine = min(tol, accuracy) if exchange or n_restarts > 1 else tol
+    settings: dict[str, Any] = {"accuracy": fine, "max_iter": max_iter, "rng": last}
+    contest = Contest(dual, oracle, edges, **settings, level=level.below("contest"))
+    contest.best_of(found)
+    if exchange:
+        contest.exchange(PATIENCE)
+    assert contest.forest is not None
+    return contest.forest, contest.dual
 
 
 def _in_threads(jobs: Iterable[Any], n_jobs: int | None) -> Any:

@@ -19,7 +19,7 @@ STATE = (
     "shift", "weights", "scores", "z", "constants",
 )  # fmt: skip
 NUMBERS = ("lam", "clock", "n_iter", "objective", "gap")
-CACHED_PASSES = 10  # over the vertices that are known, after each pass that asks for new ones
+CACHED_PASSES = 10  # at most, over known vertices, after each pass that asks for new ones
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,7 @@ class HingeDual:
 
     objective = gap = np.inf
     n_iter = 0
+    cached_passes = CACHED_PASSES
 
     def __init__(
         self,
@@ -318,7 +319,7 @@ class HingeDual:
         for part in _parts(order, size):
             self._ask(oracle, part)
             guess += self._visit(part)
-        for _ in range(CACHED_PASSES):
+        for _ in range(self.cached_passes):
             if self._visit(rng.permutation(len(self.share))) <= 0.1 * guess:
                 break
         self.n_iter += 1

@@ -167,7 +167,7 @@ class MaxMarginTree(NetworkLearner):
         with ticker(chosen.n_restarts, "starts", self.verbose) as tick:
             return crank(
                 dual, oracle, edges, beta_max=beta, n_restarts=chosen.n_restarts,
-                n_jobs=self.n_jobs, progress=tick, **settings,
+                exchange=chosen.exchange, n_jobs=self.n_jobs, progress=tick, **settings,
             )  # fmt: skip
 
     def _known_structure(
