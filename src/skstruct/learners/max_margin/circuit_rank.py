@@ -203,7 +203,7 @@ def crank(
         model = dual if number else full
         return linearise(edges, model.constants, model.z), top / FIRST
 
-    def run(number: int, rng: np.random.Generator, level: Any) -> np.ndarray:
+    def run(number: int, rng: np.random.Generator, level: Any) -> Any:
         start, stopped = full.fork(), level.found
         v = stopped.get("v")
         v, beta = begun(number, rng) if v is None else (v, stopped["beta"])
