@@ -238,10 +238,13 @@ class HeatPerMass:
         self.diagonal = heat.diagonal / roots**2
 
     def entries(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return self.heat.entries(u, v) / (self.roots[u] * self.roots[v])
+        entries: np.ndarray = self.heat.entries(u, v) / (self.roots[u] * self.roots[v])
+        return entries
 
     def block(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return self.heat.block(u, v) / np.outer(self.roots[u], self.roots[v])
+        block: np.ndarray = self.heat.block(u, v) / np.outer(self.roots[u], self.roots[v])
+        return block
 
     def times(self, g: np.ndarray) -> np.ndarray:
-        return self.heat.times(np.asarray(g / self.roots)) / self.roots
+        product: np.ndarray = self.heat.times(np.asarray(g / self.roots)) / self.roots
+        return product

@@ -96,8 +96,8 @@ def diffusion_graph(
     return sparse.csr_array(weights / (epsilon * sums.sum())), sums / sums.sum()
 
 
-def _checked(points: Any, alpha: float, epsilon: float | None) -> np.ndarray:
-    points = np.asarray(points, dtype=np.float64)
+def _checked(given: Any, alpha: float, epsilon: float | None) -> np.ndarray:
+    points: np.ndarray = np.asarray(given, dtype=np.float64)
     refuse_empty(points, "GraphNodes.from_points")
     if points.ndim != 2 or not np.isfinite(points).all():
         raise ValueError(
