@@ -19,7 +19,7 @@ from skstruct.spaces.common.formats import (
     refuse_empty,
     unknown_label,
 )
-from skstruct.spaces.point_graphs import cotangent_weights, diffusion_graph
+from skstruct.spaces.common.point_graphs import cotangent_weights, diffusion_graph
 from skstruct.tolerances import TABLE_SYMMETRY
 
 
@@ -187,10 +187,10 @@ class GraphNodes(Classes):
         return sparse.csr_array(ones, shape=(len(Z), len(self.labels_)))
 
 
-def _check_masses(masses: Any, n: int) -> np.ndarray | None:
-    if masses is None:
+def _check_masses(given: Any, n: int) -> np.ndarray | None:
+    if given is None:
         return None
-    masses = np.asarray(masses, dtype=np.float64)
+    masses: np.ndarray = np.asarray(given, dtype=np.float64)
     if masses.shape != (n,) or not (np.isfinite(masses) & (masses > 0)).all():
         raise ValueError(
             f"GraphNodes: masses are {n} positive numbers, one for each node; got {masses!r:.60}."
