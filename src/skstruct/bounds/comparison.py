@@ -107,6 +107,7 @@ def comparison_constant(
     bound, reason = _bound(view, T)
     attained = min(_far_apart(view, T), bound)
     exact = attained >= bound * (1.0 - STATED_BOUND)
+    reason += ", which two outputs attain" if exact else ", an upper bound"
     return ComparisonConstant(bound, bound if exact else attained, exact, reason)
 
 
@@ -170,7 +171,7 @@ def _bound(view: Any, T: np.ndarray) -> tuple[float, str]:
     lightest = spans @ upper - view.argmin(weighted[None]).bounds[0]
     found["largest sum of the coordinates of -V^T psi"] = 2.0 * float(lightest)
     reason = min(found, key=lambda name: found[name])
-    return float(np.sqrt(max(found[reason], 0.0))), f"upper bound by the {reason}"
+    return float(np.sqrt(max(found[reason], 0.0))), reason
 
 
 def _far_apart(view: Any, T: np.ndarray) -> float:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How differently heat spreads from two nodes of a graph."""
+"""How differently heat spreads from two nodes of a graph, or from two points of a manifold."""
 
 import copy
 from typing import Any, Self
@@ -26,6 +26,10 @@ class Diffusion(BaseLoss):
     its heat kernel :math:`H_s = e^{-sL}`. Nodes are near if many short paths join them. It
     lies between 0 and 2; heat never leaves a connected piece, so that nodes of different
     pieces are as far apart as :math:`H_{2t}(z, z) + H_{2t}(y, y)`.
+
+    Where nodes have masses, as those of ``GraphNodes.from_points``, the Laplacian is
+    :math:`M^{-1} L`, and :math:`\phi_k` are of unit length in the measure of the masses: then this
+    is the distance of the paper's Example 1.6, between points of a manifold.
 
     Parameters
     ----------
@@ -76,13 +80,22 @@ class Diffusion(BaseLoss):
         if not (np.isfinite(self.t) and self.t > 0):
             raise ValueError(f"Diffusion: the time t must be positive; got {self.t!r}.")
         bound = copy.copy(self)
-        bound.heat_ = heat_kernel(laplacian(adjacency, self.normalized), 2.0 * self.t)
+        masses = getattr(space, "masses_", None)
+        L = laplacian(adjacency, self.normalized)
+        if masses is None:
+            bound.heat_ = heat_kernel(L, 2.0 * self.t)
+            return bound
+        if self.normalized:
+            raise ValueError("Diffusion: nodes with masses have their scale; leave out normalized.")
+        root = sparse.diags_array(masses**-0.5)
+        heat = heat_kernel(sparse.csr_array(root @ L @ root), 2.0 * self.t)
+        bound.heat_ = HeatPerMass(heat, np.sqrt(masses))
         return bound
 
-    def _heat(self) -> "SpectralHeat | ExponentialHeat":
+    def _heat(self) -> "SpectralHeat | ExponentialHeat | HeatPerMass":
         if not hasattr(self, "heat_"):
             raise ValueError("Diffusion: call bind(space) first; the loss needs the graph.")
-        heat: SpectralHeat | ExponentialHeat = self.heat_
+        heat: SpectralHeat | ExponentialHeat | HeatPerMass = self.heat_
         return heat
 
     def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
@@ -213,4 +226,25 @@ class ExponentialHeat:
 
     def times(self, g: np.ndarray) -> np.ndarray:
         product: np.ndarray = self._spread(np.ascontiguousarray(np.asarray(g).T), self.s).T
+        return product
+
+
+@savable
+class HeatPerMass:
+    """A heat kernel of M^(-1/2) L M^(-1/2), as one of M^(-1) L in the measure of the masses."""
+
+    def __init__(self, heat: SpectralHeat | ExponentialHeat, roots: np.ndarray) -> None:
+        self.heat, self.roots = heat, roots  # roots of the masses, shape: (n,)
+        self.diagonal = heat.diagonal / roots**2
+
+    def entries(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        entries: np.ndarray = self.heat.entries(u, v) / (self.roots[u] * self.roots[v])
+        return entries
+
+    def block(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        block: np.ndarray = self.heat.block(u, v) / np.outer(self.roots[u], self.roots[v])
+        return block
+
+    def times(self, g: np.ndarray) -> np.ndarray:
+        product: np.ndarray = self.heat.times(np.asarray(g / self.roots)) / self.roots
         return product

@@ -19,50 +19,8 @@ from skstruct.spaces.common.formats import (
     refuse_empty,
     unknown_label,
 )
-from skstruct.tolerances import CANCELED, DIFFERENCE_ROUNDING, TABLE_SYMMETRY
-
-
-def cotangent_weights(points: Any, faces: Any) -> sparse.csr_array:
-    """Weights of the edges of a mesh; see ``GraphNodes.from_mesh``.
-
-    Parameters
-    ----------
-    points : array of shape (n, 2) or (n, 3)
-    faces : integer array of shape (m, 3)
-    """
-    points, faces = np.asarray(points, dtype=np.float64), np.asarray(faces)
-    if points.ndim != 2 or points.shape[1] not in (2, 3) or not np.isfinite(points).all():
-        raise ValueError(
-            f"A mesh has finite points of shape (n, 2) or (n, 3); got shape {points.shape}."
-        )
-    if faces.ndim != 2 or faces.shape[1] != 3 or faces.dtype.kind not in "iu":
-        raise ValueError(f"Faces are triples of vertex numbers; got shape {faces.shape}.")
-    outside = np.flatnonzero(((faces < 0) | (faces >= len(points))).any(axis=1))
-    if len(outside):
-        row = outside[0]
-        raise ValueError(f"Face {row} is {faces[row].tolist()}; there are {len(points)} points.")
-    heads, tails, halves = [], [], []
-    for corner in range(3):  # cot = <a, b> / |a x b| at a corner, for the edge opposite to it
-        here, u, v = (faces[:, (corner + step) % 3] for step in range(3))
-        a, b = points[u] - points[here], points[v] - points[here]
-        dot = (a * b).sum(axis=1)
-        squares = (a * a).sum(axis=1) * (b * b).sum(axis=1)
-        area = np.sqrt(np.maximum(squares - dot**2, 0.0))
-        flat = np.flatnonzero(area <= DIFFERENCE_ROUNDING * np.sqrt(squares))
-        if len(flat):
-            row = flat[0]
-            raise ValueError(f"Face {row} is {faces[row].tolist()}: a triangle without area.")
-        heads.append(u)
-        tails.append(v)
-        halves.append(0.5 * dot / area)
-    at = np.concatenate(heads), np.concatenate(tails)
-    half = sparse.csr_array((np.concatenate(halves), at), shape=(len(points), len(points)))
-    weights = sparse.csr_array(half + half.T)
-    weights.data = np.maximum(weights.data, 0.0)
-    # Rounding leaves about 1e-17 opposite to right angles.
-    weights.data[weights.data < CANCELED] = 0.0
-    weights.eliminate_zeros()
-    return weights
+from skstruct.spaces.common.point_graphs import cotangent_weights, diffusion_graph
+from skstruct.tolerances import TABLE_SYMMETRY
 
 
 @savable
@@ -83,6 +41,9 @@ class GraphNodes(Classes):
     labels : sequence, default=None
         Names of the nodes of a matrix; 0, 1, 2, ... when None. A networkx graph and a
         DataFrame bring their own.
+    masses : array of shape (n_nodes,), default=None
+        What each node stands for, such as its part of a surface: its heat is what it holds over
+        its mass. One each when None.
 
     Examples
     --------
@@ -100,9 +61,15 @@ class GraphNodes(Classes):
         ends = np.column_stack([joined.row, joined.col])
         return DrawnGraph(list(self.labels_), ends)
 
-    def __init__(self, graph: Any, *, labels: Iterable[Any] | None = None) -> None:
+    masses: Any = None  # of models saved before nodes had any
+    masses_: np.ndarray | None = None
+
+    def __init__(
+        self, graph: Any, *, labels: Iterable[Any] | None = None, masses: ArrayLike | None = None
+    ) -> None:
         self.graph = graph
         self.labels = labels
+        self.masses = masses
 
     @classmethod
     def from_mesh(
@@ -132,6 +99,56 @@ class GraphNodes(Classes):
         """
         return cls(cotangent_weights(points, faces), labels=labels)
 
+    @classmethod
+    def from_points(
+        cls,
+        points: ArrayLike,
+        *,
+        epsilon: float | None = None,
+        alpha: float = 1.0,
+        n_neighbors: int | None = None,
+        labels: Iterable[Any] | None = None,
+    ) -> Self:
+        r"""Points drawn from a manifold, on which heat spreads as on the manifold itself.
+
+        Between points lie the weights of a Gaussian kernel, divided by the density of the points
+        [1]_. The more points and the smaller epsilon, the nearer the
+        :class:`~skstruct.losses.Diffusion` distance comes to
+        :math:`\sum_k e^{-2 t \lambda_k} (\phi_k(z) - \phi_k(y))^2` with eigenvalues and
+        eigenfunctions of the manifold's Laplacian, of mean square one.
+
+        Parameters
+        ----------
+        points : array of shape (n, p)
+        epsilon : float, default=None
+            Of the kernel :math:`e^{-|x - y|^2 / 4 \epsilon}`, in squared units of the points; None
+            for a quarter of the median squared distance to the neighbor of number
+            :math:`\lceil \sqrt n \rceil`. The time t of a diffusion should not be below it.
+        alpha : float, default=1.0
+            Power of the density that weights are divided by: 1, and the distance does not depend
+            on how densely regions were sampled; 0, and dense regions are nearer to each other.
+        n_neighbors : int, default=None
+            Joins points that are among so many nearest of each other, which keeps the graph sparse;
+            None joins all pairs.
+        labels : sequence, default=None
+            Names of the points.
+
+        References
+        ----------
+        .. [1] R. R. Coifman and S. Lafon, "Diffusion maps", 2006, section 3.
+
+        Examples
+        --------
+        >>> angle = 2 * np.pi * np.arange(200) / 200
+        >>> circle = GraphNodes.from_points(np.c_[np.cos(angle), np.sin(angle)])
+        >>> from skstruct.losses import Diffusion
+        >>> loss = Diffusion(1.0).bind(circle.fit([0]))
+        >>> loss([0], [100]).round(2)  # 8 (e^-2 + e^-18 + ...) = 1.083 on the circle itself
+        array([1.07])
+        """
+        weights, masses = diffusion_graph(points, epsilon, alpha, n_neighbors)
+        return cls(weights, labels=labels, masses=masses)
+
     _learned: ClassVar[tuple[str, ...]] = ("labels_", "number_", "series_", "adjacency_")
 
     def _is_given(self) -> bool:
@@ -139,6 +156,7 @@ class GraphNodes(Classes):
 
     def _open(self) -> None:
         names, self.adjacency_ = _read_graph(self.graph, self.labels)
+        self.masses_ = _check_masses(self.masses, len(names))
         self._take(name_array(names))
         self.number_ = {name: j for j, name in enumerate(names)}
         self.series_ = None
@@ -167,6 +185,17 @@ class GraphNodes(Classes):
         Z = np.asarray(Z)
         ones = np.ones(len(Z)), (np.arange(len(Z)), Z)
         return sparse.csr_array(ones, shape=(len(Z), len(self.labels_)))
+
+
+def _check_masses(given: Any, n: int) -> np.ndarray | None:
+    if given is None:
+        return None
+    masses: np.ndarray = np.asarray(given, dtype=np.float64)
+    if masses.shape != (n,) or not (np.isfinite(masses) & (masses > 0)).all():
+        raise ValueError(
+            f"GraphNodes: masses are {n} positive numbers, one for each node; got {masses!r:.60}."
+        )
+    return masses
 
 
 def _names_of(Y: Any) -> list[Any]:
