@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported, track
+from skstruct.kernels.outputs.moments import objective_errors
 from skstruct.learners.checkpoints.saving import Checkpoint, resuming
 from skstruct.learners.counting_ridge.closed_form import ClosedForms
 from skstruct.learners.counting_ridge.objective import NewtonCG, newton_cg
@@ -94,6 +95,10 @@ class CountingRidge(CountingReader):
     alpha_ : float
     objective_ : float, the objective at the solution, without the constant :math:`n / 2`
     search_ : LeaveOutSearch or None; all alphas with their left-out risks
+    moments_error_ : MomentErrors or None
+        Standard errors of the moments and of the objective, where the moments of the space are
+        estimated from draws, as those of a large :class:`~skstruct.kernels.KernelSpace`; None
+        where they are exact.
     coef_ : array (d, p) or (d, n), weights of the features or of the training rows
 
     References
@@ -227,7 +232,7 @@ class CountingRidge(CountingReader):
             f"of {type(self.space_).__name__}, alpha={self.alpha!r}, {self.solver!r}"
         )
         gram = self.function_.gram(X, examples.root)
-        solutions = ClosedForms(examples, gram)
+        solutions, drawn = ClosedForms(examples, gram), self.contrast_.sampled_moments()
         self.alpha_, self.search_ = self._penalty(X, solutions, groups, level)
         if self.solver != "closed-form":
             method = NewtonCG() if isinstance(self.solver, str) else self.solver
@@ -241,6 +246,9 @@ class CountingRidge(CountingReader):
             solution = solutions.at(self.alpha_)
             weights, total = solutions.weights(solution), solutions.total(solution)
             self.objective_, self.n_iter_ = solution.objective, None
+            A = None if drawn is None else solution.coefficients
+        if drawn is not None:
+            self.moments_error_ = objective_errors(drawn, examples, gram.times(A))
         self.function_.take(X, weights, total)
         self.online_ = None
 

@@ -179,6 +179,8 @@ class CountingReader(CountingPredictor):
         """What is known of space and inputs before anything is learned."""
         self.size_ = self.contrast_.size()
         self.moments_ = np.asarray(self.contrast_.mean_embedding()), self.contrast_.covariance()
+        drawn = self.contrast_.sampled_moments()
+        self.moments_error_ = None if drawn is None else drawn.errors
         self.outputs_ = outputs
         self.problem_ = self._problem(outputs, row)
         self.function_ = ScoreFunction(
