@@ -14,9 +14,8 @@ from skstruct._arrays.progress import announce, reported, track
 from skstruct.kernels.outputs.moments import objective_errors
 from skstruct.learners.checkpoints.saving import Checkpoint, resuming
 from skstruct.learners.counting_ridge.closed_form import ClosedForms
-from skstruct.learners.counting_ridge.objective import NewtonCG, newton_cg
 from skstruct.learners.counting_ridge.online import OnlineState, StochasticGradient
-from skstruct.learners.counting_ridge.reading import CountingReader
+from skstruct.learners.counting_ridge.reading import CountingReader, check_ridge, solver_of
 from skstruct.learners.counting_ridge.search import (
     check_learned,
     choose_alpha,
@@ -62,9 +61,12 @@ class CountingRidge(CountingReader):
         The penalty of the objective above, on the scale of means over the space:
         1 is the choice of [1]_. ``"auto"`` and several values are chosen by the loss on left-out
         rows; the former tries six decades below the scale of the kernel, so scale features.
-    solver : "closed-form", "newton-cg" or NewtonCG, default="closed-form"
+    solver : "closed-form", "newton-cg", "exponential" or an object, default="closed-form"
         The second, which stands for :class:`~skstruct.learners.NewtonCG` with its defaults, finds
-        the same by conjugate gradients: slower, but without eigenvalues of S.
+        the same by conjugate gradients: slower, but without eigenvalues of S. The third is
+        :class:`~skstruct.learners.ExponentialLoss`: the sum of
+        :math:`e^{-\langle f(x_i), \psi(y_i) - \psi(z) \rangle}`, of which the objective above is
+        the second order, where sums over all outputs are known exactly.
     n_landmarks : int, default=None
         Stand in for the kernel by so many Nyström features; None for the kernel itself.
     fit_intercept : bool, default=True
@@ -231,25 +233,22 @@ class CountingRidge(CountingReader):
             f"CountingRidge on {len(examples.counts):,} rows x {self.problem_.width:,} coordinates "
             f"of {type(self.space_).__name__}, alpha={self.alpha!r}, {self.solver!r}"
         )
-        gram = self.function_.gram(X, examples.root)
-        solutions, drawn = ClosedForms(examples, gram), self.contrast_.sampled_moments()
+        solutions = ClosedForms(examples, self.function_.gram(X, examples.root))
         self.alpha_, self.search_ = self._penalty(X, solutions, groups, level)
-        if self.solver != "closed-form":
-            method = NewtonCG() if isinstance(self.solver, str) else self.solver
-            A, self.n_iter_ = newton_cg(
-                examples, gram, self.alpha_, tol=method.tol, max_iter=method.max_iter,
-                verbose=self.verbose, level=level.below("newton-cg"),
-            )  # fmt: skip
-            weights, total, scores = gram.coefficients(A), None, gram.times(A)
-            self.objective_ = examples.value(scores, float(np.vdot(A, scores)), self.alpha_)
+        method = solver_of(self.solver)
+        if method is None:
+            found = solutions.minimum(self.alpha_, with_scores=self.moments_error_ is not None)
         else:
-            solution = solutions.at(self.alpha_)
-            weights, total = solutions.weights(solution), solutions.total(solution)
-            self.objective_, self.n_iter_ = solution.objective, None
-            A = None if drawn is None else solution.coefficients
-        if drawn is not None:
-            self.moments_error_ = objective_errors(drawn, examples, gram.times(A))
-        self.function_.take(X, weights, total)
+            found = method.minimum(
+                self.contrast_, examples, solutions, self.alpha_,
+                memory=self.memory, verbose=self.verbose, level=level.below("newton-cg"),
+            )  # fmt: skip
+        self.objective_, self.n_iter_ = found.objective, found.n_iter
+        if self.moments_error_ is not None:  # the exponential loss needs no moments
+            drawn = self.contrast_.sampled_moments()
+            known = found.scores is None
+            self.moments_error_ = None if known else objective_errors(drawn, examples, found.scores)
+        self.function_.take(X, found.weights, found.total)
         self.online_ = None
 
     def _penalty(
@@ -322,6 +321,7 @@ class CountingRidge(CountingReader):
         """
         if self._precomputed:
             raise ValueError("partial_fit needs the inputs themselves, not a precomputed kernel.")
+        check_ridge(self.solver, "partial_fit")
         first = not hasattr(self, "function_")
         self.several_outputs_ = several_outputs
         steps = self._steps(steps)

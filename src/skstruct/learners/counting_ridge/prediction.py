@@ -15,6 +15,7 @@ from skstruct.learners.problem import RiskProblem
 from skstruct.losses import pair, resolve_loss
 from skstruct.saving import savable
 from skstruct.spaces import Decoded
+from skstruct.spaces.truth import flattened
 
 
 @savable
@@ -250,18 +251,3 @@ class CountingPredictor(BlockPredictor):
         truths = self.space_.validate(flat)
         losses = nearest_losses(problem.loss, decoded.outputs, truths, np.bincount(row))
         return 0.0 - float(np.average(losses, weights=sample_weight))
-
-
-def flattened(y: Any) -> tuple[list[Any], np.ndarray]:
-    """All correct outputs of all rows, and the row of each."""
-    flat, row = [], []
-    for i, outputs in enumerate(y):
-        if isinstance(outputs, (str, bytes)) or not hasattr(outputs, "__len__"):
-            raise ValueError(
-                f"several_outputs=True: y[{i}] is a list of correct outputs; got {outputs!r}."
-            )
-        if len(outputs) == 0:
-            raise ValueError(f"several_outputs=True: y[{i}] has no correct output.")
-        flat += list(outputs)
-        row += [i] * len(outputs)
-    return flat, np.array(row, dtype=np.int64)

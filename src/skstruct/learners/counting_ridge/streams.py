@@ -26,6 +26,7 @@ from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.conditional_risk.streams import BlockReader
 from skstruct.learners.counting_ridge.closed_form import ClosedForms
 from skstruct.learners.counting_ridge.objective import CountingExamples, NewtonCG
+from skstruct.learners.counting_ridge.reading import check_ridge, solver_of
 from skstruct.learners.passes import NEEDS_FEATURES, Passes, first_sample
 from skstruct.streaming.engines import kept_open, opened
 from skstruct.tolerances import SYSTEM_RESIDUAL
@@ -166,6 +167,7 @@ class StreamedSolution:
 
 def fit_source(model: Any, source: Any, checkpoint: Any) -> Any:
     """Fit a CountingRidge to the blocks of a source, which is read several times."""
+    check_ridge(model.solver, "A source of blocks")
     sample = first_sample(model, source, "; or call partial_fit with each block")
     model.several_outputs_ = False
     # A sample does not tell what is missing in other rows: numbers alone are read.
@@ -192,7 +194,7 @@ def _solve(model: Any, source: Any, level: Any) -> None:
         f"CountingRidge on {rows} in blocks x {model.problem_.width:,} coordinates of "
         f"{type(model.space_).__name__}, alpha={model.alpha_:.3g}; one pass for each step"
     )
-    method = model.solver if isinstance(model.solver, NewtonCG) else NewtonCG()
+    method = solver_of(model.solver) or NewtonCG()
     tol = method.tol if model.solver != "closed-form" else SYSTEM_RESIDUAL
     with opened(get_config()["engine"]) as workers:
         passes = Passes(source, CountingBlocks(model), workers)
