@@ -155,6 +155,24 @@ def test_moments_from_draws_are_unbiased_and_as_far_off_as_they_say():
 
 
 @pytest.mark.slow
+def test_the_basis_does_not_know_the_draws_of_moments():
+    """Under the Dirac kernel the coordinates are those of the basis: each has the mean 1 / |Y|.
+
+    Draws that were both basis and moments would meet the basis too often.
+    """
+    off = []
+    for seed in range(150):
+        space = KernelSpace(LabelSets(range(6)), "dirac", n_listed=0, n_samples=100, n_landmarks=8,
+                            random_state=seed)  # fmt: skip
+        space.fit(np.eye(6, dtype=int)[:2])
+        b = len(space.basis_)
+        assert space.moments_.psi.shape == (100, b)
+        share = (np.abs(space.moments_.psi).sum(axis=1) > 0.5).mean()
+        off.append((share - b / 64) / np.sqrt(b / 64 * (1 - b / 64) / 100))
+    assert abs(np.mean(off)) < norm.isf(ALARM / 2) / 150**0.5
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("several", [False, True])
 def test_the_objective_from_draws_is_unbiased_at_given_scores(several):
     space = KernelSpace(LabelSets(list("abcd")), "rbf").fit(np.eye(4, dtype=int))

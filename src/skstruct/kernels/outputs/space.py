@@ -11,13 +11,14 @@ from sklearn.base import clone
 
 from skstruct._arrays.checks import check_costs, is_count
 from skstruct._arrays.rows import dense, distinct
+from skstruct.exceptions import UndecidableError
 from skstruct.kernels.outputs.base import resolve_output_kernel
 from skstruct.kernels.outputs.moments import SampledMoments
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_min_cost, min_cost
 from skstruct.spaces.base import EmbeddingView, check_k
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
-from skstruct.spaces.contracts import EXACT, Countable, Decoded, Guarantee, Samplable
+from skstruct.spaces.contracts import EXACT, Countable, Decoded, Enumerable, Guarantee, Samplable
 from skstruct.tolerances import GRAM_DEFINITENESS, SINGULAR_VALUE_ZERO
 
 BLOCK = 1 << 22  # kernel values at a time
@@ -164,11 +165,11 @@ class KernelSpace(EmbeddingView):
 
     # ------------------------------------------------------------------ the space
     @property
-    def constraints(self) -> Any:  # type: ignore[override]  # those of the space
+    def constraints(self) -> Any:
         return getattr(self.space, "constraints", None)
 
     @property
-    def default_loss(self) -> Any:  # type: ignore[override]
+    def default_loss(self) -> Any:
         return self.space.default_loss
 
     @property
@@ -177,7 +178,7 @@ class KernelSpace(EmbeddingView):
         return found
 
     @property
-    def guarantee(self) -> Any:  # type: ignore[override]
+    def guarantee(self) -> Any:
         if self.exact_:
             return EXACT
         return self.space.guarantee if self.bilinear_ else Guarantee("bound only")
@@ -200,11 +201,15 @@ class KernelSpace(EmbeddingView):
 
     def enumerate(self, limit: int | None = None) -> np.ndarray:
         """All outputs, as the space itself lists them."""
-        if limit is None:
-            found: np.ndarray = self.space.enumerate()
-        else:
-            found = self.space.enumerate(limit)
-        return found
+        if not isinstance(self.space, Enumerable):
+            raise UndecidableError(f"{type(self.space).__name__} cannot list its outputs.")
+        listed: np.ndarray
+        listed = self.space.enumerate() if limit is None else self.space.enumerate(limit)
+        return listed
+
+    def marginal_parts(self) -> tuple[str, ...]:
+        """None: means of kernel features tell of no part."""
+        return ()
 
     # ------------------------------------------------------------------ features
     def embed(self, Z: np.ndarray) -> np.ndarray:
@@ -218,7 +223,8 @@ class KernelSpace(EmbeddingView):
 
     def mean_embedding(self) -> np.ndarray:
         """Mean of psi: exact, or over draws."""
-        return self.moments_.mean
+        mean: np.ndarray = self.moments_.mean
+        return mean
 
     def second_moment(self) -> np.ndarray:
         return self.moments_.second
@@ -284,4 +290,5 @@ def _joined(A: np.ndarray, B: np.ndarray) -> np.ndarray:
             for Z in (A, B)
         )
     both = np.concatenate([A, B])
-    return both[distinct(both)[0]]
+    joined: np.ndarray = both[distinct(both)[0]]
+    return joined

@@ -89,8 +89,8 @@ class ExponentialLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         loss = ExponentialObjective(space, examples, solutions.factor, lam, memory)
         start = np.zeros(loss.size)
         first = float(np.abs(loss.value_and_gradient(start)[1]).max(initial=0.0))
-        settings = {"tol": self.tol * first, "max_iter": self.max_iter, "verbose": verbose}
-        found = lbfgs(loss, start, level=level, **settings)
+        tol, max_iter = self.tol * first, self.max_iter
+        found = lbfgs(loss, start, tol=tol, max_iter=max_iter, verbose=verbose, level=level)
         return Minimum(
             loss.weights(found.theta, solutions.gram), None, found.objective, found.n_iter
         )
@@ -126,7 +126,7 @@ class ExponentialObjective:
             )
 
     @property
-    def size(self) -> int:
+    def size(self) -> Any:
         return self.shape[0] * self.shape[1]
 
     def weights(self, theta: np.ndarray, gram: Any) -> Any:

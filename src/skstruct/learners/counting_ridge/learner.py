@@ -245,9 +245,8 @@ class CountingRidge(CountingReader):
             )  # fmt: skip
         self.objective_, self.n_iter_ = found.objective, found.n_iter
         if self.moments_error_ is not None:  # the exponential loss needs no moments
-            drawn = self.contrast_.sampled_moments()
-            known = found.scores is None
-            self.moments_error_ = None if known else objective_errors(drawn, examples, found.scores)
+            drawn, f = self.contrast_.sampled_moments(), found.scores
+            self.moments_error_ = None if f is None else objective_errors(drawn, examples, f)
         self.function_.take(X, found.weights, found.total)
         self.online_ = None
 

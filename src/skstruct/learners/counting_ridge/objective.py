@@ -209,8 +209,10 @@ class NewtonCG(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         level: Any = NOWHERE,
     ) -> Minimum:
         """Weights of least objective; of ``solutions``, the closed forms, the kernel is used."""
-        gram, settings = solutions.gram, {"tol": self.tol, "max_iter": self.max_iter}
-        A, n_iter = newton_cg(examples, gram, lam, verbose=verbose, level=level, **settings)
+        gram = solutions.gram
+        A, n_iter = newton_cg(
+            examples, gram, lam, tol=self.tol, max_iter=self.max_iter, verbose=verbose, level=level
+        )
         scores = gram.times(A)
         value = examples.value(scores, float(np.vdot(A, scores)), lam)
         return Minimum(gram.coefficients(A), scores, value, n_iter)
