@@ -243,7 +243,7 @@ def _smoothers() -> dict[str, Case]:
         "newton": Case(CountingRidge(alpha=0.1, solver=NewtonCG(tol=1e-8)), X, rows),
         "exponential": Case(CountingRidge(alpha=0.1, solver=ExponentialLoss(tol=1e-4)), X, rows),
         "outputs by a kernel": Case(
-            CountingRidge(KernelSpace(S.LabelSets(), n_listed=0, n_samples=20), alpha=0.1), X, rows),
+            CountingRidge(KernelSpace(S.LabelSets(), n_listed=0, n_samples=9), alpha=0.1), X, rows),
         "candidates": Case(OutputKernelRegressor(S.Candidates(WORDS[:3]), alpha=1.0), X, WORDS),
         "kernel objects": Case(
             ConditionalRiskMinimizer(space, kernel=[Polynomial(2), RBF(0.5) + Laplacian()]), X, y),
