@@ -167,11 +167,12 @@ class CountingRidge(CountingReader):
     ) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
 
-        Rows that do not fit into memory are read in blocks, once for each step of a few: Parquet
-        files (then ``y`` and ``sample_weight`` are names of columns), functions that make an
-        iterator of pairs (X, y), and every source of :mod:`skstruct.streaming` that can be read
-        again, with ``kernel="linear"`` or ``n_landmarks``. The solution is that of arrays; names,
-        landmarks and an alpha that is searched for are those of a sample of 2,000 rows.
+        Rows that do not fit into memory are read in blocks, once, or where features times
+        coordinates are more than 600 once for each step of a few: Parquet files (then ``y`` and
+        ``sample_weight`` are names of columns), functions that make an iterator of pairs (X, y),
+        and every source of :mod:`skstruct.streaming` that can be read again, with
+        ``kernel="linear"`` or ``n_landmarks``. The solution is that of arrays; names, landmarks
+        and an alpha that is searched for are those of a sample of 2,000 rows, read before.
 
         Parameters
         ----------
