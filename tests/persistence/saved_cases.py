@@ -28,6 +28,7 @@ from skstruct.kernels import (
     BlendedSpectrumKernel,
     Dirac,
     HammingKernel,
+    KernelSpace,
     Laplacian,
     PathKernel,
     Polynomial,
@@ -38,6 +39,7 @@ from skstruct.kernels import (
 )
 from skstruct.learners import (
     ConstraintClassification,
+    ExponentialLoss,
     LabelRankingBoosting,
     LabelRankingSVM,
     MaxMarginNetwork,
@@ -239,6 +241,9 @@ def _smoothers() -> dict[str, Case]:
                        sparse.csr_array(X * (X > 0)), y),
         "landmarks": Case(CountingRidge(alpha=0.1, random_state=0, n_landmarks=4), X, rows),
         "newton": Case(CountingRidge(alpha=0.1, solver=NewtonCG(tol=1e-8)), X, rows),
+        "exponential": Case(CountingRidge(alpha=0.1, solver=ExponentialLoss(tol=1e-4)), X, rows),
+        "outputs by a kernel": Case(
+            CountingRidge(KernelSpace(S.LabelSets(), n_listed=0, n_samples=9), alpha=0.1), X, rows),
         "candidates": Case(OutputKernelRegressor(S.Candidates(WORDS[:3]), alpha=1.0), X, WORDS),
         "kernel objects": Case(
             ConditionalRiskMinimizer(space, kernel=[Polynomial(2), RBF(0.5) + Laplacian()]), X, y),

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
         resolve_output_kernel,
     )
     from skstruct.kernels.outputs.matches import Dirac, HammingKernel
+    from skstruct.kernels.outputs.moments import MomentErrors
     from skstruct.kernels.outputs.paths import PathKernel
+    from skstruct.kernels.outputs.space import KernelSpace
     from skstruct.kernels.strings.kernels import (
         BlendedSpectrumKernel,
         SpectrumKernel,
@@ -50,6 +52,8 @@ __getattr__ = lazy_names(
         "EdgeKernel": "orders",
         "ExtensionKernel": "orders",
         "HammingKernel": "outputs.matches",
+        "KernelSpace": "outputs.space",
+        "MomentErrors": "outputs.moments",
         "OutputKernel": "outputs.base",
         "PathKernel": "outputs.paths",
         "PositionKernel": "orders",
@@ -74,9 +78,11 @@ __all__ = [
     "ExtensionKernel",
     "HammingKernel",
     "InputKernel",
+    "KernelSpace",
     "KernelSum",
     "Laplacian",
     "Linear",
+    "MomentErrors",
     "OutputKernel",
     "PathKernel",
     "Polynomial",

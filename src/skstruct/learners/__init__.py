@@ -9,6 +9,7 @@ from skstruct.learners.conditional_risk.learner import ConditionalRiskMinimizer
 
 if TYPE_CHECKING:
     from skstruct.learners.checkpoints.saving import Checkpoint
+    from skstruct.learners.counting_ridge.exponential import ExponentialLoss
     from skstruct.learners.counting_ridge.learner import CountingRidge
     from skstruct.learners.counting_ridge.objective import NewtonCG
     from skstruct.learners.counting_ridge.online import StochasticGradient
@@ -41,6 +42,7 @@ __getattr__ = lazy_names(
         "ConstraintClassification": "label_ranking.classification",
         "CountingRidge": "counting_ridge.learner",
         "ExponentialFamily": "exponential_family.learner",
+        "ExponentialLoss": "counting_ridge.exponential",
         "LabelRankingBoosting": "label_ranking.boosting",
         "LabelRankingSVM": "label_ranking.svm",
         "MaxMarginNetwork": "max_margin.network",
@@ -69,6 +71,7 @@ __all__ = [
     "CountingRidge",
     "Explanation",
     "ExponentialFamily",
+    "ExponentialLoss",
     "LabelRankingBoosting",
     "LabelRankingSVM",
     "MaxMarginNetwork",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from skstruct.losses.histograms import ChiSquare, RootAbsolute, SquaredHellinger
     from skstruct.losses.kernel_induced import KernelLoss
     from skstruct.losses.newsvendor import Newsvendor, PiecewiseLinear
+    from skstruct.losses.of_scores import auc_loss, exponential_loss
     from skstruct.losses.piecewise import Absolute, EpsilonInsensitive, Hinge, Huber, Pinball
     from skstruct.losses.rankings import Footrule, Kendall, PositionLoss, RankLoss, Spearman
     from skstruct.losses.scenarios import Scenarios
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from skstruct.losses.tail_risk import ConditionalValueAtRisk
     from skstruct.losses.zero_one import Listed, ZeroOne
 
-__getattr__ = lazy_names(__name__, HOMES)
+FUNCTIONS = {"auc_loss": "of_scores", "exponential_loss": "of_scores"}
+
+__getattr__ = lazy_names(__name__, {**HOMES, **FUNCTIONS})
 
 __all__ = [
     "F1",
@@ -68,6 +71,8 @@ __all__ = [
     "Squared",
     "SquaredHellinger",
     "ZeroOne",
+    "auc_loss",
+    "exponential_loss",
     "pair",
     "resolve_loss",
 ]

@@ -192,6 +192,10 @@ class BaseSpace(
         """
         return None
 
+    def sampled_moments(self) -> Any:
+        """The draws that moments are means over, and their errors; None where moments are exact."""
+        return None
+
     def covariance(self) -> Covariance:
         """Covariance of psi under the uniform distribution: a :class:`~.covariances.Covariance`."""
         mean = np.asarray(self.mean_embedding())

@@ -143,3 +143,18 @@ def read_truth(space: Any, y: Any, known: Any = None) -> Truth:
     if partial.by_parts and partial.known.all():
         return Truth(partial.outputs)
     return Truth(partial.outputs, partial)
+
+
+def flattened(y: Any) -> tuple[list[Any], np.ndarray]:
+    """All correct outputs of all rows, and the row of each."""
+    flat, row = [], []
+    for i, outputs in enumerate(y):
+        if isinstance(outputs, (str, bytes)) or not hasattr(outputs, "__len__"):
+            raise ValueError(
+                f"several_outputs=True: y[{i}] is a list of correct outputs; got {outputs!r}."
+            )
+        if len(outputs) == 0:
+            raise ValueError(f"several_outputs=True: y[{i}] has no correct output.")
+        flat += list(outputs)
+        row += [i] * len(outputs)
+    return flat, np.array(row, dtype=np.int64)

@@ -247,8 +247,8 @@ def test_several_correct_outputs():
     [
         ({"alpha": -1.0}, "alpha must be positive"),
         ({"alpha": "best"}, "alpha is a positive number"),
-        ({"solver": "svd"}, "solver is .*newton-cg.* or a NewtonCG; got 'svd'"),
-        ({"solver": 3}, "solver is .* or a NewtonCG; got 3"),
+        ({"solver": "svd"}, "solver is .*newton-cg.*NewtonCG.*; got 'svd'"),
+        ({"solver": 3}, "solver is .*NewtonCG.*; got 3"),
         ({"kernel": "hashes"}, "Unknown kernel 'hashes'"),
         ({"kernel": RBF(-1.0)}, "gamma must be positive; got -1.0"),
         ({"n_landmarks": 0}, "n_landmarks is a whole number from 1; got 0"),

@@ -19,7 +19,7 @@ from scipy.linalg import cho_factor, cho_solve, lapack
 from scipy.sparse.linalg import LinearOperator, cg
 
 from skstruct.exceptions import UnverifiedAnswerError
-from skstruct.learners.counting_ridge.objective import CountingExamples
+from skstruct.learners.counting_ridge.objective import CountingExamples, Minimum
 from skstruct.learners.counting_ridge.score_functions import Factor, GramMatrix
 from skstruct.tolerances import SMALL_PENALTY, SYSTEM_RESIDUAL
 
@@ -289,6 +289,13 @@ class ClosedForms:
         if few and lam > SMALL_PENALTY * values.max() * self.gram.trace:
             return CholeskyForm(self.examples, self.gram, lam)
         return SpectralForm(self.examples, self.factor, lam)
+
+    def minimum(self, lam: float, with_scores: bool = False) -> Minimum:
+        """What is found for one penalty, perhaps with scores of the training rows."""
+        solution = self.at(lam)
+        scores = self.gram.times(solution.coefficients) if with_scores else None
+        found = self.weights(solution), scores, solution.objective
+        return Minimum(*found, None, self.total(solution))
 
     def weights(self, solution: Solution) -> Any:
         """Coefficients of unscaled rows, or weights of features; shape (m, d) or (p, d)."""

@@ -11,11 +11,11 @@ from sklearn.base import clone
 
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported, track
+from skstruct.kernels.outputs.moments import objective_errors
 from skstruct.learners.checkpoints.saving import Checkpoint, resuming
 from skstruct.learners.counting_ridge.closed_form import ClosedForms
-from skstruct.learners.counting_ridge.objective import NewtonCG, newton_cg
 from skstruct.learners.counting_ridge.online import OnlineState, StochasticGradient
-from skstruct.learners.counting_ridge.reading import CountingReader
+from skstruct.learners.counting_ridge.reading import CountingReader, check_ridge, solver_of
 from skstruct.learners.counting_ridge.search import (
     check_learned,
     choose_alpha,
@@ -61,9 +61,12 @@ class CountingRidge(CountingReader):
         The penalty of the objective above, on the scale of means over the space:
         1 is the choice of [1]_. ``"auto"`` and several values are chosen by the loss on left-out
         rows; the former tries six decades below the scale of the kernel, so scale features.
-    solver : "closed-form", "newton-cg" or NewtonCG, default="closed-form"
+    solver : "closed-form", "newton-cg", "exponential" or an object, default="closed-form"
         The second, which stands for :class:`~skstruct.learners.NewtonCG` with its defaults, finds
-        the same by conjugate gradients: slower, but without eigenvalues of S.
+        the same by conjugate gradients: slower, but without eigenvalues of S. The third is
+        :class:`~skstruct.learners.ExponentialLoss`: the sum of
+        :math:`e^{-\langle f(x_i), \psi(y_i) - \psi(z) \rangle}`, of which the objective above is
+        the second order, where sums over all outputs are known exactly.
     n_landmarks : int, default=None
         Stand in for the kernel by so many Nyström features; None for the kernel itself.
     fit_intercept : bool, default=True
@@ -94,6 +97,10 @@ class CountingRidge(CountingReader):
     alpha_ : float
     objective_ : float, the objective at the solution, without the constant :math:`n / 2`
     search_ : LeaveOutSearch or None; all alphas with their left-out risks
+    moments_error_ : MomentErrors or None
+        Standard errors of the moments and of the objective, where the moments of the space are
+        estimated from draws, as those of a large :class:`~skstruct.kernels.KernelSpace`; None
+        where they are exact.
     coef_ : array (d, p) or (d, n), weights of the features or of the training rows
 
     References
@@ -160,11 +167,12 @@ class CountingRidge(CountingReader):
     ) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
 
-        Rows that do not fit into memory are read in blocks, once for each step of a few: Parquet
-        files (then ``y`` and ``sample_weight`` are names of columns), functions that make an
-        iterator of pairs (X, y), and every source of :mod:`skstruct.streaming` that can be read
-        again, with ``kernel="linear"`` or ``n_landmarks``. The solution is that of arrays; names,
-        landmarks and an alpha that is searched for are those of a sample of 2,000 rows.
+        Rows that do not fit into memory are read in blocks, once, or where features times
+        coordinates are more than 600 once for each step of a few: Parquet files (then ``y`` and
+        ``sample_weight`` are names of columns), functions that make an iterator of pairs (X, y),
+        and every source of :mod:`skstruct.streaming` that can be read again, with
+        ``kernel="linear"`` or ``n_landmarks``. The solution is that of arrays; names, landmarks
+        and an alpha that is searched for are those of a sample of 2,000 rows, read before.
 
         Parameters
         ----------
@@ -226,22 +234,21 @@ class CountingRidge(CountingReader):
             f"CountingRidge on {len(examples.counts):,} rows x {self.problem_.width:,} coordinates "
             f"of {type(self.space_).__name__}, alpha={self.alpha!r}, {self.solver!r}"
         )
-        gram = self.function_.gram(X, examples.root)
-        solutions = ClosedForms(examples, gram)
+        solutions = ClosedForms(examples, self.function_.gram(X, examples.root))
         self.alpha_, self.search_ = self._penalty(X, solutions, groups, level)
-        if self.solver != "closed-form":
-            method = NewtonCG() if isinstance(self.solver, str) else self.solver
-            A, self.n_iter_ = newton_cg(
-                examples, gram, self.alpha_, tol=method.tol, max_iter=method.max_iter,
-                verbose=self.verbose, level=level.below("newton-cg"),
-            )  # fmt: skip
-            weights, total, scores = gram.coefficients(A), None, gram.times(A)
-            self.objective_ = examples.value(scores, float(np.vdot(A, scores)), self.alpha_)
+        method = solver_of(self.solver)
+        if method is None:
+            found = solutions.minimum(self.alpha_, with_scores=self.moments_error_ is not None)
         else:
-            solution = solutions.at(self.alpha_)
-            weights, total = solutions.weights(solution), solutions.total(solution)
-            self.objective_, self.n_iter_ = solution.objective, None
-        self.function_.take(X, weights, total)
+            found = method.minimum(
+                self.contrast_, examples, solutions, self.alpha_,
+                memory=self.memory, verbose=self.verbose, level=level.below("newton-cg"),
+            )  # fmt: skip
+        self.objective_, self.n_iter_ = found.objective, found.n_iter
+        if self.moments_error_ is not None:  # the exponential loss needs no moments
+            drawn, f = self.contrast_.sampled_moments(), found.scores
+            self.moments_error_ = None if f is None else objective_errors(drawn, examples, f)
+        self.function_.take(X, found.weights, found.total)
         self.online_ = None
 
     def _penalty(
@@ -314,6 +321,7 @@ class CountingRidge(CountingReader):
         """
         if self._precomputed:
             raise ValueError("partial_fit needs the inputs themselves, not a precomputed kernel.")
+        check_ridge(self.solver, "partial_fit")
         first = not hasattr(self, "function_")
         self.several_outputs_ = several_outputs
         steps = self._steps(steps)

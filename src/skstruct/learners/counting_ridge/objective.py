@@ -160,6 +160,17 @@ class CountingExamples:
 # eigenvalues: a check on the closed form, and the way to go where d is very large.
 
 
+@dataclass(frozen=True)
+class Minimum:
+    """What a solver has found."""
+
+    weights: np.ndarray  # of features, or coefficients of rows
+    scores: np.ndarray | None  # scaled ones of the training rows, (m, d), where they were needed
+    objective: float
+    n_iter: int | None
+    total: np.ndarray | None = None  # coefficients of the total weight, where these are known
+
+
 @savable
 class NewtonCG(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Structured ridge regression by conjugate gradients, for :class:`~skstruct.CountingRidge`.
@@ -180,9 +191,31 @@ class NewtonCG(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
     True
     """
 
+    is_ridge = True  # whether the objective is that of ridge regression
+
     def __init__(self, tol: float = 1e-6, max_iter: int = 1000) -> None:
         self.tol = tol
         self.max_iter = max_iter
+
+    def minimum(
+        self,
+        space: Any,
+        examples: CountingExamples,
+        solutions: Any,
+        lam: float,
+        *,
+        memory: Any,
+        verbose: int = 0,
+        level: Any = NOWHERE,
+    ) -> Minimum:
+        """Weights of least objective; of ``solutions``, the closed forms, the kernel is used."""
+        gram = solutions.gram
+        A, n_iter = newton_cg(
+            examples, gram, lam, tol=self.tol, max_iter=self.max_iter, verbose=verbose, level=level
+        )
+        scores = gram.times(A)
+        value = examples.value(scores, float(np.vdot(A, scores)), lam)
+        return Minimum(gram.coefficients(A), scores, value, n_iter)
 
 
 def newton_cg(

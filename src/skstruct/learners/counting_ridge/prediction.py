@@ -15,6 +15,7 @@ from skstruct.learners.problem import RiskProblem
 from skstruct.losses import pair, resolve_loss
 from skstruct.saving import savable
 from skstruct.spaces import Decoded
+from skstruct.spaces.truth import flattened
 
 
 @savable
@@ -50,13 +51,13 @@ class CountingProblem(RiskProblem):
         self.outputs, self.row = outputs, row
         self.mean, self.covariance = mean, covariance
         self.width = len(mean)
-        _, self.loss = pair(loss, space, outputs)
+        _, self.loss = pair(loss, space.whole, outputs)
         self.by_loss = False
 
     def judged_by(self, loss: Any) -> "CountingProblem":
         """The same scores, turned into means of psi and decided under a loss."""
         judged = copy.copy(self)
-        judged.space, judged.loss = pair(loss, self.scored, self.outputs)
+        judged.space, judged.loss = pair(loss, self.scored.whole, self.outputs)
         if judged.space.embedding != self.scored.embedding:
             raise ValueError(
                 f"{type(loss).__name__} is bilinear in {judged.space.embedding}; CountingRidge "
@@ -87,7 +88,7 @@ class CountingProblem(RiskProblem):
 
     def constant_risk(self, sample_weight: Any = None, loss: Any = None) -> float:
         """Mean loss of the output that is best for all examples together, under ``loss``."""
-        space, loss = pair(self.loss if loss is None else loss, self.scored, self.outputs)
+        space, loss = pair(self.loss if loss is None else loss, self.scored.whole, self.outputs)
         m = self.row[-1] + 1
         weight = np.ones(m) if sample_weight is None else sample_weight
         of_output = (weight / np.bincount(self.row))[self.row]
@@ -250,18 +251,3 @@ class CountingPredictor(BlockPredictor):
         truths = self.space_.validate(flat)
         losses = nearest_losses(problem.loss, decoded.outputs, truths, np.bincount(row))
         return 0.0 - float(np.average(losses, weights=sample_weight))
-
-
-def flattened(y: Any) -> tuple[list[Any], np.ndarray]:
-    """All correct outputs of all rows, and the row of each."""
-    flat, row = [], []
-    for i, outputs in enumerate(y):
-        if isinstance(outputs, (str, bytes)) or not hasattr(outputs, "__len__"):
-            raise ValueError(
-                f"several_outputs=True: y[{i}] is a list of correct outputs; got {outputs!r}."
-            )
-        if len(outputs) == 0:
-            raise ValueError(f"several_outputs=True: y[{i}] has no correct output.")
-        flat += list(outputs)
-        row += [i] * len(outputs)
-    return flat, np.array(row, dtype=np.int64)

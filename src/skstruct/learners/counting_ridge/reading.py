@@ -13,18 +13,16 @@ from sklearn.utils import check_consistent_length
 from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.memory import check_table_fits
 from skstruct._arrays.rows import dense, distinct
+from skstruct.learners.counting_ridge.exponential import ExponentialLoss
 from skstruct.learners.counting_ridge.objective import CountingExamples, NewtonCG
-from skstruct.learners.counting_ridge.prediction import (
-    CountingPredictor,
-    CountingProblem,
-    flattened,
-)
+from skstruct.learners.counting_ridge.prediction import CountingPredictor, CountingProblem
 from skstruct.learners.counting_ridge.score_functions import ScoreFunction
 from skstruct.learners.inputs import given_outputs, plain_kernel, read_inputs, row_weights
 from skstruct.learners.marginals import opened_space
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import resolve_loss
 from skstruct.spaces.contracts import Countable
+from skstruct.spaces.truth import flattened
 
 SEEN = 1000  # outputs whose embeddings are compared
 
@@ -78,6 +76,39 @@ def _fitted(contrast: Any, space: Any, outputs: list[set[Any]]) -> Any:
             "labels in the same order."
         )
     return found
+
+
+# How the objective is minimized.
+
+
+SOLVERS: dict[str, Any] = {"newton-cg": NewtonCG, "exponential": ExponentialLoss}
+
+
+def solver_of(solver: Any) -> Any:
+    """A solver object with parameters that make sense; None for the closed form."""
+    if isinstance(solver, str) and solver == "closed-form":
+        return None
+    method = SOLVERS[solver]() if isinstance(solver, str) and solver in SOLVERS else solver
+    if not hasattr(method, "minimum"):
+        raise ValueError(
+            'solver is "closed-form", "newton-cg", "exponential", a NewtonCG or an '
+            f"ExponentialLoss; got {solver!r}."
+        )
+    if not is_count(method.max_iter):
+        raise ValueError(f"max_iter is a whole number from 1; got {method.max_iter!r}.")
+    if not (is_number(method.tol) and 0 <= method.tol < 1):
+        raise ValueError(f"tol is a number that is not negative and below 1; got {method.tol!r}.")
+    return method
+
+
+def check_ridge(solver: Any, used_by: str) -> None:
+    """Raise where the objective is not the quadratic one."""
+    method = solver_of(solver)
+    if method is not None and not method.is_ridge:
+        raise ValueError(
+            f"{used_by} learns by the squared loss, solver='closed-form' or 'newton-cg'; got "
+            f"{solver!r}. fit on arrays takes the exponential loss."
+        )
 
 
 # What a counting learner reads and checks before it learns anything.
@@ -159,26 +190,14 @@ class CountingReader(CountingPredictor):
     def _check_parameters(self) -> None:
         if self.n_landmarks is not None and not is_count(self.n_landmarks):
             raise ValueError(f"n_landmarks is a whole number from 1; got {self.n_landmarks!r}.")
-        if isinstance(self.solver, NewtonCG):
-            self._check_newton(self.solver)
-        elif self.solver not in ("closed-form", "newton-cg"):
-            raise ValueError(
-                f'solver is "closed-form", "newton-cg" or a NewtonCG; got {self.solver!r}.'
-            )
-
-    @staticmethod
-    def _check_newton(solver: NewtonCG) -> None:
-        if not is_count(solver.max_iter):
-            raise ValueError(f"max_iter is a whole number from 1; got {solver.max_iter!r}.")
-        if not (is_number(solver.tol) and 0 <= solver.tol < 1):
-            raise ValueError(
-                f"tol is a number that is not negative and below 1; got {solver.tol!r}."
-            )
+        solver_of(self.solver)
 
     def _open(self, X: Any, outputs: np.ndarray, row: np.ndarray, weight: np.ndarray) -> None:
         """What is known of space and inputs before anything is learned."""
         self.size_ = self.contrast_.size()
         self.moments_ = np.asarray(self.contrast_.mean_embedding()), self.contrast_.covariance()
+        drawn = self.contrast_.sampled_moments()
+        self.moments_error_ = None if drawn is None else drawn.errors
         self.outputs_ = outputs
         self.problem_ = self._problem(outputs, row)
         self.function_ = ScoreFunction(

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Structured ridge regression from blocks of rows: one pass for each step, and no row is kept.
+"""Structured ridge regression from blocks of rows, of which none is kept.
+
+Few weights are solved for after one pass, see :mod:`.normal_equations`; many take one pass for
+each step, as follows.
 
 With features x~ of rows (scaled as in :class:`~.objective.CountingExamples`) and weights W (p, d),
 the objective is quadratic with the second derivative
@@ -25,7 +28,9 @@ from skstruct.config import get_config
 from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.conditional_risk.streams import BlockReader
 from skstruct.learners.counting_ridge.closed_form import ClosedForms
+from skstruct.learners.counting_ridge.normal_equations import MOST_EQUATIONS, NormalEquations
 from skstruct.learners.counting_ridge.objective import CountingExamples, NewtonCG
+from skstruct.learners.counting_ridge.reading import check_ridge, solver_of
 from skstruct.learners.passes import NEEDS_FEATURES, Passes, first_sample
 from skstruct.streaming.engines import kept_open, opened
 from skstruct.tolerances import SYSTEM_RESIDUAL
@@ -55,10 +60,14 @@ class CountingBlocks(BlockReader):
         return self.function_.featured(X) * examples.root[:, None], examples
 
     @property
-    def rows_of_block(self) -> int:
-        width = len(self.moments_[0])
+    def n_features(self) -> int:
+        """Features of a row, the constant included."""
         p = self.n_features_in_ if self.function_.map_ is None else self.function_.map_.map.shape[1]
-        return max(1, int(BLOCK // (width + p + 1)))
+        return int(p) + 1
+
+    @property
+    def rows_of_block(self) -> int:
+        return max(1, BLOCK // (len(self.moments_[0]) + self.n_features))
 
 
 # What is summed over the rows of a partition; sums are lists of arrays, which add up.
@@ -104,6 +113,8 @@ class StreamedSolution:
         S.
     lam : float
     """
+
+    says = "one pass for each step"
 
     def __init__(self, passes: Passes, covariance: Any, lam: float) -> None:
         self.passes, self.covariance, self.lam = passes, covariance, lam
@@ -166,6 +177,7 @@ class StreamedSolution:
 
 def fit_source(model: Any, source: Any, checkpoint: Any) -> Any:
     """Fit a CountingRidge to the blocks of a source, which is read several times."""
+    check_ridge(model.solver, "A source of blocks")
     sample = first_sample(model, source, "; or call partial_fit with each block")
     model.several_outputs_ = False
     # A sample does not tell what is missing in other rows: numbers alone are read.
@@ -186,17 +198,24 @@ def fit_source(model: Any, source: Any, checkpoint: Any) -> Any:
     return model
 
 
+def _way(model: Any) -> Any:
+    """One pass for all pairs of weights where these are few; else one for each step."""
+    few = CountingBlocks(model).n_features * model.problem_.width <= MOST_EQUATIONS
+    return NormalEquations if few and solver_of(model.solver) is None else StreamedSolution
+
+
 def _solve(model: Any, source: Any, level: Any) -> None:
+    way = _way(model)
     rows = "Rows" if source.n_rows is None else f"{source.n_rows:,} rows"
     announce(
         f"CountingRidge on {rows} in blocks x {model.problem_.width:,} coordinates of "
-        f"{type(model.space_).__name__}, alpha={model.alpha_:.3g}; one pass for each step"
+        f"{type(model.space_).__name__}, alpha={model.alpha_:.3g}; {way.says}"
     )
-    method = model.solver if isinstance(model.solver, NewtonCG) else NewtonCG()
+    method = solver_of(model.solver) or NewtonCG()
     tol = method.tol if model.solver != "closed-form" else SYSTEM_RESIDUAL
     with opened(get_config()["engine"]) as workers:
         passes = Passes(source, CountingBlocks(model), workers)
-        solution = StreamedSolution(passes, model.moments_[1], model.alpha_)
+        solution = way(passes, model.moments_[1], model.alpha_)
         W, steps = solution.solve(tol, method.max_iter, model.verbose, level.below("newton-cg"))
         model.function_.take(None, W, solution.total(W))
     model.objective_, model.n_iter_, model.online_ = solution.objective(W), steps, None
