@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Partial orders of least cost, compiled: a dual bound by triples, a search, branch and bound.
+"""Partial orders of least cost, compiled: a dual bound by triples, branch and bound.
 
 A pair p of items a < b has one of three states: 0 open, 1 a before b, 2 b before a; ``allowed[p]``
 has bit s where state s may be. Any three items are in one of 19 states. The bound shares out the
@@ -11,27 +11,18 @@ given to its i-th pair, and no order costs less than the sum of the least ``thet
 import numpy as np
 
 from skstruct._arrays import compiling as nb
+from skstruct.spaces.partial_orders._numba_relations import (
+    add,
+    climb,
+    close,
+    may_add,
+    reinsert,
+    total_cost,
+)
 from skstruct.tolerances import TIE
 
 OPEN, FIRST, SECOND = 0, 1, 2
 MOST_STEPS = 1000.0  # of a grid that all costs lie on; of finer ones nothing is gained
-
-
-@nb.njit(cache=True, nogil=True)
-def close(order, barred):
-    """Close a relation transitively, in place; whether that has no cycle, and nothing barred."""
-    n, good = len(order), True
-    for k in range(n):
-        for i in range(n):
-            if order[i, k]:
-                for j in range(n):
-                    if order[k, j]:
-                        order[i, j] = True
-    for i in range(n):
-        for j in range(n):
-            if order[i, j] and (i == j or barred[i, j]):
-                good = False
-    return good
 
 
 @nb.njit(cache=True, nogil=True)
@@ -78,116 +69,6 @@ def least_sum(theta, allowed):
                 smallest = theta[p, s]
         bound += smallest
     return bound
-
-
-@nb.njit(cache=True, nogil=True)
-def may_add(a, b, order, barred):
-    """Whether a may come before b: nothing that follows is barred or the other way round."""
-    n = len(order)
-    for x in range(n):
-        if x == a or order[x, a]:
-            for y in range(n):
-                if (y == b or order[b, y]) and (x == y or order[y, x] or barred[x, y]):
-                    return False
-    return True
-
-
-@nb.njit(cache=True, nogil=True)
-def added_cost(a, b, order, costs):
-    """What a before b costs with all that follows from it."""
-    n, total = len(order), 0.0
-    for x in range(n):
-        if x == a or order[x, a]:
-            for y in range(n):
-                if (y == b or order[b, y]) and not order[x, y]:
-                    total += costs[x, y]
-    return total
-
-
-@nb.njit(cache=True, nogil=True)
-def add(a, b, order):
-    """a comes before b, with all that follows; no loop reads what it has written."""
-    n = len(order)
-    before, after = np.empty(n, np.bool_), np.empty(n, np.bool_)
-    for x in range(n):
-        before[x], after[x] = x == a or order[x, a], x == b or order[b, x]
-    for x in range(n):
-        if before[x]:
-            for y in range(n):
-                if after[y]:
-                    order[x, y] = True
-
-
-@nb.njit(cache=True, nogil=True)
-def is_cover(a, b, order):
-    """Whether no item is between a and b."""
-    for c in range(len(order)):
-        if order[a, c] and order[c, b]:
-            return False
-    return True
-
-
-@nb.njit(cache=True, nogil=True)
-def climb(order, costs, known, barred, slack):
-    """Add and take back single relations for as long as that pays."""
-    n, again = len(order), True
-    while again:
-        again = False
-        for a in range(n):
-            for b in range(n):
-                if a == b:
-                    continue
-                if order[a, b]:
-                    if costs[a, b] > slack and not known[a, b] and is_cover(a, b, order):
-                        order[a, b] = False
-                        again = True
-                elif not order[b, a] and added_cost(a, b, order, costs) < -slack:
-                    if may_add(a, b, order, barred):
-                        add(a, b, order)
-                        again = True
-
-
-@nb.njit(cache=True, nogil=True)
-def total_cost(order, costs):
-    """What all relations of an order cost together."""
-    total = 0.0
-    for a in range(len(order)):
-        for b in range(len(order)):
-            if order[a, b]:
-                total += costs[a, b]
-    return total
-
-
-@nb.njit(cache=True, nogil=True)
-def reinsert(order, costs, known, barred, slack):
-    """Take out items one by one and build their relations anew, where that costs less."""
-    n, again = len(order), True
-    value = total_cost(order, costs)
-    while again:
-        again = False
-        for v in range(n):
-            if known[v].any() or known[:, v].any():
-                continue
-            trial = order.copy()
-            trial[v, :] = False
-            trial[:, v] = False
-            while True:
-                least, first, second = -slack, -1, -1
-                for u in range(n):
-                    for way in range(2):
-                        a, b = (u, v) if way == 0 else (v, u)
-                        if u != v and not trial[a, b] and not trial[b, a]:
-                            gain = added_cost(a, b, trial, costs)
-                            if gain < least and may_add(a, b, trial, barred):
-                                least, first, second = gain, a, b
-                if first < 0:
-                    break
-                add(first, second, trial)
-            climb(trial, costs, known, barred, slack)
-            reached = total_cost(trial, costs)
-            if reached < value - slack:
-                order[:], value, again = trial, reached, True
-    return value
 
 
 @nb.njit(cache=True, nogil=True)

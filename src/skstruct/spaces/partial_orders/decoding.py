@@ -11,7 +11,7 @@ from skstruct.tolerances import ROUNDING_GAP, TIE
 
 MOST_PROVEN = 10  # items: up to so many the search goes on until the order is proven best
 ROUNDS = (200, 12)  # of ascent, at first and in every node of the search
-MOST_WORK = 2**18  # nodes of the search times triples, beyond the items for which it is always ended
+MOST_WORK = 2**18  # nodes of the search times triples, where it may end before
 LEVEL_BYTES = 2**28  # what the levels of the search may take
 
 
@@ -85,7 +85,13 @@ def n_nodes(n_items: int, n_triples: int, prove: bool) -> int:
 
 
 def min_cost_orders(
-    costs: np.ndarray, low: np.ndarray, high: np.ndarray, n_items: int, *, prove: bool = False
+    costs: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    n_items: int,
+    *,
+    prove: bool = False,
+    most_nodes: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For every row a partial order of little cost, its cost, and a lower bound on the least cost.
 
@@ -101,6 +107,8 @@ def min_cost_orders(
         Relations that must be, and that may be.
     prove : bool
         Go on until the gap is closed, whatever time it takes.
+    most_nodes : int, default=None
+        Nodes of the search, in place of those that the number of items calls for.
 
     Returns
     -------
@@ -120,11 +128,14 @@ def min_cost_orders(
     from skstruct.spaces.partial_orders._numba import solve_rows
 
     ends, triples = pairs_and_triples(n_items)
-    matrices = as_matrices(np.asarray(costs, dtype=np.float64), n_items)
+    # A power of two: nothing is rounded, and sums of the largest numbers do not overflow.
+    scale = np.ldexp(1.0, np.frexp(np.abs(costs).max(axis=1, initial=0.0))[1])
+    matrices = as_matrices(costs / scale[:, None], n_items)
     known, barred = (as_matrices(mask, n_items).astype(bool) for mask in (low, ~high))
-    most = n_nodes(n_items, len(triples), prove)
+    most = n_nodes(n_items, len(triples), prove) if most_nodes is None else most_nodes
     shape = _n_levels(len(ends), len(triples), most), len(ends)
-    levels = np.empty((*shape, 3)), np.empty(shape, np.int64), np.empty((shape[0], len(triples), 3, 3))
+    theta, allowed = np.empty((*shape, 3)), np.empty(shape, np.int64)
+    levels = theta, allowed, np.empty((shape[0], len(triples), 3, 3))
     orders = np.zeros(matrices.shape, bool)
     values, bounds = np.empty((2, len(matrices)))
     solve_rows(
@@ -134,7 +145,7 @@ def min_cost_orders(
     outputs = as_columns(orders).astype(np.int8)
     feasible = np.isfinite(values)
     values[feasible] = (costs[feasible] * outputs[feasible]).sum(axis=1)
-    return outputs, values, _safe(values, bounds, np.abs(costs).sum(axis=1))
+    return outputs, values, _safe(values, bounds * scale, np.abs(costs).sum(axis=1))
 
 
 def _n_levels(n_pairs: int, n_triples: int, most: int) -> int:
