@@ -3,9 +3,9 @@
 Rankings that abstain
 =====================
 
-Which digits does an image look like, in order? Where the model is not sure which of two digits comes
-first, it may leave the pair open: a partial order instead of a ranking. What an open pair costs is
-said at prediction, and decides how many there are.
+Which digits does an image look like, in order? Where the model is not sure which of two digits
+comes first, it may leave the pair open: a partial order instead of a ranking. What an open pair
+costs is said at prediction, and decides how many there are.
 """
 
 import matplotlib.pyplot as plt
@@ -58,6 +58,7 @@ plt.rcParams["font.size"] = 14
 plt.plot(ordered, wrong, "o-")
 for price, x, height in zip(prices, ordered, wrong):
     plt.annotate(f"{price}", (x, height), xytext=(-12, 6), textcoords="offset points", ha="right")
+plt.margins(0.15)
 plt.xlabel("share of pairs that are ordered")
 plt.ylabel("share of these that are wrong")
 plt.title("What an open pair costs")

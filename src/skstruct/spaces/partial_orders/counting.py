@@ -40,7 +40,7 @@ def list_orders(low: np.ndarray, high: np.ndarray, n_items: int, limit: int) -> 
                     f"PartialOrders: there are more than {limit:,} partial orders of {new + 1} of "
                     f"{n_items} items; raise limit, or restrict the space."
                 )
-        orders = np.concatenate(parts)
+        orders = np.concatenate(parts) if parts else orders
     return as_columns(orders).astype(np.int8)
 
 

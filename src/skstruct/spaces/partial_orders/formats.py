@@ -29,11 +29,11 @@ def as_pairs(Y: Any, items: Items, used_by: str) -> tuple[Any, Items]:
     if is_pandas(Y, "Series"):
         import pandas
 
-        rows = [_row_pairs(row, items, used_by) for row in Y]
+        rows = _all_pairs(list(Y), items, used_by)
         return pandas.Series(rows, index=Y.index, name=Y.name, dtype=object), items
     if is_networkx(Y) or isinstance(Y, (str, bytes)) or not hasattr(Y, "__iter__"):
         return Y, items
-    rows = [_row_pairs(row, items, used_by) for row in Y]
+    rows = _all_pairs(list(Y), items, used_by)
     # All of one kind: an empty list has no pairs, and is no kind of its own.
     kinds = {type(row) for row in rows if not is_networkx(row)}
     return ([set(map(tuple, row)) for row in rows] if len(kinds) > 1 else rows), items
@@ -75,18 +75,32 @@ def _pairs_of_ranks(ranks: np.ndarray, items: Any) -> set[tuple[Any, Any]]:
     return {(items[a], items[b]) for a, b in zip(first.tolist(), second.tolist())}
 
 
-def _row_pairs(row: Any, items: Items, used_by: str) -> Any:
-    """The pairs of one row; what is a collection of pairs already stays as it is."""
-    if isinstance(row, Mapping):
-        return {
-            (first, second)
-            for first, behind in row.items()
-            for second in (behind if isinstance(behind, CONTAINERS) else [behind])
-        }
-    if not isinstance(row, (list, tuple)) or not row or _is_of_pairs(row, items):
-        return row
-    ranks, named, _ = read_orders([row], None, "names", "unknown", used_by)
-    return _pairs_of_ranks(ranks[0], named)
+def _all_pairs(rows: list[Any], items: Items, used_by: str) -> list[Any]:
+    """The pairs of every row; what is a collection of pairs already stays as it is."""
+    found = [_pairs_of_mapping(row) if isinstance(row, Mapping) else row for row in rows]
+    ranked = [i for i, row in enumerate(found) if _is_ranking(row, items)]
+    if not ranked:
+        return found
+    # In place of rows that are no rankings stands one that is: messages have the right number.
+    orders = [row if _is_ranking(row, items) else found[ranked[0]] for row in found]
+    ranks, named, _ = read_orders(orders, None, "names", "unknown", used_by)
+    for i in ranked:
+        found[i] = _pairs_of_ranks(ranks[i], named)
+    return found
+
+
+def _pairs_of_mapping(row: Mapping[Any, Any]) -> set[tuple[Any, Any]]:
+    """Every item before those that it is mapped to."""
+    return {
+        (first, second)
+        for first, behind in row.items()
+        for second in (behind if isinstance(behind, CONTAINERS) else [behind])
+    }
+
+
+def _is_ranking(row: Any, items: Items) -> bool:
+    """Whether a row lists names, or groups of tied names; else it holds pairs, if anything."""
+    return isinstance(row, (list, tuple)) and len(row) > 0 and not _is_of_pairs(row, items)
 
 
 def _is_of_pairs(row: Any, items: Items) -> bool:
