@@ -31,7 +31,8 @@ def as_columns(matrices: np.ndarray) -> np.ndarray:
 def swapped_columns(n_items: int) -> np.ndarray:
     """The column of b before a at that of a before b; shape (N (N - 1),)."""
     numbers = as_matrices(np.arange(n_items * (n_items - 1))[None], n_items)
-    return as_columns(numbers.swapaxes(1, 2))[0]
+    swapped: np.ndarray = as_columns(numbers.swapaxes(1, 2))[0]
+    return swapped
 
 
 def closed(Z: np.ndarray, n_items: int) -> np.ndarray:

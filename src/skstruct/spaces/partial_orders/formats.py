@@ -51,7 +51,7 @@ def _are_ranks(Y: Any, items: Items) -> bool:
     if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.dtype.kind not in "iufb":
         return False
     if items is not None and len(items) != 2:
-        return rows.shape[1] == len(items)
+        return bool(rows.shape[1] == len(items))
     return not bool(((rows == 0) | (rows == 1)).all())
 
 
@@ -64,7 +64,7 @@ def _are_numbers(row: Any) -> bool:
 
 def _are_names(rows: list[Any], items: Items) -> bool:
     """Whether numbers are names of items, in orders: one that no rank has, such as 0."""
-    known = set(items or ())
+    known = dict.fromkeys(items or ())
     named = all(is_label(v, known) for row in rows for v in row)
     return named and (0 in known or not all(isinstance(name, int) for name in known))
 

@@ -93,7 +93,7 @@ class OpenPairs(EdgeSetSpace):
         return not self.constraints_.is_masked
 
     @property
-    def _count(self) -> int:  # type: ignore[override]
+    def _count(self) -> int:
         return int(3 ** (len(self.edges_) // 2)) if self._is_free else len(self._listed)
 
     def mean_embedding(self) -> np.ndarray:

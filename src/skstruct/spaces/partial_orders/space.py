@@ -96,7 +96,7 @@ class PartialOrders(EdgeSetSpace):
     part_words = ("relation", "relations")
     marginal_losses: ClassVar[dict[str, str]] = {"pairs": "hamming"}
     _named_by: ClassVar = {"items": "items_"}
-    _pairs_of = ("items", "learned_nodes_")
+    _pairs_of = ("items", "nodes", "learned_nodes_")  # nodes are the items, once more
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
