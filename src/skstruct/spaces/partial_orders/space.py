@@ -141,7 +141,7 @@ class PartialOrders(EdgeSetSpace):
         return are_choices(Y)
 
     def _holds(self, Z: np.ndarray) -> np.ndarray:
-        return are_orders(Z, len(self.items_))
+        return are_orders(Z, len(self._table.nodes))
 
     def _why_not(self, row: np.ndarray) -> str:
         before = as_matrices(np.asarray(row)[None], len(self.items_)).astype(bool)
