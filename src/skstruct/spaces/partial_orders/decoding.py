@@ -118,9 +118,9 @@ def min_cost_orders(
 
     Examples
     --------
-    a before b and b before c are worth 2 each, a before c costs 3:
+    a before b is worth 2, b before c is worth 1, and a before c, which follows, costs 3:
 
-    >>> costs = np.array([[-2.0, 3.0, 0.0, -2.0, 0.0, 0.0]])
+    >>> costs = np.array([[-2.0, 3.0, 0.0, -1.0, 0.0, 0.0]])
     >>> none = np.zeros((1, 6), bool)
     >>> outputs, values, bounds = min_cost_orders(costs, none, ~none, 3)
     >>> outputs, values, bounds
