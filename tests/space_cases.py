@@ -23,6 +23,7 @@ SMALL = {  # a space and some of its outputs
     "Graphs": (spaces.Graphs(), [[("a", "b")], [("b", "c")]]),
     "Cliques": (spaces.Cliques(), [["a", "b"], ["c"]]),
     "Tournaments": (spaces.Tournaments(), [[("a", "b")], [("b", "c")]]),
+    "PartialOrders": (spaces.PartialOrders(), [[("a", "b")], ["c", "a", "b"]]),
     "Ordinal": (spaces.Ordinal(), [1, 2, 3]),
     "Poset": (spaces.Poset([("a", "b"), ("a", "c")]), ["a", "b"]),
     "Interval": (spaces.Interval(), [0.0, 0.5]),

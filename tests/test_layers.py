@@ -148,7 +148,7 @@ GROUND |= {"cost_vectors", "observed_rows", "edge_sets", "indicator_sets", "sequ
 STRUCTURES = {"assignments", "binary_polytope", "candidates", "classes", "cliques", "cycles"}
 STRUCTURES |= {"graph_nodes", "graphs", "hierarchies", "knapsacks", "label_sets", "matchings"}
 STRUCTURES |= {"ordinal", "pairwise", "paths", "poset", "quantities", "rankings", "sequences"}
-STRUCTURES |= {"solver_space", "spanning_trees", "strings", "tournaments"}
+STRUCTURES |= {"partial_orders", "solver_space", "spanning_trees", "strings", "tournaments"}
 CHOOSES = {"infer_space"}  # a space for given outputs: it knows the common ones
 PART = "sets of 0/1 indicators; the base class stands beside label sets, their relaxation"
 BETWEEN_STRUCTURES = {
@@ -163,6 +163,8 @@ BETWEEN_STRUCTURES = {
     ("graphs", "matchings", "Matchings"): "graphs of degree one",
     ("graphs", "spanning_trees", "SpanningTrees"): "connected graphs without cycles",
     ("cliques", "pairwise", "LabelsAndEdges"): "a clique has costs by pair of nodes alone",
+    ("partial_orders", "rankings", "read_orders"): "rankings are written as orders of names",
+    ("partial_orders", "rankings", "read_rankings"): "and as ranks; both are partial orders",
     ("candidates", "classes", "Classes"): "one output of a list",
     ("graph_nodes", "classes", "Classes"): "classes that are near or far",
     ("ordinal", "poset", "Poset"): "grades are a chain",

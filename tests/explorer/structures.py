@@ -30,6 +30,7 @@ from skstruct.spaces import (
     Ordinal,
     PairwiseLabels,
     PairwiseStates,
+    PartialOrders,
     Rankings,
     Sequences,
     ShortestPaths,
@@ -110,6 +111,10 @@ CASES = {  # model, inputs, outputs, options of the explorer
     "tournament": (
         RISK(Tournaments(list("abc")), alpha=0.1), X,
         chosen([("a", "b"), ("b", "c"), ("a", "c")], [("b", "a"), ("b", "c"), ("a", "c")]), {},
+    ),
+    "partial order": (
+        RISK(PartialOrders(list("abc")), alpha=0.1), X,
+        chosen([("a", "b"), ("a", "c")], [("b", "a")]), {},
     ),
     "path": (
         RISK(ShortestPaths(ROADS, source="s", target="t"), "regret", alpha=0.1), X,

@@ -30,6 +30,7 @@ SMALL = {
     "pairs of labels": spaces.PairwiseLabels([("a", "b"), ("b", "c")], labels=list("abc")),
     "cliques": spaces.Cliques(list("abcd")),
     "tournaments": spaces.Tournaments(list("abcd")),
+    "partial orders": spaces.PartialOrders(list("abcd")),
 }
 
 

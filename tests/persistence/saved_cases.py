@@ -150,6 +150,9 @@ SPACES: dict[str, Any] = {
                     _either([(0, 1), (1, 2), (0, 2)], [(1, 0), (1, 2), (2, 0)])),
     "Tournaments, limited": (S.Tournaments(range(3)).restrict(include=[(0, 1)]),
                              _either([(0, 1), (1, 2), (0, 2)], [(0, 1), (1, 2), (2, 0)])),
+    "PartialOrders": (S.PartialOrders(range(3)), _either([(0, 1), (0, 2)], [(1, 0)])),
+    "PartialOrders, limited": (S.PartialOrders(range(3)).restrict(include=[(0, 1)]),
+                               _either([(0, 1), (0, 2)], [(0, 1), (2, 1)])),
     "Graphs": (S.Graphs(range(3)), _either([(0, 1), (1, 2)], [(0, 2)])),
     "Cliques": (S.Cliques(_graph((0, 1), (1, 2), (0, 2))), _either({0, 1}, {2})),
 }  # fmt: skip

@@ -5,7 +5,15 @@ import numpy as np
 import pytest
 
 from skstruct import StructuredPerceptron, load_model, save_model
-from skstruct.spaces import Cycles, Flows, Graphs, Matchings, SpanningTrees, Tournaments
+from skstruct.spaces import (
+    Cycles,
+    Flows,
+    Graphs,
+    Matchings,
+    PartialOrders,
+    SpanningTrees,
+    Tournaments,
+)
 
 NODES = ["a", "b", "c", "d"]
 SPACES = [
@@ -17,6 +25,7 @@ SPACES = [
     (SpanningTrees(NODES), "edges"),
     (Matchings(NODES), "edges"),
     (Tournaments(NODES), "signed"),
+    (PartialOrders(NODES), "arcs"),
 ]
 
 

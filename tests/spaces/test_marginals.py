@@ -17,6 +17,7 @@ from skstruct.spaces import (
     Matchings,
     Ordinal,
     PairwiseLabels,
+    PartialOrders,
     Poset,
     Rankings,
     Sequences,
@@ -54,6 +55,7 @@ SPACES = {
     "trees": SpanningTrees(list("abcd")),
     "cycles": Cycles(list("abcd")),
     "tournaments": Tournaments(list("abc")),
+    "partial orders": PartialOrders(list("abc")),
     "pairs of labels": PairwiseLabels([("a", "b"), ("b", "c")], labels=list("abc")),
 }
 

@@ -16,6 +16,7 @@ from skstruct.spaces import (
     LabelSets,
     Matchings,
     PairwiseStates,
+    PartialOrders,
     Rankings,
     Sequences,
     Strings,
@@ -40,6 +41,7 @@ CASES = {
     "interval": (Interval(), [0.5, 1.25, 3.0]),
     "box": (Box(), np.array([[0.5, 1.0], [2.0, 3.5]])),
     "matchings": (Matchings(), [[("a", "b"), ("c", "d")], [("a", "c"), ("b", "d")]]),
+    "partial orders": (PartialOrders(), [{("a", "b")}, ["c", "a", "b"]]),
     "states": (PairwiseStates([(0, 1)]), np.array([[0, 2], [1, 1]])),
 }
 

@@ -16,6 +16,7 @@ from skstruct.spaces import (
     Ordinal,
     PairwiseLabels,
     PairwiseStates,
+    PartialOrders,
     Poset,
     Rankings,
     Sequences,
@@ -40,6 +41,9 @@ LEARNED = {
     "tournaments": (
         Tournaments(), [["pq", "rq"]], {"include": ["rq"]}, [["pq"]], [["ab", "cb"]],
     ),
+    "partial orders": (
+        PartialOrders(), [["pq", "rq"]], {"include": ["rq"]}, [["pq"]], [["ab", "cb"]],
+    ),
     "rankings": (
         Rankings(), [list("pqr")], {"before": [("r", "p")]}, [list("qp")], [list("abc")],
     ),
@@ -57,7 +61,7 @@ LEARNED = {
 
 def read(name, Y):
     """Edges are written as two letters above."""
-    if name in ("trees", "matchings", "graphs", "tournaments"):
+    if name in ("trees", "matchings", "graphs", "tournaments", "partial orders"):
         return [[tuple(pair) for pair in row] for row in Y]
     return Y
 

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from skstruct.losses.base import BaseLoss, BilinearForm, Weights, label_weights, matched_rankings
 from skstruct.losses.grid_forms import GridForm
+from skstruct.losses.partial_orders import PartialKendall, check_cost_of_pair
 from skstruct.saving import savable
 from skstruct.solvers.linear_ordering import pair_blocks, pair_numbers, pair_signs
 from skstruct.spaces.rankings.partial import expected_ranks, is_total, position_shares
@@ -30,11 +31,21 @@ class Kendall(BaseLoss):
     [1]_. Minimized as a linear ordering problem: exactly up to 20 items, with a
     certificate above.
 
+    On :class:`~skstruct.spaces.PartialOrders` predictions may leave pairs open as well. A pair
+    costs 1 where both order it differently, ``abstain`` where only the truth orders it, ``invent``
+    where only the prediction does. Where all truths are total, a pair is then ordered if the more
+    probable order has a probability above 1 - ``abstain``, and transitivity permits.
+
     Parameters
     ----------
     normalize : bool, default=False
         Divide by the number of pairs that y orders: the loss is then
         :math:`(1 - \tau) / 2`, and one half where y orders none.
+    abstain : float, default=0.5
+        What it costs to leave a pair open that the truth orders; for partial orders only.
+    invent : float, default=None
+        What it costs to order a pair that the truth leaves open; as much as ``abstain`` when None,
+        and 0 where an open pair of a truth says nothing. For partial orders only.
 
     References
     ----------
@@ -51,13 +62,40 @@ class Kendall(BaseLoss):
 
     embedding = "pairs"
 
-    def __init__(self, normalize: bool = False) -> None:
+    def __init__(
+        self, normalize: bool = False, *, abstain: float = 0.5, invent: float | None = None
+    ) -> None:
         self.normalize = normalize
+        self.abstain = abstain
+        self.invent = invent
 
     def embedding_on(self, space: Any) -> str:
+        if space.orders_pairs:
+            return PartialKendall.embedding
         return "pair shares" if self.normalize else "pairs"
 
+    def bind(self, space: Any) -> Any:
+        if not space.orders_pairs:
+            self._check_total()
+            return self
+        if self.normalize:
+            raise ValueError(
+                "Kendall: normalize is for rankings; a partial order may order no pair at all."
+            )
+        invent = self.abstain if self.invent is None else self.invent
+        abstain = check_cost_of_pair(self.abstain, "abstain")
+        return PartialKendall(abstain, check_cost_of_pair(invent, "invent")).bind(space)
+
+    def _check_total(self) -> None:
+        """Refuse costs of open pairs where predictions have none."""
+        if self.abstain != 0.5 or self.invent is not None:
+            raise ValueError(
+                "Kendall: abstain and invent are for PartialOrders, after bind(space); rankings "
+                "order every pair."
+            )
+
     def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
+        self._check_total()
         Y_pred, Y_true = matched_rankings(Y_pred, Y_true)
         losses = np.empty(len(Y_true))
         for rows in pair_blocks(*Y_true.shape):

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from skstruct.spaces.ordinal import Ordinal
     from skstruct.spaces.pairwise.labels import PairwiseLabels
     from skstruct.spaces.pairwise.states import PairwiseStates
+    from skstruct.spaces.partial_orders.space import PartialOrders
     from skstruct.spaces.paths.space import ShortestPaths
     from skstruct.spaces.poset import Poset
     from skstruct.spaces.quantities.boxes import Box, Interval
@@ -72,6 +73,7 @@ __getattr__ = lazy_names(
         "Ordinal": "ordinal",
         "PairwiseLabels": "pairwise.labels",
         "PairwiseStates": "pairwise.states",
+        "PartialOrders": "partial_orders.space",
         "Polytope": "quantities.polytopes",
         "Portfolios": "quantities.portfolios",
         "Poset": "poset",
@@ -117,6 +119,7 @@ __all__ = [
     "PairwiseLabels",
     "PairwiseStates",
     "Part",
+    "PartialOrders",
     "Parts",
     "Polytope",
     "Portfolios",

@@ -30,7 +30,10 @@ from skstruct.spaces.tournaments.signs import (
 
 @savable
 class Tournaments(UniformTournaments):
-    r"""Outcomes of all pairs of items, each on its own: no order has to agree with them.
+    r"""Outcomes of all pairs of items, each on its own: answers may hold cycles.
+
+    A may beat B, B beat C, and C beat A. Where outcomes come from an order of all items, use
+    :class:`Rankings`; where that order may leave pairs open, :class:`PartialOrders`.
 
     .. math:: \psi_{uv}(z) = +1 \text{ if } u \text{ beats } v, \; -1 \text{ if } v \text{ beats }
               u, \; 0 \text{ if that is open}, \quad u < v,
@@ -71,7 +74,7 @@ class Tournaments(UniformTournaments):
 
     References
     ----------
-    Vembu (2010). Learning to predict combinatorial structures. Section 5.3.
+    Vembu (2010). Learning to predict combinatorial structures. Section 4.3.1.
     """
 
     _from_parameters = ("_given_items", "_tables")

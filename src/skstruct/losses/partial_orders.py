@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pairs of items in the wrong order, where predictions and truths may leave pairs open."""
+
+import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from skstruct.losses.base import BaseLoss, BilinearForm, is_real
+from skstruct.saving import savable
+from skstruct.spaces.partial_orders.decoding import swapped_columns
+
+
+def check_cost_of_pair(value: Any, name: str) -> float:
+    """A finite number of at least zero."""
+    if not (is_real(value) and not isinstance(value, bool) and 0 <= value < np.inf):
+        raise ValueError(f"Kendall: {name} is a number of at least 0; got {value!r}.")
+    return float(value)
+
+
+def swapped_pairs(width: int) -> np.ndarray:
+    """The column of b before a at that of a before b, for all ordered pairs row by row."""
+    n_items = round((1 + (1 + 4 * width) ** 0.5) / 2)
+    if n_items * (n_items - 1) != width:
+        raise ValueError(
+            f"Partial orders have a column for every ordered pair of items; got {width} columns."
+        )
+    return swapped_columns(n_items)
+
+
+@savable
+class PartialKendall(BaseLoss):
+    r"""Pairs in the wrong order, and less for pairs that are left open.
+
+    Over all pairs of items: 1 where prediction and truth order it differently, ``abstain`` where
+    only the truth orders it, ``invent`` where only the prediction does. On indicators of ordered
+    pairs, with S swapping the two of a pair,
+
+    .. math:: \ell(z, y) = a \, 1'y + i \, 1'z - (a + i) \, z'y + (1 - a - i) \, z'Sy.
+
+    ``loss="kendall"`` on :class:`~skstruct.spaces.PartialOrders` is this one.
+
+    Parameters
+    ----------
+    abstain, invent : float
+        :math:`a \ge 0` and :math:`i \ge 0`.
+
+    Examples
+    --------
+    Of a and b, with columns a before b, b before a:
+
+    >>> loss = PartialKendall(0.25, 0.5)
+    >>> loss([[1, 0], [1, 0], [0, 0], [1, 0]], [[1, 0], [0, 1], [0, 1], [0, 0]])
+    array([0.  , 1.  , 0.25, 0.5 ])
+    """
+
+    embedding = "indicators"
+
+    def __init__(self, abstain: float = 0.5, invent: float = 0.5) -> None:
+        self.abstain = abstain
+        self.invent = invent
+
+    def bind(self, space: Any) -> Self:
+        bound = copy.copy(self)
+        bound.n_pairs_ = len(space.labels_) // 2
+        return bound
+
+    def _prices(self) -> tuple[float, float]:
+        return (
+            check_cost_of_pair(self.abstain, "abstain"),
+            check_cost_of_pair(self.invent, "invent"),
+        )
+
+    def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
+        abstain, invent = self._prices()
+        Z, Y = np.asarray(Y_pred).astype(bool), np.asarray(Y_true).astype(bool)
+        swapped = swapped_pairs(Y.shape[1])
+        wrong = (Z & Y[:, swapped]).sum(axis=1)
+        missed = (Y & ~Z & ~Z[:, swapped]).sum(axis=1)
+        extra = (Z & ~Y & ~Y[:, swapped]).sum(axis=1)
+        losses: np.ndarray = wrong + abstain * missed + invent * extra
+        return losses
+
+    def range(self) -> tuple[float, float]:
+        return 0.0, self._largest(self.n_pairs_) if hasattr(self, "n_pairs_") else np.inf
+
+    def _largest(self, n_pairs: int) -> float:
+        return n_pairs * max(1.0, *self._prices())
+
+    def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
+        abstain, invent = self._prices()
+        both = abstain + invent
+        costs: np.ndarray = total * invent - both * g + (1 - both) * g[:, swapped_pairs(g.shape[1])]
+        return costs
+
+    def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
+        offsets: np.ndarray = self._prices()[0] * g.sum(axis=1)
+        return offsets
+
+    def bilinear_form(self, width: int) -> BilinearForm | None:
+        abstain, invent = self._prices()
+        both, swapped = abstain + invent, swapped_pairs(width)
+        swap = sparse.csr_array((np.ones(width), (np.arange(width), swapped)), (width, width))
+        V = (1 - both) * swap - both * sparse.eye_array(width)
+        return BilinearForm(V, np.full(width, invent), np.full(width, abstain), 0.0)
+
+    def largest_loss(self, space: Any) -> float | None:
+        return self._largest(len(space.labels_) // 2)
