@@ -33,8 +33,8 @@ RANKERS = {
         alpha=0.01, kernel="rbf", tol=1e-7, max_iter=20000, random_state=0
     ),
     "boosting": lambda: LabelRankingBoosting(n_estimators=20, random_state=0),
-    "boosting items": lambda: LabelRankingBoosting(
-        n_estimators=20, decomposition="items", random_state=0
+    "boosting, worse items": lambda: LabelRankingBoosting(
+        n_estimators=20, decomposition="worse-items", random_state=0
     ),
     "neighbors": lambda: NeighborLabelRanker(),
     "neighbors, 5": lambda: NeighborLabelRanker(n_neighbors=5, weights="uniform"),

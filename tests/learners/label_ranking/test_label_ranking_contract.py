@@ -35,7 +35,12 @@ RANKERS = {
     "svm": LabelRankingSVM(alpha=0.01, random_state=0),
     "svm, rbf": LabelRankingSVM(alpha=0.01, kernel="rbf", random_state=0),
     "boosting": LabelRankingBoosting(n_estimators=20, random_state=0),
-    "boosting, items": LabelRankingBoosting(n_estimators=20, decomposition="items", random_state=0),
+    "boosting, better items": LabelRankingBoosting(
+        n_estimators=20, decomposition="better-items", random_state=0
+    ),
+    "boosting, worse items": LabelRankingBoosting(
+        n_estimators=20, decomposition="worse-items", random_state=0
+    ),
     "perceptron": OnlineLabelRanker(method="perceptron", random_state=0),
     "passive-aggressive": OnlineLabelRanker(random_state=0, alpha=1.0),
     "neighbors": NeighborLabelRanker(),
