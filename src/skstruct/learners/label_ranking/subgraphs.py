@@ -89,6 +89,11 @@ class Subgraphs(Preferences):
         """The pairs of subgraph s are those from ``[s]`` to ``[s + 1]``."""
         return np.append(self.begins, len(self.rows))
 
+    def hinges(self, scores: np.ndarray) -> np.ndarray:
+        """The largest of every subgraph, from scores (n, d): margins that are missing."""
+        missing = np.maximum(0.0, self.margin - self.margins(scores))
+        return self._sum(missing, np.maximum)
+
     @cached_property
     def weights(self) -> Any:
         """w_i / (W S_i ln 2) for every subgraph, W = sum of w_i: the logarithm is to base two."""

@@ -15,6 +15,11 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from skstruct._arrays.progress import track
 from skstruct.learners.features import KernelSettings
 from skstruct.learners.label_ranking.base import LinearLabelRanker, wrong_pairs
+from skstruct.learners.label_ranking.subgraphs import (
+    SubgraphReduction,
+    check_decomposition,
+    check_margin,
+)
 from skstruct.learners.leave_out import LeaveOutSearch
 from skstruct.learners.penalty_path import (
     LOOSER,
@@ -33,13 +38,16 @@ SWEEPS = 1  # over the pairs of a row per visit: more gained nothing on real dat
 class LabelRankingSVM(LinearLabelRanker):
     r"""Rank items by scores with a margin between every pair that a row orders.
 
-    .. math:: \min_w \tfrac\alpha2 \sum_j \|w_j\|^2 + \frac1n \sum_i \frac{1}{|E_i|}
-              \sum_{(p, q) \in E_i} \max(0, 1 - \langle w_p - w_q, x_i \rangle)
+    .. math:: \min_w \tfrac\alpha2 \sum_j \|w_j\|^2 + \frac1n \sum_i \frac{1}{S_i}
+              \sum_{s \le S_i} \max_{(p, q) \in E_{is}} \max(0, \gamma_{ipq} - \langle w_p - w_q,
+              x_i \rangle)
 
-    with :math:`E_i` the pairs of row i, p before q [1]_ [2]_. Solved in the dual,
-    :math:`\max \alpha\, (\sum_e a_e - \tfrac12 \|w(a)\|^2)` with :math:`0 \le a_e \le
-    1 / (\alpha n |E_i|)`, by coordinate ascent over the pairs of one row at a time, until the gap
-    between both values says that it is solved.
+    with the pairs of row i, p before q, cut into subgraphs :math:`E_{is}`, by default of one pair
+    each, and margins :math:`\gamma_{ipq}` of one [1]_ [2]_ or as large as the difference of what y
+    says of p and q [3]_. Solved in the dual, :math:`\max \alpha\, (\sum_e \gamma_e a_e - \tfrac12
+    \|w(a)\|^2)` with :math:`a_e \ge 0` that sum to :math:`1 / (\alpha n S_i)` at most in every
+    subgraph, by ascent over the pairs of one row at a time, until the gap between both values says
+    that it is solved.
 
     Parameters
     ----------
@@ -53,6 +61,13 @@ class LabelRankingSVM(LinearLabelRanker):
     kernel : str, kernel or callable, default="linear"
         A name, an object of :mod:`skstruct.kernels`, or a callable; positive semidefinite. All
         but "linear" keep the Gram matrix of the training rows.
+    decomposition : "pairs", "better-items", "worse-items" or "whole", default="pairs"
+        The subgraphs, of which the largest hinge counts: single pairs; an item with all items that
+        come after it, or with all that come before it; all pairs of a row.
+    margin : "unit" or "feedback", default="unit"
+        By how much scores of a pair are to differ: by one, or by as much as the numbers of its
+        items in y do. These are ratings where the space is ``Rankings(scores=True)``, and ranks
+        else; equal ones, and those that are NaN, ask for nothing.
     fit_intercept : bool, default=True
         One is added to the kernel; with "linear" this is a constant feature. The
         intercepts are penalized like the weights.
@@ -81,6 +96,8 @@ class LabelRankingSVM(LinearLabelRanker):
        NIPS 2001.
     .. [2] S. Vembu, "Learning to predict combinatorial structures", 2010, section 3.4, with
        :math:`1 / (n \alpha)` for its lambda and half of its norm.
+    .. [3] S. Shalev-Shwartz, Y. Singer, "Efficient learning of label ranking by soft projections
+       onto polyhedra", JMLR 7, 2006.
 
     Examples
     --------
@@ -89,6 +106,15 @@ class LabelRankingSVM(LinearLabelRanker):
     >>> LabelRankingSVM(alpha=0.025).fit(X, y).predict([[0.0], [3.0]])
     array([[1, 2, 3],
            [3, 2, 1]])
+
+    Ratings say by how much, and scores follow them up to a constant for each row:
+
+    >>> from skstruct.spaces import Rankings
+    >>> ratings = [[6.0, 2, 0], [5, 2, 1], [4, 2, 2], [3, 2, 3]]
+    >>> model = LabelRankingSVM(Rankings(scores=True), alpha=1e-6, margin="feedback", tol=1e-6)
+    >>> scores = model.fit(X, ratings).decision_function([[1.0]])
+    >>> (scores[0] - scores[0, 2]).round(2).tolist()
+    [4.0, 1.0, 0.0]
     """
 
     kernel_: Any
@@ -101,6 +127,8 @@ class LabelRankingSVM(LinearLabelRanker):
         *,
         alpha: Any = "auto",
         kernel: Any = "linear",
+        decomposition: str = "pairs",
+        margin: str = "unit",
         fit_intercept: bool = True,
         tol: float = 1e-3,
         max_iter: int = 1000,
@@ -110,6 +138,8 @@ class LabelRankingSVM(LinearLabelRanker):
         self.space = space
         self.alpha = alpha
         self.kernel = kernel
+        self.decomposition = decomposition
+        self.margin = margin
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
@@ -123,6 +153,10 @@ class LabelRankingSVM(LinearLabelRanker):
 
     def _kernel_is(self, name: str) -> bool:
         return isinstance(self.kernel, str) and self.kernel == name
+
+    def _reduction(self, space: Any) -> Any:
+        check_margin(self.margin)
+        return SubgraphReduction(space, check_decomposition(self.decomposition), self.margin)
 
     def _inputs(self, X: Any) -> Any:
         return super()._inputs(X) if self._kernel_is("linear") else X
@@ -185,7 +219,7 @@ class DualProblem:
 
     Parameters
     ----------
-    preferences : Preferences
+    preferences : Subgraphs
     weight : array of shape (n,)
     K : array of shape (n, n), default=None
         Gram matrix of the rows, where there is a kernel.
@@ -197,7 +231,7 @@ class DualProblem:
     def __init__(self, preferences: Any, weight: np.ndarray, K: np.ndarray | None = None) -> None:
         self.preferences, self.K = preferences, K
         self.share = weight / weight.sum()
-        self.starts = preferences.starts
+        self.heads, self.ends = preferences.first_subgraphs, preferences.ends
         self.dual = np.zeros(len(preferences.rows))
         steps = _linear_steps if K is None else _kernel_steps
         self._epoch, self._evaluate = steps(self)
@@ -209,7 +243,7 @@ class DualProblem:
         weights: another call goes on from where the last one has ended.
         """
         self.alpha = alpha
-        self.upper = self.share / (alpha * np.maximum(np.diff(self.starts), 1))  # shape: (n,)
+        self.upper = self.share / (alpha * np.maximum(np.diff(self.heads), 1))  # shape: (n,)
         visited = np.flatnonzero(self.share)
         for _ in passes:
             self.n_iter += 1
@@ -223,14 +257,15 @@ class DualProblem:
 
     def values(self, scores: np.ndarray, square: float) -> tuple[float, float]:
         """Primal and dual objective from scores (n, d) and the squared norm of w."""
-        hinges = np.maximum(0.0, 1.0 - self.preferences.margins(scores))
-        loss = float(self.upper[self.preferences.rows] @ hinges)
-        alpha = self.alpha
-        return alpha * (square / 2 + loss), alpha * (float(self.dual.sum()) - square / 2)
+        graphs, alpha = self.preferences, self.alpha
+        loss = float(self.upper[graphs.rows[graphs.begins]] @ graphs.hinges(scores))
+        reached = float(self.dual @ graphs.margin)
+        return alpha * (square / 2 + loss), alpha * (reached - square / 2)
 
     @property
-    def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        return self.starts, self.preferences.better, self.preferences.worse, self.upper
+    def pairs(self) -> tuple[np.ndarray, ...]:
+        graphs = self.preferences
+        return self.heads, self.ends, graphs.better, graphs.worse, graphs.margin, self.upper
 
 
 def _linear_steps(dual: DualProblem) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -269,7 +304,7 @@ class RankingPath:
     Parameters
     ----------
     learner : LabelRankingSVM
-    reduced : Preferences, of all rows
+    reduced : Subgraphs, of all rows
     K : array of shape (n, n), or None
     weight : array of shape (n,)
     """
