@@ -19,14 +19,14 @@ def fit_row(scores, curvature, margin, better, worse, ends, cap, alpha, change, 
     are those from ``ends[s]`` to ``ends[s + 1]``, counted from ``ends[0]``. Their alphas are not
     negative and sum to ``cap`` at most. ``curvature`` (d,) is what a unit of change adds to the
     score of each item. ``scores`` are kept up to date and ``change`` collects what each item gains
-    in multiples of x. Stops when no margin moves by more than ``tol``.
+    in multiples of x. Stops when no hinge is off by more than ``tol``.
     """
     for _ in range(n_sweeps):
         largest = 0.0
         for s in range(len(ends) - 1):
             first, last = ends[s] - ends[0], ends[s + 1] - ends[0]
             if last > first + 1:
-                moved = fit_subgraph(
+                missing = fit_subgraph(
                     scores, curvature, margin, better, worse, first, last, cap, alpha, change, tol
                 )
             else:
@@ -34,10 +34,10 @@ def fit_row(scores, curvature, margin, better, worse, ends, cap, alpha, change, 
                 gap, bend = margin[first] - scores[p] + scores[q], curvature[p] + curvature[q]
                 wanted = alpha[first] + gap / bend if bend > 0.0 else (cap if gap > 0.0 else 0.0)
                 step = min(max(wanted, 0.0), cap) - alpha[first]
-                moved = abs(step) * bend
+                missing = abs(step) * bend
                 if step != 0.0:
                     move(first, step, curvature, better, worse, alpha, scores, change)
-            largest = max(largest, moved)
+            largest = max(largest, missing)
         if largest <= tol:
             break
 
@@ -59,9 +59,9 @@ def fit_subgraph(
 ):  # fmt: skip
     """Exchanges within a subgraph: what the least hinge has goes to the largest.
 
-    What is left of the cap is a pair with a hinge of zero. Returns the largest move of a margin.
+    What is left of the cap is a pair with a hinge of zero. Returns how far they were apart.
     """
-    slack, largest = max(cap - alpha[first:last].sum(), 0.0), 0.0
+    slack, apart = max(cap - alpha[first:last].sum(), 0.0), 0.0
     for _ in range(last - first):
         up, down, above, below = -1, -1, 0.0, 0.0 if slack > 0.0 else np.inf
         for e in range(first, last):
@@ -70,7 +70,8 @@ def fit_subgraph(
                 up, above = e, gap
             if alpha[e] > 0.0 and gap < below:
                 down, below = e, gap
-        if above <= below:
+        apart = max(apart, above - below)
+        if above - below <= tol:
             break
         bend = bend_of(up, down, curvature, better, worse)
         step = slack if down < 0 else alpha[down]
@@ -84,10 +85,7 @@ def fit_subgraph(
             slack -= step
         else:
             move(down, -step, curvature, better, worse, alpha, scores, change)
-        largest = max(largest, step * bend)
-        if step * bend <= tol:
-            break
-    return largest
+    return apart
 
 
 @nb.njit(cache=True, nogil=True)

@@ -87,13 +87,13 @@ def entropy_of(rival: np.ndarray, radius: float) -> float:
     What they leave of the radius is given to all parts alike.
     """
     left = radius - float(np.abs(rival).sum())
-    if left < 0:
+    if left < -np.finfo(float).eps * rival.size * radius:
         raise ValueError(
             f"Absolute weights of a rival sum to the radius {radius:g} at most; got "
             f"{radius - left:.6g}. A multiplicative ranker with a larger radius has a bound."
         )
     parts = np.stack([np.maximum(rival, 0.0), np.maximum(-rival, 0.0)])
-    parts += left / parts.size
+    parts += max(left, 0.0) / parts.size
     return float(rel_entr(parts, radius / parts.size).sum())
 
 

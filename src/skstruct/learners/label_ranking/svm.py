@@ -107,14 +107,14 @@ class LabelRankingSVM(LinearLabelRanker):
     array([[1, 2, 3],
            [3, 2, 1]])
 
-    Ratings say by how much, and scores follow them up to a constant for each row:
+    Ratings may say by how much scores are to differ:
 
     >>> from skstruct.spaces import Rankings
-    >>> ratings = [[6.0, 2, 0], [5, 2, 1], [4, 2, 2], [3, 2, 3]]
+    >>> ratings = [[4.0, 0.0], [2.0, 0.0], [1.0, float("nan")], [0.0, 2.0]]
     >>> model = LabelRankingSVM(Rankings(scores=True), alpha=1e-6, margin="feedback", tol=1e-6)
-    >>> scores = model.fit(X, ratings).decision_function([[1.0]])
-    >>> (scores[0] - scores[0, 2]).round(2).tolist()
-    [4.0, 1.0, 0.0]
+    >>> scores = model.fit(X, ratings).decision_function(X)
+    >>> [round(float(s[0] - s[1]), 2) for s in scores]
+    [4.0, 2.0, 0.0, -2.0]
     """
 
     kernel_: Any
