@@ -6,13 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.checks import is_number
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported, track
 from skstruct.learners.label_ranking.base import LinearLabelRanker
-from skstruct.learners.label_ranking.online_bounds import MistakeBound, bound_mistakes
+from skstruct.learners.label_ranking.online_bounds import BoundedMistakes
 from skstruct.learners.label_ranking.online_steps import (
     METHODS,
     OnlinePath,
@@ -37,7 +36,7 @@ from skstruct.saving import check_floats, require, savable
 
 
 @savable
-class OnlineLabelRanker(LinearLabelRanker):
+class OnlineLabelRanker(BoundedMistakes, LinearLabelRanker):
     r"""Linear scores learned one row at a time, also from data that comes in pieces.
 
     The preferences of a row are cut into S subgraphs. One of them is wrong if a pair of it is, and
@@ -145,6 +144,7 @@ class OnlineLabelRanker(LinearLabelRanker):
     """
 
     alpha_: float | None
+    exponents_: np.ndarray | None
     search_: LeaveOutSearch | None
 
     def __init__(
@@ -192,7 +192,9 @@ class OnlineLabelRanker(LinearLabelRanker):
         if hasattr(self, "weights_"):
             check_floats(self, ["weights_", "moments_"], 2)
             same = self.weights_.shape == self.moments_.shape
-            if getattr(self, "exponents_", None) is not None:
+            vars(self).setdefault("exponents_", None)
+            vars(self).setdefault("loss_", 0.0)
+            if self.exponents_ is not None:
                 check_floats(self, ["exponents_"], 2)
                 same = same and self.exponents_.shape == self.weights_.shape
             fits = len(self.space_.items_) in self.weights_.shape
@@ -262,6 +264,12 @@ class OnlineLabelRanker(LinearLabelRanker):
             self._check_accepted(self.outputs_)
         else:
             self._check_parameters()
+            if (self.exponents_ is None) == (self.method == "multiplicative"):
+                raise ValueError(
+                    f'The weights so far are not those of method="{self.method}", which begins '
+                    "anew: call fit, or clone the ranker."
+                )
+            self.reduction_ = self._reduction(self.space_)
             X, y = self._read(X, y, reset=False)
             self.outputs_ = self.space_.validate(y)
         rows, weight = self._weighed(sample_weight, X.shape[0])
@@ -282,69 +290,3 @@ class OnlineLabelRanker(LinearLabelRanker):
         learned.visit(preferences, order, weight)
         self._take(learned)
         self._keep(np.array((learned.mean() if self.average else learned.weights).T, order="C"))
-
-    def mistake_bound(
-        self, X: Any, y: Any, coef: Any, intercept: Any = None, *, n_passes: int = 1
-    ) -> MistakeBound:
-        r"""How many mistakes are made at most on a sequence of rows, from zero weights on.
-
-        The bound is told by other weights u, those of a rival who knows all rows in advance, and
-        by their hinges on the rows. It holds for every order of the rows, and whatever they are:
-        nothing is random. With :math:`L = \sum_t \frac1S \sum_s h_s(u)`, C = 1 / alpha and the
-        least margin :math:`\gamma`,
-
-        .. math:: \sum_t (\text{share of wrong subgraphs}) \le \frac{D(u) + C L}{\min S\,
-                  \nu_\kappa(C / \min S)}, \quad \#(\text{rows with a mistake}) \le
-                  \frac{D(u) + C L}{\nu_{\kappa_1}(C / \max S)}
-
-        with :math:`\nu_\kappa(c) = \max_{a \le c} a \gamma - \kappa a^2 / 2`. For weights that
-        are added to, :math:`D = \tfrac12 \|u\|^2`, :math:`\kappa_1 = 2 R^2` and :math:`\kappa = d
-        R^2`, R the largest norm of a row. For weights that are multiplied D is the entropy,
-        :math:`\kappa_1 = r R^2` and :math:`\kappa = (d - 1) r R^2`, R the largest entry of a row
-        and r the radius. With "whole", :math:`\kappa = \kappa_1`. For a perceptron the number N of
-        wrong subgraphs obeys :math:`N \le L + \sqrt{\kappa N} \|u\|`, where L sums hinges over all
-        subgraphs.
-
-        Parameters
-        ----------
-        X, y : rows, each of weight one
-        coef : array of shape (d, p)
-        intercept : array of shape (d,), default=None
-            Zero when None.
-        n_passes : int, default=1
-            How often the rows are visited.
-
-        Returns
-        -------
-        MistakeBound
-            ``mistakes`` bounds ``n_mistakes_``, and ``loss`` bounds ``loss_``.
-
-        Examples
-        --------
-        >>> X, y = [[1.0, 0.0], [0.0, 1.0]] * 20, [[1, 2], [2, 1]] * 20
-        >>> model = OnlineLabelRanker(method="primal-dual", alpha=1.0).partial_fit(X, y)
-        >>> bound = model.mistake_bound(X, y, [[0.5, -0.5], [-0.5, 0.5]])
-        >>> model.n_mistakes_, round(bound.mistakes, 6)
-        (2, 4.0)
-        """
-        check_is_fitted(self, "n_seen_")
-        X, y = self._read(X, y, reset=False)
-        X = self._inputs(X)
-        d, p = len(self.space_.items_), X.shape[1]
-        rival = np.zeros((d, p))
-        coef = np.asarray(coef, dtype=np.float64)
-        if coef.shape != (d, p - bool(self.fit_intercept)):
-            raise ValueError(
-                f"coef has shape {(d, p - bool(self.fit_intercept))}, items by features; got "
-                f"{coef.shape}."
-            )
-        rival[:, : coef.shape[1]] = coef
-        if intercept is not None:
-            if not self.fit_intercept:
-                raise ValueError("This ranker has no intercepts: leave intercept at None.")
-            rival[:, -1] = intercept
-        reduced = self.reduction_.apply(X, self.space_.validate(y))
-        return bound_mistakes(
-            reduced, rival.T, self.method, self.alpha_, self.radius, self.reduction_.decomposition,
-            n_passes,
-        )  # fmt: skip

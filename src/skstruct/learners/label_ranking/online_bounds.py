@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import rel_entr
 from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted
 
 
 class MistakeBound(NamedTuple):
@@ -27,6 +28,81 @@ class MistakeBound(NamedTuple):
     loss: float
 
 
+class BoundedMistakes:
+    """Online rankers that tell how many mistakes they make at most."""
+
+    def mistake_bound(
+        self: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, n_passes: int = 1
+    ) -> MistakeBound:
+        r"""How many mistakes are made at most on a sequence of rows, from zero weights on.
+
+        The bound is told by other weights u, those of a rival who knows all rows in advance, and
+        by their hinges on the rows. It holds for every order of the rows, and whatever they are:
+        nothing is random. With :math:`L = \sum_t \frac1S \sum_s h_s(u)`, C = 1 / alpha and the
+        least margin :math:`\gamma`,
+
+        .. math:: \sum_t (\text{share of wrong subgraphs}) \le \frac{D(u) + C L}{\min S\,
+                  \nu_\kappa(C / \min S)}, \quad \#(\text{rows with a mistake}) \le
+                  \frac{D(u) + C L}{\nu_{\kappa_1}(C / \max S)}
+
+        with :math:`\nu_\kappa(c) = \max_{a \le c} a \gamma - \kappa a^2 / 2`. For weights that
+        are added to, :math:`D = \tfrac12 \|u\|^2`, :math:`\kappa_1 = 2 R^2` and :math:`\kappa = d
+        R^2`, R the largest norm of a row. For weights that are multiplied D is the entropy,
+        :math:`\kappa_1 = r R^2` and :math:`\kappa = (d - 1) r R^2`, R the largest entry of a row
+        and r the radius. With "whole", :math:`\kappa = \kappa_1`. For a perceptron the number N of
+        wrong subgraphs obeys :math:`N \le L + \sqrt{\kappa N} \|u\|`, where L sums hinges over all
+        subgraphs.
+
+        Parameters
+        ----------
+        X, y : rows, each of weight one
+        coef : array of shape (d, p)
+        intercept : array of shape (d,), default=None
+            Zero when None.
+        n_passes : int, default=1
+            How often the rows are visited.
+
+        Returns
+        -------
+        MistakeBound
+            ``mistakes`` bounds ``n_mistakes_``, and ``loss`` bounds ``loss_``.
+
+        Examples
+        --------
+        >>> from skstruct.learners import OnlineLabelRanker
+        >>> X, y = [[1.0, 0.0], [0.0, 1.0]] * 20, [[1, 2], [2, 1]] * 20
+        >>> model = OnlineLabelRanker(method="primal-dual", alpha=1.0).partial_fit(X, y)
+        >>> bound = model.mistake_bound(X, y, [[0.5, -0.5], [-0.5, 0.5]])
+        >>> model.n_mistakes_, round(bound.mistakes, 6)
+        (2, 4.0)
+        """
+        check_is_fitted(self, "n_seen_")
+        X, y = self._read(X, y, reset=False)
+        X = self._inputs(X)
+        rival = _rival(coef, intercept, (len(self.space_.items_), X.shape[1]), self.fit_intercept)
+        reduced = self.reduction_.apply(X, self.space_.validate(y))
+        return bound_mistakes(
+            reduced, rival.T, self.method, self.alpha_, self.radius, self.reduction_.decomposition,
+            n_passes,
+        )  # fmt: skip
+
+
+def _rival(coef: Any, intercept: Any, shape: tuple[int, int], constant: bool) -> np.ndarray:
+    """Weights (d, p) with the intercepts last, where there are any."""
+    d, p = shape
+    rival, coef = np.zeros(shape), np.asarray(coef, dtype=np.float64)
+    if coef.shape != (d, p - constant):
+        raise ValueError(
+            f"coef has shape {(d, p - constant)}, items by features; got {coef.shape}."
+        )
+    rival[:, : coef.shape[1]] = coef
+    if intercept is not None:
+        if not constant:
+            raise ValueError("This ranker has no intercepts: leave intercept at None.")
+        rival[:, -1] = intercept
+    return rival
+
+
 def bound_mistakes(
     graphs: Any,
     rival: np.ndarray,
@@ -36,7 +112,7 @@ def bound_mistakes(
     decomposition: str,
     n_passes: int = 1,
 ) -> MistakeBound:
-    """The bounds of :meth:`OnlineLabelRanker.mistake_bound`.
+    """The bounds of :meth:`BoundedMistakes.mistake_bound`.
 
     Parameters
     ----------
