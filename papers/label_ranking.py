@@ -14,7 +14,8 @@ The whole takes some three hours on two cores; --cache keeps what is done.
 
 Published figures are those of the authors, with their own folds and choices.
 
-Usage: python papers/label_ranking.py [--sets NAME ...] [--learners NAME ...] [--repeats N] [--jobs N] [--cache FILE]
+Usage: python papers/label_ranking.py [--sets NAME ...] [--learners NAME ...] [--repeats N]
+       [--jobs N] [--cache FILE]
 """
 
 from __future__ import annotations

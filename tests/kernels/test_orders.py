@@ -220,6 +220,8 @@ def test_which_kernels_tell_all_orders_of_four_items_apart():
     rankings = np.array(list(permutations(range(4))))
     for kappa in ("gaussian", "linear", "delta"):
         assert len(np.unique(PositionKernel(kappa)(rankings).round(9), axis=0)) == 24
+    constant = PositionKernel(lambda a, b: 1.0 + 0.0 * a * b)  # a kernel on numbers as well
+    assert_array_equal(constant(rankings), np.full((24, 24), 4.0))
 
 
 @given(

@@ -181,6 +181,30 @@ def parts_of(W, before, x, radius):
     return np.concatenate([first, first - w])
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_with_a_count_of_wrong_subgraphs_there_is_no_minimum(way):
+    """Ever shorter steps repair everything; none at all, which is their limit, nothing."""
+    x, z = np.array([1.0, -2.0]), np.array([2.0, 3.0, 1.0])
+    wanted = np.outer([0.0, -1.0, 1.0], x)
+
+    def printed(W):
+        s = W @ x
+        n_wrong = sum(any(s[p] <= s[q] for p, q in graph) for graph in graphs_of(z, way))
+        return (W**2).sum() + n_wrong
+
+    values = [printed(step * wanted) for step in (1.0, 1e-2, 1e-4, 1e-6)]
+    assert (np.diff(values) < 0).all()
+    assert values[-1] < 1e-9
+    assert printed(0 * wanted) == len(graphs_of(z, way)) >= 1
+
+
+def test_without_a_fixed_sum_the_entropy_pulls_weights_to_a_share():
+    """u ln (u / b) is least at b / e, not at b: what is printed needs parts of one sum."""
+    b, u = 0.7, np.linspace(0.01, 2.0, 20000)
+    assert_allclose(u[(u * np.log(u / b)).argmin()], b / np.e, atol=1e-3)
+    assert (u * np.log(u / b)).min() < -0.2
+
+
 def test_multiplied_weights_are_exponentials_of_what_was_added():
     """One row of two items from zero: w = r sinh(c x) / sum of cosh, until the margin holds."""
     x = np.array([1.0, -2.0])

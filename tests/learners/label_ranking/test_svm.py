@@ -141,6 +141,32 @@ def test_feedback_of_another_scale_makes_scores_of_another_scale():
                     truth - truth.mean(axis=1, keepdims=True), atol=1e-2)  # fmt: skip
 
 
+def test_relevant_items_are_ratings_of_one():
+    """Of zeros and ones all margins are one: the machine of Elisseeff and Weston."""
+    rng = np.random.default_rng(6)
+    X, relevant = rng.standard_normal((30, 3)), (rng.random((30, 4)) < 0.5).astype(float)
+    common = {"alpha": 0.05, "tol": 1e-7, "max_iter": 10**5, "random_state": 0}
+    one, feedback = (
+        LabelRankingSVM(Rankings(scores=True), margin=margin, **common).fit(X, relevant)
+        for margin in ("unit", "feedback")
+    )
+    assert_allclose(feedback.coef_, one.coef_)
+
+
+def test_wider_margins_than_ratings_cost_nothing():
+    """Only pairs with gamma_p > gamma_q have a hinge: with both orders it would be |.|."""
+    X, ratings = np.array([[1.0], [1.0], [3.0]]), [[2.0, 0.0], [5.0, 0.0], [0.0, 0.0]]
+    model = LabelRankingSVM(
+        Rankings(scores=True), margin="feedback", fit_intercept=False, alpha=1e-6, tol=1e-8,
+        max_iter=10**5, random_state=0,
+    ).fit(X, ratings)  # fmt: skip
+    gaps = model.decision_function(X) @ [1.0, -1.0]
+    assert_allclose(gaps, [5.0, 5.0, 15.0], atol=1e-4)
+    both = sum(np.maximum(0.0, sign * ([2.0, 5.0, 0.0] - gaps)) for sign in (1, -1))
+    assert_allclose(both, [3.0, 0.0, 15.0], atol=1e-4)
+    assert model.objective_ < 1e-4
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_subgraphs_with_kernels(way):
     rng = np.random.default_rng(5)

@@ -132,7 +132,8 @@ class OnlineLabelRanker(BoundedMistakes, LinearLabelRanker):
     .. [3] S. Shalev-Shwartz, Y. Singer, "A unified algorithmic approach for efficient online
        label ranking", AISTATS 2007, with relevant items before all others and "whole".
     .. [4] K. Crammer, Y. Singer, "Loss bounds for online category ranking", COLT 2005; S. Vembu,
-       "Learning to predict combinatorial structures", 2010, section 3.6.
+       "Learning to predict combinatorial structures", 2010, section 3.6, where the loss is a
+       count of wrong subgraphs, with which the problem has no minimum.
 
     Examples
     --------
