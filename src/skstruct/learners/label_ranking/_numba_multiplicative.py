@@ -19,15 +19,15 @@ ENOUGH = 0.1  # of what the slope promises
 @nb.njit(cache=True, nogil=True)
 def weigh(E, radius, W, U, n_seen):
     """Weights of the exponents, and in U their change times the number of rows before."""
-    top, total = np.abs(E).max(), 0.0
+    top, total, new = np.abs(E).max(), 0.0, np.empty_like(E)
     for k in range(E.shape[0]):
         for p in range(E.shape[1]):
-            total += np.exp(E[k, p] - top) + np.exp(-E[k, p] - top)
-    for k in range(E.shape[0]):
-        for p in range(E.shape[1]):
-            value = radius * (np.exp(E[k, p] - top) - np.exp(-E[k, p] - top)) / total
-            U[k, p] += n_seen * (value - W[k, p])
-            W[k, p] = value
+            up, down = np.exp(E[k, p] - top), np.exp(-E[k, p] - top)
+            new[k, p] = up - down
+            total += up + down
+    new *= radius / total
+    U += n_seen * (new - W)
+    W[:] = new
 
 
 @nb.njit(cache=True, nogil=True)

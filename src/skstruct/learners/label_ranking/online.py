@@ -66,8 +66,9 @@ class OnlineLabelRanker(BoundedMistakes, LinearLabelRanker):
 
     where w is a difference of two parts that are not negative and sum to ``radius`` together, and
     D is the sum over both of :math:`u \ln (u / u_t)`. Weights are multiplied by
-    :math:`e^{\pm c_p x}` and scaled. Few of many features matter little to its bound, which grows
-    with the logarithm of their number; a step takes time for all of them, also where x is sparse.
+    :math:`e^{\pm c_p x}` and scaled. The bound on its mistakes grows with the logarithm of the
+    number of features only: it is for many of which few matter. A step takes time for all of them,
+    also where x is sparse.
 
     How many mistakes they make at most is told by :meth:`mistake_bound`.
 
@@ -79,7 +80,8 @@ class OnlineLabelRanker(BoundedMistakes, LinearLabelRanker):
     ----------
     space : Rankings, default=None
         For ``partial_fit`` it names the items, unless all are in the first ``y``.
-    method : "passive-aggressive", "primal-dual", "multiplicative" or "perceptron"
+    method : str, default="passive-aggressive"
+        Or "primal-dual", "multiplicative" or "perceptron".
     alpha : float, several, or "auto", default="auto"
         Reluctance to move: a step goes no further than its inverse allows.
         Several are compared by the share of pairs in the wrong order of left-out rows (Kendall's
