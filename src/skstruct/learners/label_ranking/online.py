@@ -195,8 +195,8 @@ class OnlineLabelRanker(BoundedMistakes, LinearLabelRanker):
         if hasattr(self, "weights_"):
             check_floats(self, ["weights_", "moments_"], 2)
             same = self.weights_.shape == self.moments_.shape
-            vars(self).setdefault("exponents_", None)
-            vars(self).setdefault("loss_", 0.0)
+            self.__dict__.setdefault("exponents_", None)
+            self.__dict__.setdefault("loss_", 0.0)
             if self.exponents_ is not None:
                 check_floats(self, ["exponents_"], 2)
                 same = same and self.exponents_.shape == self.weights_.shape
