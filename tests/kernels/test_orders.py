@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels on partial orders against their definitions, with orders and extensions listed."""
 
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -177,6 +177,69 @@ def test_positions_tell_rankings_apart_and_not_all_orders():
     chains = np.zeros((2, 4, 4), dtype=bool)  # 0 > 2, 1 > 3, and 0 > 3, 1 > 2
     chains[0, [0, 1], [2, 3]] = chains[1, [0, 1], [3, 2]] = True
     assert_array_equal(PositionKernel()(chains), np.full((2, 2), 4.0))
+
+
+def all_orders(d):
+    """Every partial order of d items, as relations: closed, and without a cycle."""
+    places = [(p, q) for p in range(d) for q in range(d) if p != q]
+    found = set()
+    for chosen in product((False, True), repeat=len(places)):
+        known = {place for place, taken in zip(places, chosen) if taken}
+        closed = all((p, r) in known for p, q in known for s, r in known if q == s)
+        if closed:  # and then p before q before p would be p before p
+            found.add(frozenset(known))
+    R = np.zeros((len(found), d, d), dtype=bool)
+    for relation, order in zip(R, sorted(found, key=sorted)):
+        for p, q in order:
+            relation[p, q] = True
+    return R
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=shown)
+def test_all_orders_of_three_items(kernel):
+    """Positive semidefinite on all there are, and which kernels tell all of them apart."""
+    orders = all_orders(3)
+    assert len(orders) == 19
+    K = kernel(orders)
+    assert np.linalg.eigvalsh(K)[0] >= -1e-12 * K.max()
+    n_different = len(np.unique(K.round(9), axis=0))
+    # Position kernels know how many stand before an item: one order of those below it is lost.
+    assert n_different == len(orders) or isinstance(kernel, PositionKernel)
+
+
+@pytest.mark.slow
+def test_which_kernels_tell_all_orders_of_four_items_apart():
+    orders = all_orders(4)
+    assert len(orders) == 219
+    for kernel in KERNELS:
+        K = kernel(orders)
+        assert np.linalg.eigvalsh(K)[0] >= -1e-12 * K.max()
+        n_different = len(np.unique(K.round(9), axis=0))
+        assert (n_different == 219) == (not isinstance(kernel, PositionKernel)), kernel
+    # Rankings without ties are told apart by every kernel on positions that tells numbers apart.
+    rankings = np.array(list(permutations(range(4))))
+    for kappa in ("gaussian", "linear", "delta"):
+        assert len(np.unique(PositionKernel(kappa)(rankings).round(9), axis=0)) == 24
+    constant = PositionKernel(lambda a, b: 1.0 + 0.0 * a * b)  # a kernel on numbers as well
+    assert_array_equal(constant(rankings), np.full((24, 24), 4.0))
+
+
+@given(
+    st.lists(st.permutations(range(5)), min_size=1, max_size=12),
+    st.sampled_from(["gaussian", "linear", "delta"]),
+)
+def test_positions_of_rankings_are_inner_products(rankings, kappa):
+    """A feature for every item and position: K = F (I x T) F', with T the table of kappa."""
+    Y = np.array(rankings)
+    F = (Y[:, :, None] == np.arange(5)).reshape(len(Y), 25).astype(float)
+    numbers = np.arange(5.0)
+    table = np.array([[KAPPAS[kappa](a, b) for b in numbers] for a in numbers])
+    K = PositionKernel(kappa, gamma=0.3)(Y)
+    assert_allclose(K, F @ np.kron(np.eye(5), table) @ F.T, atol=1e-12)
+    assert np.linalg.eigvalsh(K)[0] >= -1e-12 * max(K.max(), 1.0)
+    if kappa == "linear":  # Spearman: |y - y'|^2 = |y|^2 + |y'|^2 - 2 k
+        squares = ((Y[:, None] - Y) ** 2).sum(axis=2)
+        assert_allclose(K, 30.0 - squares / 2)
 
 
 def test_the_default_width_is_the_variance_of_positions():

@@ -32,9 +32,17 @@ RANKERS = {
     "svm, rbf": lambda: LabelRankingSVM(
         alpha=0.01, kernel="rbf", tol=1e-7, max_iter=20000, random_state=0
     ),
+    "svm, feedback": lambda: LabelRankingSVM(
+        alpha=0.01,
+        tol=1e-7,
+        max_iter=20000,
+        random_state=0,
+        margin="feedback",
+        decomposition="better-items",
+    ),
     "boosting": lambda: LabelRankingBoosting(n_estimators=20, random_state=0),
-    "boosting items": lambda: LabelRankingBoosting(
-        n_estimators=20, decomposition="items", random_state=0
+    "boosting, worse items": lambda: LabelRankingBoosting(
+        n_estimators=20, decomposition="worse-items", random_state=0
     ),
     "neighbors": lambda: NeighborLabelRanker(),
     "neighbors, 5": lambda: NeighborLabelRanker(n_neighbors=5, weights="uniform"),
@@ -42,8 +50,20 @@ RANKERS = {
 ONLINE = {
     "perceptron": lambda **more: OnlineLabelRanker(method="perceptron", random_state=0, **more),
     "passive-aggressive": lambda **more: OnlineLabelRanker(alpha=1.0, random_state=0, **more),
+    "primal-dual": lambda **more: OnlineLabelRanker(
+        method="primal-dual", alpha=1.0, random_state=0, **more
+    ),
+    "multiplicative": lambda **more: OnlineLabelRanker(
+        method="multiplicative", alpha=1.0, random_state=0, **more
+    ),
 }
-TOLERANCE = {"svm": 2e-3, "svm, rbf": 2e-3, "pairs": 1e-3, "pairs, kendall": 1e-3}
+TOLERANCE = {
+    "svm": 2e-3,
+    "svm, rbf": 2e-3,
+    "svm, feedback": 2e-3,
+    "pairs": 1e-3,
+    "pairs, kendall": 1e-3,
+}
 
 
 def rankings(seed, n=30, d=4):

@@ -286,6 +286,7 @@ def _rankers() -> dict[str, Case]:
         LabelRankingSVM(alpha=0.01, kernel="rbf", random_state=0),
         LabelRankingBoosting(n_estimators=3, random_state=0),
         OnlineLabelRanker(random_state=0, alpha=1.0),
+        OnlineLabelRanker(method="multiplicative", random_state=0, alpha=1.0),
         NeighborLabelRanker(n_neighbors=3),
     ]
     return {f"ranker {r!r}": Case(r, X, RANKS) for r in rankers}

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from skstruct.learners.label_ranking.neighbors import NeighborLabelRanker
     from skstruct.learners.label_ranking.online import OnlineLabelRanker
+    from skstruct.learners.label_ranking.online_bounds import MistakeBound
     from skstruct.learners.label_ranking.reductions import Reduction
     from skstruct.learners.label_ranking.svm import LabelRankingSVM
     from skstruct.learners.max_margin.chow_liu import chow_liu_tree
@@ -47,6 +48,7 @@ __getattr__ = lazy_names(
         "LabelRankingSVM": "label_ranking.svm",
         "MaxMarginNetwork": "max_margin.network",
         "MaxMarginTree": "max_margin.tree",
+        "MistakeBound": "label_ranking.online_bounds",
         "NeighborLabelRanker": "label_ranking.neighbors",
         "NewtonCG": "counting_ridge.objective",
         "OnlineLabelRanker": "label_ranking.online",
@@ -76,6 +78,7 @@ __all__ = [
     "LabelRankingSVM",
     "MaxMarginNetwork",
     "MaxMarginTree",
+    "MistakeBound",
     "NeighborLabelRanker",
     "NewtonCG",
     "OnlineLabelRanker",

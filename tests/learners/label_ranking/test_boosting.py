@@ -9,11 +9,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression
 
 from skstruct.learners import LabelRankingBoosting
-from skstruct.learners.label_ranking.boosting import SubgraphReduction
+from skstruct.learners.label_ranking.subgraphs import SubgraphReduction
 from skstruct.spaces import Rankings
 from strategies import partial_rankings, total_orders
 
-WAYS = ("pairs", "items")
+WAYS = ("pairs", "better-items", "worse-items", "whole")
 
 
 def defined(F, Z, decomposition):
@@ -22,9 +22,12 @@ def defined(F, Z, decomposition):
     for f, z in zip(F, Z):
         items = range(len(z))
         edges = [(p, q) for p in items for q in items if z[p] < z[q]]
-        graphs = [[edge] for edge in edges]
-        if decomposition == "items":
-            graphs = [[e for e in edges if e[0] == p] for p in {p for p, _ in edges}]
+        graphs = {
+            "pairs": [[edge] for edge in edges],
+            "better-items": [[e for e in edges if e[0] == p] for p in {p for p, _ in edges}],
+            "worse-items": [[e for e in edges if e[1] == q] for q in {q for _, q in edges}],
+            "whole": [edges] if edges else [],
+        }[decomposition]
         terms = [np.log2(1 + sum(np.exp(f[q] - f[p]) for p, q in graph)) for graph in graphs]
         if terms:
             values.append(np.mean(terms))
@@ -90,6 +93,23 @@ def test_the_loss_falls(way, base):
     scores = model.decision_function(X)
     assert_allclose(losses[-1], defined(scores, Z, way)[0])
     assert_allclose(losses[0], defined(np.zeros((80, 4)), Z, way)[0])
+
+
+def test_the_other_name_of_a_decomposition():
+    rng = np.random.default_rng(1)
+    X, Z = rng.standard_normal((20, 2)), total_orders(3)[rng.integers(6, size=20)]
+    losses = [
+        LabelRankingBoosting(n_estimators=3, decomposition=way, random_state=0)
+        .fit(X, Z)
+        .train_loss_
+        for way in ("items", "better-items", "worse-items")
+    ]
+    assert_array_equal(losses[0], losses[1])
+    assert abs(losses[1][-1] - losses[2][-1]) > 1e-3
+    # Turned round, with scores of the other sign, the worse items are the better ones.
+    F, Z = rng.standard_normal((20, 4)), total_orders(4)[rng.integers(24, size=20)]
+    turned = subgraphs(5 - Z, "worse-items").evaluate(-F)[0]
+    assert_allclose(subgraphs(Z, "better-items").evaluate(F)[0], turned)
 
 
 def test_stages():

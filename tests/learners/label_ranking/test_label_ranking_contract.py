@@ -34,14 +34,31 @@ RANKERS = {
     "constraints, some": ConstraintClassification(max_pairs=200, random_state=0),
     "svm": LabelRankingSVM(alpha=0.01, random_state=0),
     "svm, rbf": LabelRankingSVM(alpha=0.01, kernel="rbf", random_state=0),
+    "svm, feedback": LabelRankingSVM(
+        alpha=0.01, margin="feedback", decomposition="worse-items", random_state=0
+    ),
     "boosting": LabelRankingBoosting(n_estimators=20, random_state=0),
-    "boosting, items": LabelRankingBoosting(n_estimators=20, decomposition="items", random_state=0),
+    "boosting, better items": LabelRankingBoosting(
+        n_estimators=20, decomposition="better-items", random_state=0
+    ),
+    "boosting, worse items": LabelRankingBoosting(
+        n_estimators=20, decomposition="worse-items", random_state=0
+    ),
     "perceptron": OnlineLabelRanker(method="perceptron", random_state=0),
     "passive-aggressive": OnlineLabelRanker(random_state=0, alpha=1.0),
+    "primal-dual": OnlineLabelRanker(
+        method="primal-dual", decomposition="better-items", random_state=0, alpha=1.0
+    ),
+    "multiplicative": OnlineLabelRanker(
+        method="multiplicative", decomposition="whole", random_state=0, alpha=5.0, max_iter=5
+    ),
     "neighbors": NeighborLabelRanker(),
     "neighbors, footrule": NeighborLabelRanker(n_neighbors=5, loss="footrule"),
 }
-LINEAR = ["pairs", "pairs, kendall", "constraints", "svm", "perceptron", "passive-aggressive"]
+LINEAR = [
+    "pairs", "pairs, kendall", "constraints", "svm", "svm, feedback", "perceptron",
+    "passive-aggressive", "primal-dual", "multiplicative",
+]  # fmt: skip
 NOT_SORTED = ["pairs, kendall", "neighbors", "neighbors, footrule"]  # decoded by a loss
 ITEMS = ("ale", "gin", "rum", "tea")
 
@@ -132,6 +149,9 @@ def test_names_and_frames(name):
 def test_ratings(name):
     model = clone(RANKERS[name]).set_params(space=Rankings(scores=True))
     predicted = model.fit(X, X @ TRUTH).predict(X_NEW)
+    if name == "svm, feedback":  # ratings say more than ranks
+        assert model.score(X_NEW, X_NEW @ TRUTH) > 0.9
+        return
     plain = clone(RANKERS[name]).fit(X, Y).predict(X_NEW)
     assert_allclose(predicted, 5 - plain)  # the best has the largest score
 
@@ -296,7 +316,14 @@ BAD_PARAMETERS = [
     ("svm", {"max_iter": 0}, "max_iter is a whole number"),
     ("svm", {"kernel": "gauss"}, "Unknown kernel 'gauss'"),
     ("svm", {"kernel": RBF(-1.0)}, "gamma must be positive"),
-    ("boosting", {"decomposition": "trees"}, "got 'trees'"),
+    ("boosting", {"decomposition": "trees"}, "decomposition is one of .*; got 'trees'"),
+    ("boosting", {"decomposition": ["pairs"]}, r"decomposition is one of .*; got \['pairs'\]"),
+    ("svm", {"decomposition": "stars"}, "decomposition is one of .*; got 'stars'"),
+    ("svm", {"margin": 2.0}, 'margin is "unit" or "feedback"; got 2.0'),
+    ("primal-dual", {"decomposition": "stars"}, "decomposition is one of .*; got 'stars'"),
+    ("primal-dual", {"margin": "wide"}, "margin is .*; got 'wide'"),
+    ("multiplicative", {"radius": 0.0}, "radius is a positive and finite number; got 0.0"),
+    ("multiplicative", {"radius": "auto"}, "radius is a positive and finite number; got 'auto'"),
     ("boosting", {"n_estimators": 0}, "n_estimators is a whole number"),
     ("boosting", {"learning_rate": 0.0}, "learning_rate is in"),
     ("perceptron", {"method": "newton"}, "got 'newton'"),

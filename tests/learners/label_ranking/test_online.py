@@ -13,7 +13,7 @@ from skstruct.learners.label_ranking.reductions import ordered_pairs
 from skstruct.spaces import Rankings
 from strategies import partial_rankings, total_orders
 
-UPDATES = ("perceptron", "passive-aggressive")
+UPDATES = ("perceptron", "primal-dual", "passive-aggressive", "multiplicative")
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((50, 3))
 Z = total_orders(4)[RNG.integers(24, size=50)]
@@ -124,6 +124,25 @@ def test_no_mistakes_in_the_end_where_none_are_needed(update):
     counts = [model.set_params(max_iter=n).fit(inputs, rankings).n_mistakes_ for n in (900, 1000)]
     assert counts[0] == counts[1] > 0
     assert model.score(inputs, rankings) == 1.0
+
+
+@pytest.mark.parametrize(("first", "then"), [("multiplicative", "perceptron"), (*UPDATES[1::2],)])
+def test_multiplied_weights_are_not_added_to(first, then):
+    model = started(method=first, alpha=1.0)
+    before = model.coef_.copy()
+    with pytest.raises(ValueError, match=f'not those of method="{then}", which begins anew'):
+        model.set_params(method=then).partial_fit(X, Z)
+    assert_array_equal(model.coef_, before)
+    model.fit(X, Z)
+
+
+def test_margins_may_change_on_the_way():
+    model = started(alpha=1e-12).set_params(margin="feedback", decomposition="whole")
+    scores = model.partial_fit(X[7:8], Z[7:8]).decision_function(X[7:8])[0]
+    by_rank = scores[np.argsort(Z[7])]
+    assert (by_rank[:, None] - by_rank >= np.subtract.outer(-np.arange(4), -np.arange(4)) - 1e-5)[
+        np.triu_indices(4, 1)
+    ].all()
 
 
 def test_items_must_be_known_from_the_start():

@@ -10,7 +10,6 @@ from scipy import sparse
 
 from skstruct.learners import Reduction
 from skstruct.learners.label_ranking.base import mean_tau
-from skstruct.learners.label_ranking.boosting import SubgraphReduction
 from skstruct.learners.label_ranking.neighbors import RiskReduction
 from skstruct.learners.label_ranking.reductions import (
     KeslerReduction,
@@ -18,6 +17,7 @@ from skstruct.learners.label_ranking.reductions import (
     PreferenceReduction,
     ordered_pairs,
 )
+from skstruct.learners.label_ranking.subgraphs import SubgraphReduction
 from skstruct.losses import Kendall
 from skstruct.spaces import Rankings
 from strategies import partial_rankings, total_orders
@@ -151,20 +151,38 @@ def test_scores_are_sorted_and_ties_keep_their_order(scale):
     assert_array_equal(PreferenceReduction(SPACE).invert(noisy)[0], ranks[0])
 
 
+CENTERS = {
+    "pairs": lambda i, p, q: (i, p, q),
+    "better-items": lambda i, p, q: (i, p),
+    "items": lambda i, p, q: (i, p),
+    "worse-items": lambda i, p, q: (i, q),
+    "whole": lambda i, p, q: i,
+}
+
+
+@given(partial_rankings(4), st.sampled_from(sorted(CENTERS)))
+def test_subgraphs(Z, way):
+    """All preferences are in one subgraph each, and two share it if their centers are the same."""
+    found = SubgraphReduction(SPACE, way).apply(inputs(len(Z)), Z)
+    edges = list(zip(found.rows.tolist(), found.better.tolist(), found.worse.tolist()))
+    assert len(edges) == len(set(edges))
+    assert set(edges) == preferences(Z)
+    centers = [CENTERS[way](*edge) for edge in edges]
+    assert len(set(zip(centers, found.owner))) == len(set(centers)) == len(found.begins)
+    assert (np.diff(found.owner) >= 0).all()
+    assert_array_equal(found.owner[found.begins], np.arange(len(found.begins)))
+    for i in range(len(Z)):
+        here = range(found.first_subgraphs[i], found.first_subgraphs[i + 1])
+        pairs = [e for s in here for e in range(found.ends[s], found.ends[s + 1])]
+        assert pairs == [e for e, edge in enumerate(edges) if edge[0] == i]
+    assert_array_equal(found.margin, np.ones(len(edges)))
+
+
 @given(partial_rankings(4))
-def test_subgraphs(Z):
-    X = inputs(len(Z))
-    for decomposition in ("pairs", "items"):
-        found = SubgraphReduction(SPACE, decomposition).apply(X, Z)
-        assert set(zip(found.rows, found.better, found.worse)) == preferences(Z)
-        groups: dict = {}
-        for owner, i, p, q in zip(found.owner, found.rows, found.better, found.worse):
-            groups.setdefault(owner, set()).add((i, p, q))
-        of_items = {(i, p) for i, p, _ in preferences(Z)}
-        expected = preferences(Z) if decomposition == "pairs" else of_items
-        assert len(groups) == len(found.begins) == len(expected)
-        if decomposition == "items":
-            assert all(len({edge[:2] for edge in group}) == 1 for group in groups.values())
+def test_margins_of_feedback(Z):
+    found = SubgraphReduction(SPACE, "worse-items", "feedback").apply(inputs(len(Z)), Z)
+    for i, p, q, margin in zip(found.rows, found.better, found.worse, found.margin):
+        assert margin == Z[i, q] - Z[i, p] > 0
 
 
 @given(partial_rankings(4))

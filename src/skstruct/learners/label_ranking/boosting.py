@@ -3,11 +3,9 @@
 which are cut into subgraphs.
 """
 
-import math
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -17,72 +15,12 @@ from sklearn.utils import check_random_state
 
 from skstruct._arrays.progress import track
 from skstruct.learners.label_ranking.base import LabelRanker, weight_argument
-from skstruct.learners.label_ranking.reductions import PreferenceReduction, Preferences
+from skstruct.learners.label_ranking.subgraphs import (
+    SubgraphReduction,
+    Subgraphs,
+    check_decomposition,
+)
 from skstruct.saving import check_trees, savable
-
-
-@savable
-@dataclass(frozen=True)
-class SubgraphReduction(PreferenceReduction):
-    """Preferences of a row, cut into subgraphs: single pairs, or pairs of one better item."""
-
-    decomposition: str = "pairs"
-
-    def apply(self, X: Any, Z: np.ndarray) -> Any:
-        found = super().apply(X, Z)
-        order = np.lexsort((found.worse, found.better, found.rows))
-        rows, better, worse = found.rows[order], found.better[order], found.worse[order]
-        fresh = np.ones(len(rows), bool)
-        if self.decomposition == "items":
-            fresh[1:] = (rows[1:] != rows[:-1]) | (better[1:] != better[:-1])
-        begins = np.flatnonzero(fresh)
-        return Subgraphs(X, rows, better, worse, found.n_items, begins, fresh.cumsum() - 1)
-
-
-@dataclass(frozen=True)
-class Subgraphs(Preferences):
-    """Preferences with the subgraph of each: the loss that boosting lowers."""
-
-    begins: np.ndarray  # first preference of every subgraph
-    owner: np.ndarray  # subgraph of every preference
-    row_weight: np.ndarray | None = None  # shape (n,), ones when None
-
-    @cached_property
-    def weights(self) -> Any:
-        """w_i / (W S_i ln 2) for every subgraph, W = sum of w_i: the logarithm is to base two."""
-        of_row = self.rows[self.begins]
-        n_subgraphs = np.bincount(of_row, minlength=self.X.shape[0])
-        w = np.ones(len(n_subgraphs)) if self.row_weight is None else self.row_weight
-        total = w[n_subgraphs > 0].sum()
-        return w[of_row] / (max(total, np.finfo(float).tiny) * n_subgraphs[of_row] * np.log(2.0))
-
-    def _sum(self, values: np.ndarray, join: np.ufunc = np.add) -> np.ndarray:
-        """Sums over the preferences of every subgraph."""
-        return values if len(self.begins) == len(values) else join.reduceat(values, self.begins)
-
-    def evaluate(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
-        """The loss, and what share of its subgraph's slope each preference has."""
-        gaps = -self.margins(scores)
-        top = np.maximum(0.0, self._sum(gaps, np.maximum))  # no exponential overflows
-        powers = np.exp(gaps - top[self.owner])
-        sums = np.exp(-top) + self._sum(powers)
-        return float(self.weights @ (top + np.log(sums))), powers / sums[self.owner]
-
-    def gradient(self, shares: np.ndarray) -> np.ndarray:
-        """Of the loss with respect to scores; shape (n, d)."""
-        parts, shape = self.weights[self.owner] * shares, (self.X.shape[0], self.n_items)
-        better, worse = (np.bincount(at, parts, math.prod(shape)) for at in self.indices)
-        return (worse - better).reshape(shape)
-
-    def derivatives(self, shares: np.ndarray, direction: np.ndarray) -> tuple[float, float]:
-        """First and second derivative of the loss along ``direction`` (n, d)."""
-        slopes = -self.margins(direction)
-        mean, square = self._sum(shares * slopes), self._sum(shares * slopes**2)
-        return float(self.weights @ mean), float(self.weights @ (square - mean**2))
-
-
-# Boosting for label ranking: regression trees on the gradient of a pair loss.
-
 
 MOST_HALVINGS = 30  # of a step that does not lower the loss
 
@@ -91,9 +29,9 @@ MOST_HALVINGS = 30  # of a step that does not lower the loss
 class LabelRankingBoosting(LabelRanker):
     r"""Rank items by a sum of regression trees, one score per item.
 
-    The preferences of a row are cut into subgraphs: every pair by itself, or all pairs with
-    the same better item. Of these a share is wrong (a subgraph is wrong if one of its pairs
-    is), and
+    The preferences of a row are cut into subgraphs: every pair by itself, all pairs with the
+    same better item, all with the same worse item, or not at all. Of these a share is wrong (a
+    subgraph is wrong if one of its pairs is), and
 
     .. math:: \frac1n \sum_i \frac{1}{S_i} \sum_{s \le S_i} \log_2 \Bigl(1 + \sum_{(p, q) \in
               E_{is}} e^{f(x_i, q) - f(x_i, p)} \Bigr)
@@ -111,8 +49,9 @@ class LabelRankingBoosting(LabelRanker):
         Rounds at most; fewer when no step lowers the loss.
     learning_rate : float, default=0.1
         Part of every step that is gone.
-    decomposition : "pairs" or "items", default="pairs"
-        What is right or wrong as a whole.
+    decomposition : "pairs", "better-items", "worse-items" or "whole", default="pairs"
+        What is right or wrong as a whole: a pair; an item with all items that come after it, or
+        with all that come before it; a ranking. "items" is "better-items".
     random_state : int or RandomState, default=None
         Passed to an estimator that takes one and has none.
     verbose : int, default=0
@@ -159,8 +98,7 @@ class LabelRankingBoosting(LabelRanker):
         self.random_state = random_state
 
     def _reduction(self, space: Any) -> Any:
-        if self.decomposition not in ("pairs", "items"):
-            raise ValueError(f'decomposition is "pairs" or "items"; got {self.decomposition!r}.')
+        check_decomposition(self.decomposition)
         if not isinstance(self.n_estimators, Integral) or self.n_estimators < 1:
             raise ValueError(f"n_estimators is a whole number from 1; got {self.n_estimators!r}.")
         if not 0 < self.learning_rate <= 1:

@@ -1,17 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Linear label ranking, one row after another: perceptron and passive-aggressive."""
+"""Linear label ranking, one row after another: perceptron, dual ascent, multiplied weights."""
 
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import check_random_state
-from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from skstruct._arrays.checks import is_number
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported, track
-from skstruct.learners.label_ranking.base import LinearLabelRanker, wrong_pairs
+from skstruct.learners.label_ranking.base import LinearLabelRanker
+from skstruct.learners.label_ranking.online_bounds import BoundedMistakes
+from skstruct.learners.label_ranking.online_steps import (
+    METHODS,
+    OnlinePath,
+    OnlineWeights,
+    entropy_scale,
+)
+from skstruct.learners.label_ranking.subgraphs import (
+    SubgraphReduction,
+    check_decomposition,
+    check_margin,
+)
 from skstruct.learners.leave_out import LeaveOutSearch
 from skstruct.learners.penalty_path import (
     check_alpha,
@@ -22,25 +33,44 @@ from skstruct.learners.penalty_path import (
     strongest,
 )
 from skstruct.saving import check_floats, require, savable
-from skstruct.tolerances import PASSIVE_AGGRESSIVE_ACCURACY
-
-FAR_ABOVE = 100.0  # times the mean square of inputs: the strongest penalty
-MOST_SWEEPS = 1000  # of a passive-aggressive step
 
 
 @savable
-class OnlineLabelRanker(LinearLabelRanker):
+class OnlineLabelRanker(BoundedMistakes, LinearLabelRanker):
     r"""Linear scores learned one row at a time, also from data that comes in pieces.
 
-    "perceptron": every pair in the wrong order moves its two items,
-    :math:`w_p \leftarrow w_p + x,\ w_q \leftarrow w_q - x` [1]_. "passive-aggressive": the
-    nearest weights with all margins of the row,
+    The preferences of a row are cut into S subgraphs. One of them is wrong if a pair of it is, and
+    its hinge is the largest of its pairs. Weights move by one of four methods.
 
-    .. math:: \min_w \tfrac\alpha2 \|w - w_t\|^2 + \frac{1}{|E|} \sum_{(p, q) \in E}
-              \max(0, 1 - \langle w_p - w_q, x \rangle)
+    "perceptron": in every wrong subgraph the pair that is most in the wrong order moves its two
+    items, :math:`w_p \leftarrow w_p + x,\ w_q \leftarrow w_q - x` [1]_.
 
-    over all pairs E that the row orders at once (PA-I [2]_), found by coordinate ascent in
-    the d scores of the row. With :math:`\alpha \to 0` every margin of the row then holds.
+    "passive-aggressive": the weights that are near and have the margins of the row,
+
+    .. math:: \min_w \tfrac\alpha2 \|w - w_t\|^2 + \frac1S \sum_{s \le S} \max_{(p, q) \in E_s}
+              \max(0, \gamma_{pq} - \langle w_p - w_q, x \rangle)
+
+    over all subgraphs at once (PA-I [2]_), found by ascent of the dual in the d scores of the row.
+    With :math:`\alpha \to 0` every margin of the row then holds.
+
+    "primal-dual": a step of the same dual that is known at once [3]_: the pairs of largest hinge
+    of all wrong subgraphs (of those that lack margin, where none is wrong) move alike,
+    :math:`w_p \leftarrow w_p + \tau x,\ w_q \leftarrow w_q - \tau x` with
+    :math:`\tau = \min(1 / (\alpha S), \sum_s h_s / (|x|^2 |v|^2))`, for their hinges h and the
+    number v of times that each item gains less those it loses.
+
+    "multiplicative": the same problem with the relative entropy [4]_,
+
+    .. math:: \min_w \alpha\, D(w \| w_t) + \frac1S \sum_s \max_{(p, q) \in E_s} \max(0,
+              \gamma_{pq} - \langle w_p - w_q, x \rangle)
+
+    where w is a difference of two parts that are not negative and sum to ``radius`` together, and
+    D is the sum over both of :math:`u \ln (u / u_t)`. Weights are multiplied by
+    :math:`e^{\pm c_p x}` and scaled. The bound on its mistakes grows with the logarithm of the
+    number of features only: it is for many of which few matter. A step takes time for all of them,
+    also where x is sparse.
+
+    How many mistakes they make at most is told by :meth:`mistake_bound`.
 
     A row of weight s makes steps s times as long, or moves as far as alpha / s allows, and is one
     visit: rows of weight zero are not visited. Between two items a passive-aggressive row of
@@ -50,15 +80,25 @@ class OnlineLabelRanker(LinearLabelRanker):
     ----------
     space : Rankings, default=None
         For ``partial_fit`` it names the items, unless all are in the first ``y``.
-    method : "perceptron" or "passive-aggressive", default="passive-aggressive"
+    method : str, default="passive-aggressive"
+        Or "primal-dual", "multiplicative" or "perceptron".
     alpha : float, several, or "auto", default="auto"
-        Reluctance to move: a passive-aggressive step goes no further than its inverse allows.
+        Reluctance to move: a step goes no further than its inverse allows.
         Several are compared by the share of pairs in the wrong order of left-out rows (Kendall's
         loss): five folds, or a fifth of more than a thousand rows once, from strong to weak, until
         the loss rises. "auto" tries half decades over five decades, from a hundred times the mean
         square of the inputs. It is that mean square itself for ``partial_fit``, by the rows of
-        the first call, and where fewer than five rows leave nothing to compare by. A perceptron
-        has no penalty.
+        the first call, and where fewer than five rows leave nothing to compare by. For
+        "multiplicative" all these are times radius / (d p). A perceptron has no penalty.
+    decomposition : "pairs", "better-items", "worse-items" or "whole", default="pairs"
+        The subgraphs: single pairs; an item with all items that come after it, or with all that
+        come before it; all pairs of a row.
+    margin : "unit" or "feedback", default="unit"
+        By how much scores of a pair are to differ: by one, or by as much as the numbers of its
+        items in y do, ratings where the space is ``Rankings(scores=True)`` and ranks else. A
+        perceptron has no margin.
+    radius : float, default=100
+        For "multiplicative": absolute weights sum to less, intercepts included.
     max_iter : int, default=20
         Passes of ``fit`` over the rows; ``partial_fit`` makes one.
     average : bool, default=True
@@ -74,6 +114,8 @@ class OnlineLabelRanker(LinearLabelRanker):
     Attributes
     ----------
     alpha_ : float, the penalty; None for a perceptron
+    loss_ : float
+        Sum over all visits of the share of subgraphs that were wrong when the row came.
     search_ : LeaveOutSearch or None, the penalties tried with their left-out losses
     coef_, intercept_ : arrays of shape (d, p) and (d,)
     n_mistakes_ : int
@@ -89,6 +131,11 @@ class OnlineLabelRanker(LinearLabelRanker):
        ranking", JMLR 3, 2003.
     .. [2] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer, "Online
        passive-aggressive algorithms", JMLR 7, 2006.
+    .. [3] S. Shalev-Shwartz, Y. Singer, "A unified algorithmic approach for efficient online
+       label ranking", AISTATS 2007, with relevant items before all others and "whole".
+    .. [4] K. Crammer, Y. Singer, "Loss bounds for online category ranking", COLT 2005; S. Vembu,
+       "Learning to predict combinatorial structures", 2010, section 3.6, where the loss is a
+       count of wrong subgraphs, with which the problem has no minimum.
 
     Examples
     --------
@@ -100,6 +147,7 @@ class OnlineLabelRanker(LinearLabelRanker):
     """
 
     alpha_: float | None
+    exponents_: np.ndarray | None
     search_: LeaveOutSearch | None
 
     def __init__(
@@ -110,6 +158,9 @@ class OnlineLabelRanker(LinearLabelRanker):
         alpha: Any = "auto",
         max_iter: int = 20,
         average: bool = True,
+        decomposition: str = "pairs",
+        margin: str = "unit",
+        radius: float = 100.0,
         fit_intercept: bool = True,
         shuffle: bool = True,
         verbose: int = 0,
@@ -120,17 +171,23 @@ class OnlineLabelRanker(LinearLabelRanker):
         self.alpha = alpha
         self.max_iter = max_iter
         self.average = average
+        self.decomposition = decomposition
+        self.margin = margin
+        self.radius = radius
         self.fit_intercept = fit_intercept
         self.shuffle = shuffle
         self.verbose = verbose
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        if self.method not in ("perceptron", "passive-aggressive"):
-            raise ValueError(
-                f'method is "perceptron" or "passive-aggressive"; got {self.method!r}.'
-            )
+        if self.method not in METHODS:
+            known = ", ".join(f'"{method}"' for method in METHODS)
+            raise ValueError(f"method is one of {known}; got {self.method!r}.")
         check_alpha(self.alpha)
+        check_decomposition(self.decomposition)
+        check_margin(self.margin)
+        if not (is_number(self.radius) and 0 < self.radius < np.inf):
+            raise ValueError(f"radius is a positive and finite number; got {self.radius!r}.")
         if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
             raise ValueError(f"max_iter is a whole number from 1; got {self.max_iter!r}.")
 
@@ -138,6 +195,11 @@ class OnlineLabelRanker(LinearLabelRanker):
         if hasattr(self, "weights_"):
             check_floats(self, ["weights_", "moments_"], 2)
             same = self.weights_.shape == self.moments_.shape
+            self.__dict__.setdefault("exponents_", None)
+            self.__dict__.setdefault("loss_", 0.0)
+            if self.exponents_ is not None:
+                check_floats(self, ["exponents_"], 2)
+                same = same and self.exponents_.shape == self.weights_.shape
             fits = len(self.space_.items_) in self.weights_.shape
             require(same and fits, "weights of a ranker that do not fit its items")
 
@@ -145,17 +207,26 @@ class OnlineLabelRanker(LinearLabelRanker):
         self._check_parameters()
         X = super()._begin(X, y)
         shape = X.shape[1] + bool(self.fit_intercept), self.outputs_.shape[1]
-        self.weights_, self.moments_ = np.zeros(shape), np.zeros(shape)
-        self.n_seen_ = self.n_mistakes_ = 0
+        self._take(OnlineWeights.zeros(self.method, None, self.radius, shape))
         self.alpha_ = self.search_ = None
         return X
+
+    def _reduction(self, space: Any) -> Any:
+        margin = "unit" if self.method == "perceptron" else self.margin
+        return SubgraphReduction(space, check_decomposition(self.decomposition), margin)
+
+    def _take(self, learned: OnlineWeights) -> None:
+        self.weights_, self.moments_ = learned.weights, learned.moments
+        self.exponents_ = learned.exponents
+        self.n_seen_, self.n_mistakes_ = learned.n_seen, learned.n_mistakes
+        self.loss_ = learned.loss
 
     def _reduced(self, X: Any, outputs: np.ndarray) -> Any:
         return super()._reduced(X, outputs), outputs
 
     def _learn(self, reduced: Any, weight: np.ndarray) -> None:
         reduced, outputs = reduced
-        if self.method == "passive-aggressive":
+        if self.method != "perceptron":
             self.alpha_, self.search_ = self._chosen(reduced, outputs, weight)
         n, rng = reduced.X.shape[0], check_random_state(self.random_state)
         for _ in track(range(self.max_iter), "epochs", self.verbose):
@@ -181,7 +252,8 @@ class OnlineLabelRanker(LinearLabelRanker):
             raise ValueError(
                 f'partial_fit leaves no rows out: alpha is a number, or "auto"; got {self.alpha!r}.'
             )
-        return strongest(mean_square(X, weight)[0] if weight.sum() > 0 else 1.0)
+        scale = entropy_scale(self.method, self.radius, self.weights_.shape)
+        return strongest(mean_square(X, weight)[0] * scale if weight.sum() > 0 else scale)
 
     @reported
     @all_or_nothing
@@ -195,6 +267,12 @@ class OnlineLabelRanker(LinearLabelRanker):
             self._check_accepted(self.outputs_)
         else:
             self._check_parameters()
+            if (self.exponents_ is None) == (self.method == "multiplicative"):
+                raise ValueError(
+                    f'The weights so far are not those of method="{self.method}", which begins '
+                    "anew: call fit, or clone the ranker."
+                )
+            self.reduction_ = self._reduction(self.space_)
             X, y = self._read(X, y, reset=False)
             self.outputs_ = self.space_.validate(y)
         rows, weight = self._weighed(sample_weight, X.shape[0])
@@ -208,81 +286,10 @@ class OnlineLabelRanker(LinearLabelRanker):
         return self
 
     def _visit(self, preferences: Any, order: np.ndarray, weight: np.ndarray) -> None:
-        learned = self.weights_, self.moments_, self.n_seen_
-        self.n_mistakes_ += one_pass(preferences, order, weight, self.alpha_, *learned)
-        self.n_seen_ += len(order)
-        mean = self.weights_ - self.moments_ / self.n_seen_ if self.average else self.weights_
-        self._keep(np.array(mean.T, order="C"))
-
-
-def one_pass(
-    preferences: Any,
-    order: np.ndarray,
-    weight: np.ndarray,
-    alpha: float | None,
-    weights: np.ndarray,
-    moments: np.ndarray,
-    n_seen: int,
-) -> Any:
-    """Visit rows in an order, and change weights (p, d) and moments; the rows with a mistake.
-
-    Steps are those of a perceptron where alpha is None.
-    """
-    from skstruct.learners.label_ranking._numba import online_pass
-
-    X = sparse.csr_array(preferences.X)
-    rows = X.data, X.indices, X.indptr, row_norms(X, squared=True)
-    pairs = preferences.starts, preferences.better, preferences.worse
-    aggressive, reach = alpha is not None, 1.0 if alpha is None else 1.0 / alpha
-    return online_pass(
-        *rows, *pairs, order, weight, aggressive, reach, weights, moments, float(n_seen),
-        MOST_SWEEPS, PASSIVE_AGGRESSIVE_ACCURACY,
-    )  # fmt: skip
-
-
-class OnlinePath:
-    """How rows are learned one at a time, for each of several penalties anew.
-
-    What was learned with one penalty is no beginning for the next: the order of the rows is a part
-    of it.
-
-    Parameters
-    ----------
-    learner : OnlineLabelRanker
-    reduced : Preferences, of all rows
-    outputs : array of shape (n, d)
-    weight : array of shape (n,)
-    """
-
-    def __init__(
-        self, learner: OnlineLabelRanker, reduced: Any, outputs: np.ndarray, weight: np.ndarray
-    ) -> None:
-        self.learner, self.X, self.outputs, self.weight = learner, reduced.X, outputs, weight
-
-    def scale(self) -> tuple[float, float]:
-        """A hundred times the mean square of inputs, and their spread.
-
-        At the mean square itself a step may change the scores of its row by one.
-        """
-        square, spread = mean_square(self.X, self.weight)
-        return FAR_ABOVE * square, spread
-
-    def fit_at(self, alpha: float, rows: np.ndarray, start: Any) -> tuple[Any, Any]:
-        """Weights (p, d) learned from these rows, whose pairs are listed once."""
-        learner = self.learner
-        if start is None:
-            start = learner.reduction_.apply(self.X[rows], self.outputs[rows])
-        rng, n = np.random.default_rng(len(rows)), len(rows)
-        weights = np.zeros((self.X.shape[1], self.outputs.shape[1]))
-        moments = np.zeros_like(weights)
-        for epoch in range(learner.max_iter):
-            order = rng.permutation(n) if learner.shuffle else np.arange(n)
-            one_pass(start, order, self.weight[rows], alpha, weights, moments, epoch * n)
-        if learner.average:
-            weights = weights - moments / (n * learner.max_iter)
-        return weights, start
-
-    def left_out_losses(self, fitted: Any, rows: np.ndarray) -> np.ndarray:
-        """Shares of pairs in the wrong order."""
-        scores = safe_sparse_dot(self.X[rows], fitted, dense_output=True)
-        return wrong_pairs(self.learner._inverted(scores), self.outputs[rows])
+        learned = OnlineWeights(
+            self.method, self.alpha_, self.radius, self.weights_, self.moments_, self.exponents_,
+            self.n_seen_, self.n_mistakes_, self.loss_,
+        )  # fmt: skip
+        learned.visit(preferences, order, weight)
+        self._take(learned)
+        self._keep(np.array((learned.mean() if self.average else learned.weights).T, order="C"))

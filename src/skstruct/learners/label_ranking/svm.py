@@ -2,44 +2,41 @@
 """Support vector machine for label ranking: a margin for every ordered pair."""
 
 import warnings
-from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from skstruct._arrays.progress import track
 from skstruct.learners.features import KernelSettings
-from skstruct.learners.label_ranking.base import LinearLabelRanker, wrong_pairs
-from skstruct.learners.leave_out import LeaveOutSearch
-from skstruct.learners.penalty_path import (
-    LOOSER,
-    check_alpha,
-    choose_alpha,
-    mean_square,
-    split_rows,
+from skstruct.learners.label_ranking.base import LinearLabelRanker
+from skstruct.learners.label_ranking.margin_dual import DualProblem, RankingPath
+from skstruct.learners.label_ranking.subgraphs import (
+    SubgraphReduction,
+    check_decomposition,
+    check_margin,
 )
+from skstruct.learners.leave_out import LeaveOutSearch
+from skstruct.learners.penalty_path import check_alpha, choose_alpha, split_rows
 from skstruct.saving import savable
-
-MOST_PASSES = 50  # of one training along a path of penalties
-SWEEPS = 1  # over the pairs of a row per visit: more gained nothing on real data
 
 
 @savable
 class LabelRankingSVM(LinearLabelRanker):
     r"""Rank items by scores with a margin between every pair that a row orders.
 
-    .. math:: \min_w \tfrac\alpha2 \sum_j \|w_j\|^2 + \frac1n \sum_i \frac{1}{|E_i|}
-              \sum_{(p, q) \in E_i} \max(0, 1 - \langle w_p - w_q, x_i \rangle)
+    .. math:: \min_w \tfrac\alpha2 \sum_j \|w_j\|^2 + \frac1n \sum_i \frac{1}{S_i}
+              \sum_{s \le S_i} \max_{(p, q) \in E_{is}} \max(0, \gamma_{ipq} - \langle w_p - w_q,
+              x_i \rangle)
 
-    with :math:`E_i` the pairs of row i, p before q [1]_ [2]_. Solved in the dual,
-    :math:`\max \alpha\, (\sum_e a_e - \tfrac12 \|w(a)\|^2)` with :math:`0 \le a_e \le
-    1 / (\alpha n |E_i|)`, by coordinate ascent over the pairs of one row at a time, until the gap
-    between both values says that it is solved.
+    with the pairs of row i, p before q, cut into subgraphs :math:`E_{is}`, by default of one pair
+    each, and margins :math:`\gamma_{ipq}` of one [1]_ [2]_ or as large as the difference of what y
+    says of p and q [3]_. Solved in the dual, :math:`\max \alpha\, (\sum_e \gamma_e a_e - \tfrac12
+    \|w(a)\|^2)` with :math:`a_e \ge 0` that sum to :math:`1 / (\alpha n S_i)` at most in every
+    subgraph, by ascent over the pairs of one row at a time, until the gap between both values says
+    that it is solved.
 
     Parameters
     ----------
@@ -53,6 +50,13 @@ class LabelRankingSVM(LinearLabelRanker):
     kernel : str, kernel or callable, default="linear"
         A name, an object of :mod:`skstruct.kernels`, or a callable; positive semidefinite. All
         but "linear" keep the Gram matrix of the training rows.
+    decomposition : "pairs", "better-items", "worse-items" or "whole", default="pairs"
+        The subgraphs, of which the largest hinge counts: single pairs; an item with all items that
+        come after it, or with all that come before it; all pairs of a row.
+    margin : "unit" or "feedback", default="unit"
+        By how much scores of a pair are to differ: by one, or by as much as the numbers of its
+        items in y do. These are ratings where the space is ``Rankings(scores=True)``, and ranks
+        else; equal ones, and those that are NaN, ask for nothing.
     fit_intercept : bool, default=True
         One is added to the kernel; with "linear" this is a constant feature. The
         intercepts are penalized like the weights.
@@ -81,6 +85,8 @@ class LabelRankingSVM(LinearLabelRanker):
        NIPS 2001.
     .. [2] S. Vembu, "Learning to predict combinatorial structures", 2010, section 3.4, with
        :math:`1 / (n \alpha)` for its lambda and half of its norm.
+    .. [3] S. Shalev-Shwartz, Y. Singer, "Efficient learning of label ranking by soft projections
+       onto polyhedra", JMLR 7, 2006.
 
     Examples
     --------
@@ -89,6 +95,15 @@ class LabelRankingSVM(LinearLabelRanker):
     >>> LabelRankingSVM(alpha=0.025).fit(X, y).predict([[0.0], [3.0]])
     array([[1, 2, 3],
            [3, 2, 1]])
+
+    Ratings may say by how much scores are to differ:
+
+    >>> from skstruct.spaces import Rankings
+    >>> ratings = [[4.0, 0.0], [2.0, 0.0], [1.0, float("nan")], [0.0, 2.0]]
+    >>> model = LabelRankingSVM(Rankings(scores=True), alpha=1e-6, margin="feedback", tol=1e-6)
+    >>> scores = model.fit(X, ratings).decision_function(X)
+    >>> [round(float(s[0] - s[1]), 2) for s in scores]
+    [4.0, 2.0, 0.0, -2.0]
     """
 
     kernel_: Any
@@ -101,6 +116,8 @@ class LabelRankingSVM(LinearLabelRanker):
         *,
         alpha: Any = "auto",
         kernel: Any = "linear",
+        decomposition: str = "pairs",
+        margin: str = "unit",
         fit_intercept: bool = True,
         tol: float = 1e-3,
         max_iter: int = 1000,
@@ -110,6 +127,8 @@ class LabelRankingSVM(LinearLabelRanker):
         self.space = space
         self.alpha = alpha
         self.kernel = kernel
+        self.decomposition = decomposition
+        self.margin = margin
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
@@ -123,6 +142,10 @@ class LabelRankingSVM(LinearLabelRanker):
 
     def _kernel_is(self, name: str) -> bool:
         return isinstance(self.kernel, str) and self.kernel == name
+
+    def _reduction(self, space: Any) -> Any:
+        check_margin(self.margin)
+        return SubgraphReduction(space, check_decomposition(self.decomposition), self.margin)
 
     def _inputs(self, X: Any) -> Any:
         return super()._inputs(X) if self._kernel_is("linear") else X
@@ -178,134 +201,3 @@ class LabelRankingSVM(LinearLabelRanker):
         if self._kernel_is("linear"):
             return super()._scores(X)
         return (self.kernel_(X, self.X_fit_) + float(self.fit_intercept)) @ self.dual_coef_
-
-
-class DualProblem:
-    """The variables of the dual, one per preference, and the value of both problems.
-
-    Parameters
-    ----------
-    preferences : Preferences
-    weight : array of shape (n,)
-    K : array of shape (n, n), default=None
-        Gram matrix of the rows, where there is a kernel.
-    """
-
-    n_iter, objective, gap = 0, np.inf, np.inf
-    weights: np.ndarray  # shape: (p, d), or (n, d) of a kernel
-
-    def __init__(self, preferences: Any, weight: np.ndarray, K: np.ndarray | None = None) -> None:
-        self.preferences, self.K = preferences, K
-        self.share = weight / weight.sum()
-        self.starts = preferences.starts
-        self.dual = np.zeros(len(preferences.rows))
-        steps = _linear_steps if K is None else _kernel_steps
-        self._epoch, self._evaluate = steps(self)
-
-    def solve(self, alpha: float, tol: float, passes: Any, rng: Any) -> bool:
-        """Passes over the rows, in random order, until the gap is small; whether it is.
-
-        Variables that are feasible for a stronger penalty are so for a weaker one, with the same
-        weights: another call goes on from where the last one has ended.
-        """
-        self.alpha = alpha
-        self.upper = self.share / (alpha * np.maximum(np.diff(self.starts), 1))  # shape: (n,)
-        visited = np.flatnonzero(self.share)
-        for _ in passes:
-            self.n_iter += 1
-            self._epoch(rng.permutation(visited))
-            scores, square = self._evaluate()
-            self.objective, value = self.values(scores, square)
-            self.gap = max(0.0, self.objective - value)  # below zero by rounding only
-            if self.gap <= tol * self.objective:
-                return True
-        return False
-
-    def values(self, scores: np.ndarray, square: float) -> tuple[float, float]:
-        """Primal and dual objective from scores (n, d) and the squared norm of w."""
-        hinges = np.maximum(0.0, 1.0 - self.preferences.margins(scores))
-        loss = float(self.upper[self.preferences.rows] @ hinges)
-        alpha = self.alpha
-        return alpha * (square / 2 + loss), alpha * (float(self.dual.sum()) - square / 2)
-
-    @property
-    def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        return self.starts, self.preferences.better, self.preferences.worse, self.upper
-
-
-def _linear_steps(dual: DualProblem) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    from skstruct.learners.label_ranking._numba import linear_epoch
-
-    X = sparse.csr_array(dual.preferences.X)
-    squares = row_norms(X, squared=True)
-    dual.weights = np.zeros((X.shape[1], dual.preferences.n_items))
-
-    def epoch(order: np.ndarray) -> None:
-        rows = X.data, X.indices, X.indptr, squares
-        linear_epoch(*rows, *dual.pairs, order, dual.dual, dual.weights, SWEEPS, 0.0)
-
-    return epoch, lambda: (dual.preferences.X @ dual.weights, float((dual.weights**2).sum()))
-
-
-def _kernel_steps(dual: DualProblem) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    from skstruct.learners.label_ranking._numba import kernel_epoch
-
-    K: Any = dual.K
-    dual.weights = np.zeros((len(K), dual.preferences.n_items))
-
-    def epoch(order: np.ndarray) -> None:
-        kernel_epoch(K, *dual.pairs, order, dual.dual, dual.weights, SWEEPS, 0.0)
-
-    def evaluate() -> tuple[np.ndarray, float]:
-        scores = K @ dual.weights
-        return scores, float((dual.weights * scores).sum())
-
-    return epoch, evaluate
-
-
-class RankingPath:
-    """How the machine is trained along a path of penalties.
-
-    Parameters
-    ----------
-    learner : LabelRankingSVM
-    reduced : Preferences, of all rows
-    K : array of shape (n, n), or None
-    weight : array of shape (n,)
-    """
-
-    def __init__(
-        self, learner: LabelRankingSVM, reduced: Any, K: np.ndarray | None, weight: np.ndarray
-    ) -> None:
-        self.learner, self.X, self.K, self.weight = learner, reduced.X, K, weight
-
-    def scale(self) -> tuple[float, float]:
-        """Twice the mean square of inputs, as a pair of items has two weights, and their spread."""
-        if self.K is None:
-            square, spread = mean_square(self.X, self.weight)
-            return 2.0 * square, spread
-        share = self.weight / self.weight.sum()
-        square = float(share @ self.K.diagonal())
-        spread = 1.0 - float(share @ self.K @ share) / square if square > 0 else 1.0
-        return 2.0 * square, spread
-
-    def fit_at(self, alpha: float, rows: np.ndarray, start: Any) -> tuple[Any, Any]:
-        """A dual of these rows, solved: the next weaker penalty goes on from it."""
-        learner = self.learner
-        if start is None:
-            reduced = learner.reduction_.apply(self.X[rows], learner.outputs_[rows])
-            K = None if self.K is None else self.K[np.ix_(rows, rows)]
-            start = DualProblem(reduced, self.weight[rows], K), np.random.RandomState(len(rows))
-        dual, rng = start
-        passes = range(min(learner.max_iter, MOST_PASSES))
-        dual.solve(alpha, LOOSER * learner.tol, passes, rng)
-        return (dual.weights, rows), start
-
-    def left_out_losses(self, fitted: Any, rows: np.ndarray) -> np.ndarray:
-        """Shares of pairs in the wrong order."""
-        weights, learned = fitted
-        if self.K is None:
-            scores = safe_sparse_dot(self.X[rows], weights, dense_output=True)
-        else:
-            scores = self.K[np.ix_(rows, learned)] @ weights
-        return wrong_pairs(self.learner._inverted(scores), self.learner.outputs_[rows])
