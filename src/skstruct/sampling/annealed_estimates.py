@@ -16,7 +16,7 @@ samplers", Journal of the Royal Statistical Society B 68, 2006.
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
@@ -25,7 +25,15 @@ from scipy.stats import binom
 from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.progress import track
 from skstruct.exceptions import SamplingError
-from skstruct.sampling.chains import Chains, check_samplable, mean_of, uniform_draws, value_range
+from skstruct.sampling.chains import (
+    Chains,
+    check_samplable,
+    mean_of,
+    uniform_draws,
+    value_range,
+    values_of,
+)
+from skstruct.sampling.exact_levels import MOST_TRIALS, ExactLevels
 from skstruct.solvers.proposals import Proposals
 from skstruct.tolerances import SMALLEST_COOLING
 
@@ -43,6 +51,8 @@ class Population:
     n : int
         Chains of every row; rounded up to two for every batch at least.
     moves, rng, n_jobs : see :class:`~.chains.Chains`
+    start : array of outputs, one for every chain, default=None
+        Where chains begin; drawn uniformly when None.
 
     Attributes
     ----------
@@ -59,14 +69,16 @@ class Population:
         proposals: str | Proposals = "auto",
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        start: np.ndarray | None = None,
     ) -> None:
         self.rng = np.random.default_rng(rng)
-        self.each = max(2, -(-n // BATCHES))  # chains of a batch
+        self.each = draws_of_a_batch(n)
         self.shape = len(scores), BATCHES, self.each
         row = np.repeat(np.arange(len(scores)), BATCHES * self.each)
         self.chains = Chains(
-            space, scores, row, beta=0.0, proposals=proposals, rng=self.rng, n_jobs=n_jobs
-        )
+            space, scores, row, beta=0.0, proposals=proposals, start=start, rng=self.rng,
+            n_jobs=n_jobs,
+        )  # fmt: skip
         self.levels: list[np.ndarray] = []  # ln of the mean weights of batches (R, B)
 
     def anneal(self, n_sweeps: int) -> None:
@@ -80,9 +92,9 @@ class Population:
             self.chains.beta[:] = np.repeat(beta, BATCHES * self.each)
             self.chains.advance(n_sweeps)
 
-    def anneal_evenly(self, n_levels: int, n_sweeps: int) -> None:
-        """The same by levels that are given, without the walk at the last one."""
-        for level in range(n_levels):
+    def anneal_evenly(self, n_levels: int, n_sweeps: int, first: int = 0) -> None:
+        """The same by levels that are given, from one on, without the walk at the last one."""
+        for level in range(first, n_levels):
             if level:
                 self.chains.beta[:] = level / n_levels
                 self.chains.advance(n_sweeps)
@@ -122,6 +134,11 @@ class Population:
     def errors(self) -> np.ndarray:
         errors: np.ndarray = np.sum(self.levels, axis=0).std(axis=1, ddof=1) / np.sqrt(BATCHES)
         return errors
+
+
+def draws_of_a_batch(n: int) -> int:
+    """Two at least; all batches together are n draws or a few more."""
+    return max(2, -(-n // BATCHES))
 
 
 def _steps(f: np.ndarray, most: np.ndarray) -> np.ndarray:
@@ -210,6 +227,17 @@ def check_accuracy(eps: float, delta: float) -> None:
         raise ValueError(f"delta is above 0 and below 1; got {delta!r}.")
 
 
+DRAWS = ("chains", "exact", "auto")
+
+
+class Annealed(NamedTuple):
+    """Estimates of ln Z, their standard errors, and what was drawn, row by row."""
+
+    values: np.ndarray
+    errors: np.ndarray
+    draws: np.ndarray  # "chains", "exact", "mixed", or "none" where nothing was drawn
+
+
 def annealed_estimate(
     space: Any,
     scores: np.ndarray,
@@ -220,11 +248,13 @@ def annealed_estimate(
     n_draws: int | None = None,
     n_sweeps: int = 10,
     proposals: str | Proposals = "auto",
+    draws: str = "chains",
+    max_trials: int = MOST_TRIALS,
     rng: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
-) -> tuple[np.ndarray, np.ndarray]:
-    """ln Z of every row, and the standard error of each by the spread of the chains.
+) -> Annealed:
+    """ln Z of every row, and the standard error of each by the spread of the draws.
 
     Parameters
     ----------
@@ -232,19 +262,27 @@ def annealed_estimate(
     scores : array (n, d)
     eps, delta : float
         The promise, which holds for independent draws: chains give these as far as they mix
-        within ``n_sweeps`` sweeps of each level.
+        within ``n_sweeps`` sweeps of each level, ``draws="exact"`` without any such proviso.
     p : float
         Levels per unit of half the range of f.
     n_draws : int, default=None
         Chains that are annealed together, with no promise; None for the promise.
     n_sweeps : int
     proposals : see :class:`~.metropolis.Metropolis`
+    draws : "chains", "exact" or "auto", default="chains"
+        Draws of a level by chains; by rejection or coupling from the past, or a
+        :class:`~skstruct.exceptions.SamplingError` where that takes too many trials; or exact
+        ones up to that level and chains from there on. Only for the promise.
+    max_trials : int
+        Uniform draws of a row, for all levels together, that exact draws may take.
     """
     _check_options(eps, delta, p, n_draws, n_sweeps)
+    _check_draws(draws, max_trials, n_draws)
     check_samplable(space)
     if not hasattr(space, "log_size"):
         raise ValueError(f"{type(space).__name__} is not Countable: it has no log_size().")
     values, errors = np.empty(len(scores)), np.zeros(len(scores))
+    drawn = np.full(len(scores), "chains", dtype="<U6")
     shared: dict[str, Any] = {
         "proposals": proposals,
         "rng": np.random.default_rng(rng),
@@ -257,12 +295,14 @@ def annealed_estimate(
             population = Population(space, scores[rows], int(n_draws), **shared)
             population.anneal(n_sweeps)
             values[rows], errors[rows] = population.log_ratio, population.errors
-        return values + space.log_size(), _known(errors, space, scores)
+        return Annealed(values + space.log_size(), _known(errors, space, scores), drawn)
     low, high = value_range(space, scores)
     for i in track(range(len(scores)), "annealing", verbose):
         schedule = Schedule.of((high[i] - low[i]) / 2, eps, delta, p)
-        values[i], errors[i] = _promised(space, scores[i : i + 1], schedule, n_sweeps, **shared)
-    return values + space.log_size(), errors
+        values[i], errors[i], drawn[i] = _promised(
+            space, scores[i : i + 1], schedule, n_sweeps, draws, max_trials, **shared
+        )
+    return Annealed(values + space.log_size(), errors, drawn)
 
 
 def _known(errors: np.ndarray, space: Any, scores: np.ndarray) -> np.ndarray:
@@ -284,26 +324,85 @@ def _check_options(eps: float, delta: float, p: float, n_draws: int | None, n_sw
         raise ValueError(f"n_draws is a whole number from 1, or None; got {n_draws!r}.")
 
 
+def _check_draws(draws: str, max_trials: int, n_draws: int | None) -> None:
+    if draws not in DRAWS:
+        raise ValueError(f"draws is one of {', '.join(DRAWS)}; got {draws!r}.")
+    if draws != "chains" and n_draws is not None:
+        raise ValueError(
+            f"draws={draws!r} is for the promise of eps and delta; n_draws = {n_draws} chains that "
+            "are annealed together promise nothing: leave one of the two out."
+        )
+    if not is_count(max_trials):
+        raise ValueError(f"max_trials is a whole number from 1; got {max_trials!r}.")
+
+
 def _promised(
-    space: Any, scores: np.ndarray, schedule: Schedule, n_sweeps: int, **shared: Any
-) -> tuple[float, float]:
-    """ln of mean exp f over all outputs, by the median of repeats; standard error.
+    space: Any,
+    scores: np.ndarray,
+    schedule: Schedule,
+    n_sweeps: int,
+    draws: str,
+    max_trials: int,
+    **shared: Any,
+) -> tuple[float, float, str]:
+    """ln of mean exp f over all outputs, by the median of repeats; standard error; what was drawn.
 
     Chains that mix at every level are independent draws there, whether they were drawn anew by
     their weights or not; those that do not are so kept from lagging behind.
     """
     if schedule.n_levels == 0:  # all outputs have the same score
-        return float(scores[0] @ _some_psi(space)), 0.0
-    estimates, errors = [], []
+        return float(scores[0] @ _some_psi(space)), 0.0, "none"
+    estimates, errors, kinds = [], [], set()
+    exact = None
+    if draws != "chains":
+        exact = ExactLevels(space, scores, max_trials, shared["rng"])
     for _ in range(schedule.n_repeats):
-        population = Population(space, scores, schedule.n_draws, **shared)
-        population.anneal_evenly(schedule.n_levels, n_sweeps)
-        estimates.append(population.log_product[0])
-        errors.append(population.errors[0])
+        levels, start = [], None
+        if exact is not None:
+            levels, start = _exact_levels(exact, schedule)
+            if exact.refused and draws == "exact":
+                raise SamplingError(
+                    f"{type(space).__name__}: {exact.refused} Use draws='auto', where chains take "
+                    "the levels from there on, a larger eps, or raise max_trials."
+                )
+        if len(levels) < schedule.n_levels:
+            population = Population(space, scores, schedule.n_draws, start=start, **shared)
+            population.anneal_evenly(schedule.n_levels, n_sweeps, len(levels))
+            kinds.update(["exact", "chains"] if levels else ["chains"])
+            levels += [level[0] for level in population.levels]
+        else:
+            kinds.add("exact")
+        log_means = np.array(levels)  # (levels, batches)
+        estimates.append((logsumexp(log_means, axis=1) - np.log(BATCHES)).sum())
+        errors.append(log_means.sum(axis=0).std(ddof=1) / math.sqrt(BATCHES))
     # Of one estimate; the median of k is closer by about sqrt(pi / (2 k)).
     k = schedule.n_repeats
     closer = 1.0 if k == 1 else math.sqrt(math.pi / (2 * k))
-    return float(np.median(estimates)), closer * math.sqrt(np.mean(np.square(errors)))
+    error = closer * math.sqrt(np.mean(np.square(errors)))
+    return float(np.median(estimates)), error, kinds.pop() if len(kinds) == 1 else "mixed"
+
+
+def _exact_levels(
+    exact: ExactLevels, schedule: Schedule
+) -> tuple[list[np.ndarray], np.ndarray | None]:
+    """ln of the mean weights of batches, level by level, and the draws of the last of them.
+
+    Fewer than all levels where exact draws are refused from one on; no level takes a draw of
+    another, so that their means are independent.
+    """
+    each = draws_of_a_batch(schedule.n_draws)
+    levels: list[np.ndarray] = []
+    outputs, log_ratio = None, 0.0
+    for level in range(schedule.n_levels):
+        drawn = exact.draw(level / schedule.n_levels, BATCHES * each, log_ratio)
+        if drawn is None:
+            break
+        outputs = drawn
+        row = np.zeros(len(outputs), np.int64)
+        f = values_of(exact.space, outputs, exact.scores, row) / schedule.n_levels
+        levels.append(logsumexp(f.reshape(BATCHES, each), axis=1) - np.log(each))
+        log_ratio += float(logsumexp(levels[-1]) - np.log(BATCHES))
+    return levels, outputs
 
 
 def _some_psi(space: Any) -> np.ndarray:

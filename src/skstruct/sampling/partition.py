@@ -57,7 +57,9 @@ def taylor_estimate(space: Any, scores: np.ndarray) -> np.ndarray:
 
 
 SWEEPS = 5  # at each level of annealing
-OPTIONS = ("n_draws", "n_sweeps", "proposals", "p", "n_jobs", "verbose")
+OPTIONS = (
+    "n_draws", "n_sweeps", "proposals", "p", "draws", "max_trials", "n_jobs", "verbose"
+)  # fmt: skip
 METHODS = ("auto", "exact", "annealed", "cumulant", "taylor")
 
 
@@ -74,7 +76,11 @@ class LogPartition:
         Standard errors by the spread of the draws; 0 where values are exact, NaN where too few
         draws saw too little to tell.
     confidence : float
+        Of draws by chains, as far as these mix; of exact ones without a proviso.
     method : str
+    draws : array (n,) of str
+        ``"none"`` where nothing was drawn, ``"exact"``, ``"chains"``, or ``"mixed"``: exact up to
+        some level of annealing, and chains from there on.
     """
 
     values: np.ndarray
@@ -83,11 +89,12 @@ class LogPartition:
     errors: np.ndarray
     confidence: float
     method: str
+    draws: np.ndarray
 
     @classmethod
     def joined(cls, parts: "list[LogPartition]") -> "LogPartition":
         """Those of several blocks of rows, one after the other."""
-        names = ("values", "lower", "upper", "errors")
+        names = ("values", "lower", "upper", "errors", "draws")
         arrays: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in parts]) for name in names
         }
@@ -96,7 +103,13 @@ class LogPartition:
     @classmethod
     def exact(cls, values: np.ndarray) -> "LogPartition":
         """Values that are known."""
-        return cls(values, values, values, np.zeros(len(values)), 1.0, "exact")
+        return cls(
+            values, values, values, np.zeros(len(values)), 1.0, "exact", _nothing_drawn(values)
+        )
+
+
+def _nothing_drawn(values: np.ndarray) -> np.ndarray:
+    return np.full(len(values), "none", dtype="<U6")
 
 
 def log_partition(
@@ -122,14 +135,17 @@ def log_partition(
         that is possible, else annealed.
     eps, delta : float, default=0.1 and 0.25
         The annealed estimate is right up to a factor :math:`1 \pm \epsilon` with probability
-        :math:`1 - \delta`, as far as chains mix.
+        :math:`1 - \delta`, as far as chains mix; with ``draws="exact"`` that is a theorem [1]_: the
+        probability that it answers and is wrong is at most :math:`\delta`.
     return_interval : bool, default=False
         Whether to return a :class:`LogPartition`, with intervals, instead of an array.
     rng : int or Generator, default=None
     **options
         Of :func:`~skstruct.sampling.annealed_estimates.annealed_estimate`: ``n_draws`` for an
         estimate of so many chains with a standard error in place of the promise, ``n_sweeps``,
-        ``proposals``, ``p``, ``n_jobs``, ``verbose``.
+        ``proposals``, ``p``, ``n_jobs``, ``verbose``; ``draws="exact"`` for draws by rejection or
+        coupling from the past at every level (an error says where these take more than
+        ``max_trials``), ``"auto"`` for such draws up to the level where they cost too much.
 
     Returns
     -------
@@ -139,7 +155,7 @@ def log_partition(
     ----------
     .. [1] S. Vembu, "Learning to predict combinatorial structures", PhD thesis, Bonn, 2010,
        sections 6.3 and 6.4, with the sharper constants of
-       :mod:`skstruct.sampling.annealed_estimates`.
+       :mod:`skstruct.sampling.annealed_estimates`; exact draws: Theorems 6.5 and 6.11 together.
 
     Examples
     --------
@@ -150,6 +166,11 @@ def log_partition(
     >>> sure = log_partition(space, [1.0, -1.0], method="annealed", return_interval=True, rng=0)
     >>> bool(sure.lower[0] < log_partition(space, [1.0, -1.0])[0] < sure.upper[0])
     True
+    >>> found = log_partition(
+    ...     space, [1.0, -1.0], method="annealed", draws="exact", return_interval=True, rng=0
+    ... )
+    >>> found.draws, found.confidence
+    (array(['exact'], dtype='<U6'), 0.75)
     """
     check_method(method)
     scores = check_scores(scores, space)
@@ -168,7 +189,7 @@ def log_partition(
         quick = {"cumulant": cumulant_estimate, "taylor": taylor_estimate}[method]
         values = quick(space, scores)
         nothing = np.full(len(values), np.nan)
-        found = LogPartition(values, nothing, nothing, nothing, 0.0, method)
+        found = LogPartition(values, nothing, nothing, nothing, 0.0, method, _nothing_drawn(values))
     return found if return_interval else found.values
 
 
@@ -180,7 +201,9 @@ def _annealed(
     rng: int | np.random.Generator | None,
     options: dict[str, Any],
 ) -> LogPartition:
-    values, errors = annealed_estimate(space, scores, eps=eps, delta=delta, rng=rng, **options)
+    values, errors, draws = annealed_estimate(
+        space, scores, eps=eps, delta=delta, rng=rng, **options
+    )
     promised = options.get("n_draws") is None
     if promised:  # |Zhat / Z - 1| <= eps
         lower = values - np.log1p(eps)
@@ -190,7 +213,7 @@ def _annealed(
 
         wide = t.isf(delta / 2, BATCHES - 1) * errors
         lower, upper = values - wide, values + wide
-    return LogPartition(values, lower, upper, errors, 1.0 - delta, "annealed")
+    return LogPartition(values, lower, upper, errors, 1.0 - delta, "annealed", draws)
 
 
 def marginals(
