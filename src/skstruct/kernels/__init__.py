@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     )
     from skstruct.kernels.outputs.matches import Dirac, HammingKernel
     from skstruct.kernels.outputs.paths import PathKernel
+    from skstruct.kernels.projections import KernelProjection, projection_dimension
+    from skstruct.kernels.spectrum import RepairedKernel, repair_kernel
     from skstruct.kernels.strings.kernels import (
         BlendedSpectrumKernel,
         SpectrumKernel,
@@ -50,14 +52,18 @@ __getattr__ = lazy_names(
         "EdgeKernel": "orders",
         "ExtensionKernel": "orders",
         "HammingKernel": "outputs.matches",
+        "KernelProjection": "projections",
         "OutputKernel": "outputs.base",
         "PathKernel": "outputs.paths",
         "PositionKernel": "orders",
         "ProductKernel": "outputs.base",
+        "RepairedKernel": "spectrum",
         "SignedEdgeKernel": "orders",
         "SpectrumKernel": "strings.kernels",
         "SumKernel": "outputs.base",
         "WeightedDegreeKernel": "strings.kernels",
+        "projection_dimension": "projections",
+        "repair_kernel": "spectrum",
         "resolve_output_kernel": "outputs.base",
     },
 )
@@ -74,6 +80,7 @@ __all__ = [
     "ExtensionKernel",
     "HammingKernel",
     "InputKernel",
+    "KernelProjection",
     "KernelSum",
     "Laplacian",
     "Linear",
@@ -83,12 +90,15 @@ __all__ = [
     "PositionKernel",
     "Precomputed",
     "ProductKernel",
+    "RepairedKernel",
     "Sigmoid",
     "SignedEdgeKernel",
     "SpectrumKernel",
     "SumKernel",
     "WeightedDegreeKernel",
     "label_kernel_matrix",
+    "projection_dimension",
+    "repair_kernel",
     "resolve_kernel",
     "resolve_output_kernel",
 ]
