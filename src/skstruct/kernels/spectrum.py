@@ -47,8 +47,8 @@ class RepairedKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
     ----------
     G. Wu, E. Chang, Z. Zhang, "An analysis of transformation on non-positive semidefinite
     similarity matrix for kernel machines", 2005; Y. Chen, E. Garcia, M. Gupta, A. Rahimi, L.
-    Cazzanti, "Similarity-based classification: concepts and algorithms", 2009. Appendix A of S. Vembu,
-    "Learning to predict combinatorial structures", 2010, asks for embeddings of such matrices.
+    Cazzanti, "Similarity-based classification: concepts and algorithms", 2009. Appendix A of S.
+    Vembu, "Learning to predict combinatorial structures", 2010, asks for embeddings of these.
 
     Examples
     --------

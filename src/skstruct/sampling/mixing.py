@@ -90,6 +90,7 @@ class MixingBounds:
             if math.isfinite(steps)
             else f"  by {name}: nothing ({value})"
             for name, (value, steps) in bounds.items()
+            if name != "path coupling" or not math.isnan(self.contraction)  # not asked for
         ]
         return "\n".join(lines)
 

@@ -250,6 +250,13 @@ def marginals(
         :math:`2 e^{-\epsilon^2 S / (2 R^2 \|z\|^2)}` at most, :math:`R = \max \|\psi\|`; draws of
         chains are that as far as they mix.
 
+    Notes
+    -----
+    The gradient of :math:`\ln Z` is this mean. To anneal it coordinate by coordinate, as ratios of
+    partition functions with the weights :math:`\psi_j(y)` (appendix C.2 of the thesis that
+    :func:`log_partition` cites), is not offered: weights of zero or of both signs leave no
+    distribution to draw from, and the common schedule printed there depends on y.
+
     Examples
     --------
     >>> from skstruct.spaces import LabelSets
