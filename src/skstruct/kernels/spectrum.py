@@ -99,13 +99,15 @@ class RepairedKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
                 f"Rows have the similarities with {self.n_features_in_} training rows; got an "
                 f"array of shape {K.shape}."
             )
-        return K.copy() if self.map_ is None else K @ self.map_
+        rows: np.ndarray = K.copy() if self.map_ is None else K @ self.map_
+        return rows
 
     def fit_transform(self, K: Any, y: Any = None) -> np.ndarray:
         """The matrix of training rows, positive semidefinite and symmetric."""
         repaired = self.fit(K).transform(K)
         repaired[np.diag_indices_from(repaired)] += self.shift_
-        return (repaired + repaired.T) / 2
+        symmetric: np.ndarray = (repaired + repaired.T) / 2
+        return symmetric
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
