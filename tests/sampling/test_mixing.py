@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 from distribution_cases import listed
 from skstruct.sampling import mixing_bounds
-from skstruct.sampling.mixing import (
+from skstruct.sampling.canonical_paths import (
     congestion,
     coupling_factor,
     moves_between,

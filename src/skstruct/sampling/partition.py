@@ -13,16 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skstruct._arrays.memory import row_blocks
-from skstruct.sampling.annealed_estimates import (
-    BATCHES,
-    MOST_CHAINS,
-    Population,
-    annealed_estimate,
-    check_accuracy,
-)
+from skstruct.sampling.annealed_estimates import MOST_CHAINS, annealed_estimate, check_accuracy
 from skstruct.sampling.chains import mean_of
 from skstruct.sampling.convergence import warn_if_moved
 from skstruct.sampling.metropolis import check_sizes
+from skstruct.sampling.populations import BATCHES, Population
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common.listing import check_scores
 from skstruct.spaces.contracts import Countable
