@@ -183,6 +183,7 @@ def test_the_uniform_cube_by_hand():
         assert_allclose(congestion(P, np.full(2**d, 2.0**-d), before), d * (d + 1) / 2)
 
 
+@pytest.mark.slow
 # ------------------------------------------------------------------ bounds
 @given(
     st.sampled_from([*SMALL, MOVING[1], MOVING[10]]),
@@ -216,6 +217,7 @@ def test_no_bound_is_below_the_mixing_time(space, seed, size, eps, proposals):
         assert found.mixing_time <= math.ceil(other.by_paths)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-2, 2), min_size=8, max_size=8).map(np.array))
 @settings(max_examples=20, deadline=None)
 def test_the_best_coupling_is_no_worse_than_the_same_label_and_bit(f):
