@@ -17,12 +17,14 @@ from skstruct.kernels import RBF, KernelProjection, Laplacian, projection_dimens
 from skstruct.spaces import LabelSets
 
 
-@pytest.mark.slow
 def distances(gram):
     """Squared distances of all pairs, from inner products."""
     squares = gram.diagonal()
     first, second = np.triu_indices(len(gram), 1)
     return squares[first] + squares[second] - 2 * gram[first, second]
+
+
+@pytest.mark.slow
 def test_projected_squares_have_a_chi_square_distribution():
     """n |G v|^2 / |v|^2 is chi-square of n degrees: 400 projections, Kolmogorov at level 1e-6."""
     X = np.random.default_rng(0).normal(size=(12, 2))

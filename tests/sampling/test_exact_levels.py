@@ -45,8 +45,6 @@ def test_where_outputs_have_an_order_many_trials_are_coupled():
 
 
 @pytest.mark.slow
-@pytest.mark.slow
-@pytest.mark.slow
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: type(space).__name__)
 def test_the_promise_holds_in_repeated_simulation(space):
     """Each of 40 estimates may miss with probability 1/4: 21 or more do so with probability 5e-5;
@@ -66,6 +64,9 @@ def test_the_promise_holds_in_repeated_simulation(space):
     assert missed.sum() <= 20
     assert_array_equal((truth < found.lower) | (truth > found.upper), missed)
     assert abs(ratio.mean() - 1) <= 5 * 0.2 / 8 / np.sqrt(40)
+
+
+@pytest.mark.slow
 def test_the_variance_is_that_of_the_proof():
     """Var(Zhat / Z) <= eps^2 / 64. Of 200 estimates the sample variance is above 1.5 times that
     with probability 1e-5 even if it were attained by a normal distribution.
@@ -78,6 +79,9 @@ def test_the_variance_is_that_of_the_proof():
     assert ratio.var(ddof=1) <= 1.5 * 0.5**2 / 64
     # The errors by the spread of batches are those of the estimates: within a factor of 1.3.
     assert 1 / 1.3 <= np.sqrt(np.mean(errors**2)) / np.log(ratio).std(ddof=1) <= 1.3
+
+
+@pytest.mark.slow
 def test_a_smaller_delta_is_the_median_of_repeats():
     """Of 20 estimates with delta = 0.01 two or more miss with probability 0.017 at most; with the
     true variance, which is far smaller, never in practice.

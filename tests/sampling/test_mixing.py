@@ -183,8 +183,8 @@ def test_the_uniform_cube_by_hand():
         assert_allclose(congestion(P, np.full(2**d, 2.0**-d), before), d * (d + 1) / 2)
 
 
-@pytest.mark.slow
 # ------------------------------------------------------------------ bounds
+@pytest.mark.slow
 @given(
     st.sampled_from([*SMALL, MOVING[1], MOVING[10]]),
     st.integers(0, 10**6),

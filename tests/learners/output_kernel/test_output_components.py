@@ -153,8 +153,8 @@ def test_marginals_are_those_of_the_projected_answers():
     assert np.abs(model.predict_marginals(NEW) - plain.predict_marginals(NEW)).max() > 0.01
 
 
-@pytest.mark.slow
 # ------------------------------------------------------------------ how many
+@pytest.mark.slow
 def test_how_many_by_held_out_rows():
     """The same folds by hand: models fitted to the rest of the rows, one for each number."""
     rng = np.random.default_rng(0)
