@@ -220,7 +220,8 @@ def _promised(
     if draws != "chains":
         exact = ExactLevels(space, scores, max_trials, shared["rng"])
     for _ in range(schedule.n_repeats):
-        levels, start = [], None
+        levels: list[np.ndarray] = []
+        start = None
         if exact is not None:
             levels, start = _exact_levels(exact, schedule)
             if exact.refused and draws == "exact":

@@ -27,7 +27,7 @@ def metropolis_matrix(q: np.ndarray, f: np.ndarray) -> np.ndarray:
     array([[0.5       , 0.5       ],
            [0.16666667, 0.83333333]])
     """
-    P = q * np.exp(np.minimum(f[None] - f[:, None], 0.0))
+    P: np.ndarray = q * np.exp(np.minimum(f[None] - f[:, None], 0.0))
     np.fill_diagonal(P, 0.0)
     np.fill_diagonal(P, 1.0 - P.sum(axis=1))
     return P
@@ -88,7 +88,8 @@ def mixing_time(P: np.ndarray, p: np.ndarray, eps: float) -> int:
         powers.append(_normalised(powers[-1] @ powers[-1]))
     if len(powers) == 1:
         return 1
-    t, reached = 2 ** (len(powers) - 2), powers[-2]  # the last one known to be too early
+    t: int = 2 ** (len(powers) - 2)  # the last power known to be too early
+    reached = powers[-2]
     for k in range(len(powers) - 3, -1, -1):
         farther = _normalised(reached @ powers[k])
         if distance(farther, p) > eps:

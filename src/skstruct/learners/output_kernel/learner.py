@@ -341,14 +341,14 @@ class OutputKernelRegressor(BlockPredictor):
         gram, number = self.problem_.output_gram()
         components = OutputComponents(gram, number, sample_weight)
         self.output_variances_ = components.variances
-        n = self.n_components
+        n: Any = self.n_components
         if isinstance(n, str) and len(number) < 2:
             n = 1  # of one row nothing can be held out
         if isinstance(n, str):
             n, self.component_search_ = choose_components(
-                lambda: self._ridge(*tried, smoother.alpha, self.solver_ or "auto"),
+                lambda: self._ridge(tried[0], tried[1], smoother.alpha, self.solver_ or "auto"),
                 self.problem_, X, twins(X, self.outputs_) if groups is None else groups,
-                sample_weight, cv=self.cv if isinstance(self.cv, (int, np.integer)) else 5,
+                sample_weight, cv=int(self.cv) if isinstance(self.cv, (int, np.integer)) else 5,
                 memory=self.memory, random_state=self.random_state,
             )  # fmt: skip
         components = components.first(int(n))
