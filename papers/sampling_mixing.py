@@ -21,81 +21,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import logsumexp
+
+from skstruct.sampling.small_chains import (
+    cube_contraction,
+    cube_matrix,
+    meta_matrix,
+    mixing_time,
+    probabilities,
+    second_eigenvalue,
+)
 
 EPS = 0.01
-
-
-# ------------------------------------------------------------------ chains as matrices
-def meta_chain(f):
-    """Transitions of META between outputs of scores f; shape (|Y|, |Y|)."""
-    P = np.exp(np.minimum(f[None] - f[:, None], 0.0)) / len(f)
-    return with_loops(P)
-
-
-def cube_chain(f):
-    """Transitions of MC_cube; f[k] is the score of the set of the bits of k."""
-    size = len(f)
-    d = size.bit_length() - 1
-    P, here = np.zeros((size, size)), np.arange(size)
-    for i in range(d):
-        there = here ^ (1 << i)
-        P[here, there] = np.exp(np.minimum(f[there] - f, 0.0)) / (2 * d)
-    return with_loops(P)
-
-
-def with_loops(P):
-    np.fill_diagonal(P, 0.0)
-    np.fill_diagonal(P, 1.0 - P.sum(axis=1))
-    return P
-
-
-def probabilities(f):
-    return np.exp(f - logsumexp(f))
-
-
-def second_eigenvalue(P, f):
-    """The largest size of an eigenvalue but the first, by the symmetric form of the chain."""
-    # p(u) P(u, v) = p(v) P(v, u): sqrt(P * P') is similar to P, and has no large numbers.
-    values = np.linalg.eigvalsh(np.sqrt(P * P.T))
-    return max(abs(values[0]), values[-2])
-
-
-def distance(P, f):
-    return 0.5 * np.abs(P - probabilities(f)).sum(axis=1).max()
-
-
-def mixing_time(P, f, eps=EPS):
-    """The first t at which P^t is within eps of the distribution, wherever the chain began."""
-    powers = [P]  # P^(2^k)
-    while distance(powers[-1], f) > eps:
-        powers.append(normalised(powers[-1] @ powers[-1]))
-    if len(powers) == 1:
-        return 1
-    t, reached = 2 ** (len(powers) - 2), powers[-2]  # the last one known to be too early
-    for k in range(len(powers) - 3, -1, -1):
-        farther = normalised(reached @ powers[k])
-        if distance(farther, f) > eps:
-            t, reached = t + 2**k, farther
-    return t + 1
-
-
-def normalised(P):
-    """Rounding errors would add up over millions of steps."""
-    return P / P.sum(axis=1, keepdims=True)
-
-
-def contraction(f):
-    """The factor of path coupling on the cube; below one where distances shrink on average."""
-    size = len(f)
-    d, here = size.bit_length() - 1, np.arange(size)
-    accept = np.array([np.exp(np.minimum(f[here ^ (1 << i)] - f, 0.0)) for i in range(d)])
-    worst = -math.inf
-    for j in range(d):
-        other = accept[:, here ^ (1 << j)]
-        apart = np.abs(accept - other).sum(axis=0) - np.abs(accept[j] - other[j])
-        worst = max(worst, (1 - (accept[j] + other[j] - apart) / (2 * d)).max())
-    return worst
 
 
 # ------------------------------------------------------------------ tables
@@ -109,12 +45,12 @@ def meta_table(cases):
     print(f"   {'space':22s} {'scale':>5s}  {'2nd eigenvalue':>14s} {'formula':>8s}"
           f" {'steps':>7s} {'by formula':>10s} {'theorem':>9s}")  # fmt: skip
     for case in cases:
-        P = meta_chain(case.f)
+        P, p = meta_matrix(case.f), probabilities(case.f)
         share = 1 / case.expected_trials
         by_eigenvalue = math.ceil(math.log(EPS) / math.log1p(-share))
         theorem = math.log(1 / EPS) / -math.log1p(-math.exp(-2 * case.BR))
-        print(f"   {case.name:22s} {case.scale:5.2g}  {second_eigenvalue(P, case.f):14.6f}"
-              f" {1 - share:8.6f} {mixing_time(P, case.f):7,d} {by_eigenvalue:10,d}"
+        print(f"   {case.name:22s} {case.scale:5.2g}  {second_eigenvalue(P):14.6f}"
+              f" {1 - share:8.6f} {mixing_time(P, p, EPS):7,d} {by_eigenvalue:10,d}"
               f" {theorem:9.3g}", flush=True)  # fmt: skip
 
 
@@ -139,9 +75,9 @@ def cube_table(largest):
           f" {'corrected':>9s} {'path coupling':>14s}")  # fmt: skip
     for d in sorted({3, 5, largest}):
         for name, f, corrected in cube_distributions(d):
-            P, factor = cube_chain(f), contraction(f)
-            relaxation = 1 / (1 - second_eigenvalue(P, f))
-            steps, theorem = mixing_time(P, f), d * math.log(d / EPS)
+            P, factor = cube_matrix(f), cube_contraction(f)
+            relaxation = 1 / (1 - second_eigenvalue(P))
+            steps, theorem = mixing_time(P, probabilities(f), EPS), d * math.log(d / EPS)
             coupled = math.log(d / EPS) / (1 - factor) if factor < 1 - 1e-12 else math.inf
             print(f"   {d:2d} {name:26s} {relaxation:11,.1f} {steps:11,d}"
                   f"{'*' if steps > theorem else ' '}{theorem:8.1f}"

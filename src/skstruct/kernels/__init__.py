@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from skstruct.kernels.outputs.moments import MomentErrors
     from skstruct.kernels.outputs.paths import PathKernel
     from skstruct.kernels.outputs.space import KernelSpace
+    from skstruct.kernels.projections import KernelProjection, projection_dimension
+    from skstruct.kernels.spectrum import RepairedKernel, repair_kernel
     from skstruct.kernels.strings.kernels import (
         BlendedSpectrumKernel,
         SpectrumKernel,
@@ -54,14 +56,18 @@ __getattr__ = lazy_names(
         "HammingKernel": "outputs.matches",
         "KernelSpace": "outputs.space",
         "MomentErrors": "outputs.moments",
+        "KernelProjection": "projections",
         "OutputKernel": "outputs.base",
         "PathKernel": "outputs.paths",
         "PositionKernel": "orders",
         "ProductKernel": "outputs.base",
+        "RepairedKernel": "spectrum",
         "SignedEdgeKernel": "orders",
         "SpectrumKernel": "strings.kernels",
         "SumKernel": "outputs.base",
         "WeightedDegreeKernel": "strings.kernels",
+        "projection_dimension": "projections",
+        "repair_kernel": "spectrum",
         "resolve_output_kernel": "outputs.base",
     },
 )
@@ -78,6 +84,7 @@ __all__ = [
     "ExtensionKernel",
     "HammingKernel",
     "InputKernel",
+    "KernelProjection",
     "KernelSpace",
     "KernelSum",
     "Laplacian",
@@ -89,12 +96,15 @@ __all__ = [
     "PositionKernel",
     "Precomputed",
     "ProductKernel",
+    "RepairedKernel",
     "Sigmoid",
     "SignedEdgeKernel",
     "SpectrumKernel",
     "SumKernel",
     "WeightedDegreeKernel",
     "label_kernel_matrix",
+    "projection_dimension",
+    "repair_kernel",
     "resolve_kernel",
     "resolve_output_kernel",
 ]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from skstruct.learners.max_margin.perceptron import StructuredPerceptron
     from skstruct.learners.max_margin.structured_svm import StructuredSVM
     from skstruct.learners.max_margin.tree import MaxMarginTree
+    from skstruct.learners.output_kernel.components import PrincipalComponents
     from skstruct.learners.output_kernel.learner import OutputKernelRegressor
 
 __getattr__ = lazy_names(
@@ -56,6 +57,7 @@ __getattr__ = lazy_names(
         "PairwiseComparison": "label_ranking.classification",
         "PersistentChains": "exponential_family.chains",
         "Perturbations": "exponential_family.perturbations",
+        "PrincipalComponents": "output_kernel.components",
         "Reduction": "label_ranking.reductions",
         "StochasticGradient": "counting_ridge.online",
         "StructuredPerceptron": "max_margin.perceptron",
@@ -86,6 +88,7 @@ __all__ = [
     "PairwiseComparison",
     "PersistentChains",
     "Perturbations",
+    "PrincipalComponents",
     "Reduction",
     "StochasticGradient",
     "StructuredPerceptron",

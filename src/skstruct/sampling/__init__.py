@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from skstruct.sampling.convergence import Diagnostics, diagnostics, to_arviz_dict
     from skstruct.sampling.coupling import Coalescence, coupling_from_the_past
     from skstruct.sampling.metropolis import Draws, Metropolis
+    from skstruct.sampling.mixing import MixingBounds, mixing_bounds
     from skstruct.sampling.partition import LogPartition, log_partition, marginals
     from skstruct.sampling.rejection import rejection_sample
     from skstruct.sampling.simulated_annealing import SimulatedAnnealing
@@ -25,6 +26,7 @@ __getattr__ = lazy_names(
         "Distribution": "solvers.distributions",
         "LogPartition": "sampling.partition",
         "Metropolis": "sampling.metropolis",
+        "MixingBounds": "sampling.mixing",
         "Proposals": "solvers.proposals",
         "ParallelTempering": "sampling.tempering",
         "SimulatedAnnealing": "sampling.simulated_annealing",
@@ -32,6 +34,7 @@ __getattr__ = lazy_names(
         "diagnostics": "sampling.convergence",
         "log_partition": "sampling.partition",
         "marginals": "sampling.partition",
+        "mixing_bounds": "sampling.mixing",
         "rejection_sample": "sampling.rejection",
         "to_arviz_dict": "sampling.convergence",
     },
@@ -44,6 +47,7 @@ __all__ = [
     "Draws",
     "LogPartition",
     "Metropolis",
+    "MixingBounds",
     "ParallelTempering",
     "Proposals",
     "SimulatedAnnealing",
@@ -51,6 +55,7 @@ __all__ = [
     "diagnostics",
     "log_partition",
     "marginals",
+    "mixing_bounds",
     "rejection_sample",
     "to_arviz_dict",
 ]

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""Annealed estimates of ln Z by chains that are annealed together (sequential Monte Carlo), with
-the number of draws that a guarantee takes.
+r"""Annealed estimates of ln Z, with the number of draws that a guarantee takes.
 
-Chains begin at the uniform distribution. From level to level, each is weighed by :math:`g =
-\exp((\beta'
-- \beta) f)` and drawn anew by its weight, then walks on at the new :math:`\beta'`. At given
-levels, the product of the mean weights is an unbiased estimate of :math:`Z / |\mathcal Y|`
-however badly chains mix [1]_. Here levels follow the chains: each is as far from the last as
-half of them allow. Chains are drawn anew within batches, so that the spread of the batches
-tells how far off the estimate is.
+Between the uniform distribution and p lie the distributions :math:`\pi_\beta \propto \exp \beta
+f`. Ratios of neighbouring partition functions are means of :math:`\exp((\beta_j - \beta_{j-1})
+f)` under :math:`\pi_{\beta_{j-1}}`, and
 
-References ---------- .. [1] P. Del Moral, A. Doucet, A. Jasra, "Sequential Monte Carlo
-samplers", Journal of the Royal Statistical Society B 68, 2006.
+.. math:: Z = |\mathcal Y| \prod_{j=1}^l \mathbf E_{\beta_{j-1}} e^{(\beta_j - \beta_{j-1}) f}.
+
+f is centred so that :math:`|f| \le h`, half its range by the bounds of the decoder. With
+:math:`\beta_j = j / l`, :math:`l = \lceil p h \rceil` levels and
+:math:`S = \lceil 65\, l \sinh^2(1/p) / \epsilon^2 \rceil` independent draws at each,
+:math:`\Pr[|\hat Z / Z - 1| \le \epsilon] \ge 3/4`; the median of k estimates makes the
+probability :math:`1 - \delta`. This takes of the order of :math:`h^2 / \epsilon^2` draws. Where
+nothing is promised, chains are annealed together (:mod:`~.populations`).
 """
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
@@ -25,137 +26,16 @@ from scipy.stats import binom
 from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.progress import track
 from skstruct.exceptions import SamplingError
-from skstruct.sampling.chains import Chains, check_samplable, mean_of, uniform_draws, value_range
+from skstruct.sampling.chains import (
+    check_samplable,
+    mean_of,
+    uniform_draws,
+    value_range,
+    values_of,
+)
+from skstruct.sampling.exact_levels import MOST_TRIALS, ExactLevels
+from skstruct.sampling.populations import BATCHES, Population, draws_of_a_batch
 from skstruct.solvers.proposals import Proposals
-from skstruct.tolerances import SMALLEST_COOLING
-
-BATCHES = 10
-HALVINGS = 30  # of the interval in which a level is searched
-
-
-class Population:
-    """Chains of several rows of scores on their way from the uniform distribution to theirs.
-
-    Parameters
-    ----------
-    space : fitted space, samplable
-    scores : array (R, d)
-    n : int
-        Chains of every row; rounded up to two for every batch at least.
-    moves, rng, n_jobs : see :class:`~.chains.Chains`
-
-    Attributes
-    ----------
-    log_ratio : array (R,), estimates of ln(Z / |Y|)
-    errors : array (R,), their standard errors
-    """
-
-    def __init__(
-        self,
-        space: Any,
-        scores: np.ndarray,
-        n: int,
-        *,
-        proposals: str | Proposals = "auto",
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.rng = np.random.default_rng(rng)
-        self.each = max(2, -(-n // BATCHES))  # chains of a batch
-        self.shape = len(scores), BATCHES, self.each
-        row = np.repeat(np.arange(len(scores)), BATCHES * self.each)
-        self.chains = Chains(
-            space, scores, row, beta=0.0, proposals=proposals, rng=self.rng, n_jobs=n_jobs
-        )
-        self.levels: list[np.ndarray] = []  # ln of the mean weights of batches (R, B)
-
-    def anneal(self, n_sweeps: int) -> None:
-        """Bring all rows to their distributions, with so many sweeps at each level."""
-        beta = np.zeros(self.shape[0])
-        while (beta < 1).any():
-            f = self.chains.values().reshape(len(beta), -1)
-            step = _steps(f, 1.0 - beta)
-            beta = np.where(step >= 1.0 - beta, 1.0, beta + step)
-            self._weigh((step[:, None] * f).reshape(self.shape))
-            self.chains.beta[:] = np.repeat(beta, BATCHES * self.each)
-            self.chains.advance(n_sweeps)
-
-    def anneal_evenly(self, n_levels: int, n_sweeps: int) -> None:
-        """The same by levels that are given, without the walk at the last one."""
-        for level in range(n_levels):
-            if level:
-                self.chains.beta[:] = level / n_levels
-                self.chains.advance(n_sweeps)
-            self._weigh((self.chains.values() / n_levels).reshape(self.shape))
-
-    def _weigh(self, log_weights: np.ndarray) -> None:
-        """Keep the mean weights of batches, and draw chains anew by their weights."""
-        top = log_weights.max(axis=2, keepdims=True)
-        weights = np.exp(log_weights - top)
-        total = weights.sum(axis=2)
-        self.levels.append(top[..., 0] + np.log(total / self.each))
-        # Evenly spaced levels among the running sums, from a random one on; group by group.
-        upto = (np.cumsum(weights, axis=2) / total[..., None]).reshape(-1, self.each)
-        first = self.rng.random((len(upto), 1))
-        group = np.arange(len(upto))[:, None]
-        levels = (first + np.arange(self.each)) / self.each + 2.0 * group
-        upto[:, -1] = 1.0
-        found = np.searchsorted((upto + 2.0 * group).ravel(), levels, "right")
-        last = (group + 1) * self.each - 1
-        self.chains.states = np.ascontiguousarray(
-            self.chains.states[np.minimum(found, last).ravel()]
-        )
-
-    @property
-    def log_ratio(self) -> np.ndarray:
-        """The mean over batches of the products over levels, ln; shape (R,)."""
-        ratios: np.ndarray = logsumexp(np.sum(self.levels, axis=0), axis=1) - np.log(BATCHES)
-        return ratios
-
-    @property
-    def log_product(self) -> np.ndarray:
-        """The product over levels of the means over all chains, ln; shape (R,)."""
-        products: np.ndarray = (logsumexp(self.levels, axis=2) - np.log(BATCHES)).sum(axis=0)
-        return products
-
-    @property
-    def errors(self) -> np.ndarray:
-        errors: np.ndarray = np.sum(self.levels, axis=0).std(axis=1, ddof=1) / np.sqrt(BATCHES)
-        return errors
-
-
-def _steps(f: np.ndarray, most: np.ndarray) -> np.ndarray:
-    """The largest steps of beta after which half of the chains still count; shape (R,)."""
-
-    def counts(step: np.ndarray) -> Any:
-        g = np.exp(step[:, None] * (f - f.max(axis=1, keepdims=True)))
-        return g.sum(axis=1) ** 2 / np.einsum("rn,rn->r", g, g)
-
-    enough = f.shape[1] / 2
-    low, high = np.zeros_like(most), most.copy()
-    done = counts(most) >= enough
-    for _ in range(HALVINGS):
-        half = (low + high) / 2
-        good = counts(half) >= enough
-        low, high = np.where(good, half, low), np.where(good, high, half)
-    return np.where(done, most, np.maximum(low, SMALLEST_COOLING * most))
-
-
-# Annealed estimates of ln Z, with the number of draws that a guarantee takes.
-#
-# Between the uniform distribution and p lie the distributions :math:`\pi_\beta \propto \exp \beta
-# f`. Ratios of neighbouring partition functions are means of :math:`\exp((\beta_j - \beta_{j-1})
-# f)` under :math:`\pi_{\beta_{j-1}}`, and
-#
-# .. math:: Z = |\mathcal Y| \prod_{j=1}^l \mathbf E_{\beta_{j-1}} e^{(\beta_j - \beta_{j-1}) f}.
-#
-# f is centred so that :math:`|f| \le h`, half its range by the bounds of the decoder. With
-# :math:`\beta_j = j / l`, :math:`l = \lceil p h \rceil` levels and
-# :math:`S = \lceil 65\, l \sinh^2(1/p) / \epsilon^2 \rceil` independent draws at each,
-# :math:`\Pr[|\hat Z / Z - 1| \le \epsilon] \ge 3/4`; the median of k estimates makes the
-# probability :math:`1 - \delta`. This takes of the order of :math:`h^2 / \epsilon^2` draws. Where
-# nothing is promised, chains are annealed together (:mod:`~.populations`).
-
 
 MOST_CHAINS = 200_000  # chains that run at a time
 MOST_DRAWS = 10**9  # that a promise may take
@@ -210,6 +90,17 @@ def check_accuracy(eps: float, delta: float) -> None:
         raise ValueError(f"delta is above 0 and below 1; got {delta!r}.")
 
 
+DRAWS = ("chains", "exact", "auto")
+
+
+class Annealed(NamedTuple):
+    """Estimates of ln Z, their standard errors, and what was drawn, row by row."""
+
+    values: np.ndarray
+    errors: np.ndarray
+    draws: np.ndarray  # "chains", "exact", "mixed", or "none" where nothing was drawn
+
+
 def annealed_estimate(
     space: Any,
     scores: np.ndarray,
@@ -220,11 +111,13 @@ def annealed_estimate(
     n_draws: int | None = None,
     n_sweeps: int = 10,
     proposals: str | Proposals = "auto",
+    draws: str = "chains",
+    max_trials: int = MOST_TRIALS,
     rng: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
-) -> tuple[np.ndarray, np.ndarray]:
-    """ln Z of every row, and the standard error of each by the spread of the chains.
+) -> Annealed:
+    """ln Z of every row, and the standard error of each by the spread of the draws.
 
     Parameters
     ----------
@@ -232,19 +125,27 @@ def annealed_estimate(
     scores : array (n, d)
     eps, delta : float
         The promise, which holds for independent draws: chains give these as far as they mix
-        within ``n_sweeps`` sweeps of each level.
+        within ``n_sweeps`` sweeps of each level, ``draws="exact"`` without any such proviso.
     p : float
         Levels per unit of half the range of f.
     n_draws : int, default=None
         Chains that are annealed together, with no promise; None for the promise.
     n_sweeps : int
     proposals : see :class:`~.metropolis.Metropolis`
+    draws : "chains", "exact" or "auto", default="chains"
+        Draws of a level by chains; by rejection or coupling from the past, or a
+        :class:`~skstruct.exceptions.SamplingError` where that takes too many trials; or exact
+        ones up to that level and chains from there on. Only for the promise.
+    max_trials : int
+        Uniform draws of a row, for all levels together, that exact draws may take.
     """
     _check_options(eps, delta, p, n_draws, n_sweeps)
+    _check_draws(draws, max_trials, n_draws)
     check_samplable(space)
     if not hasattr(space, "log_size"):
         raise ValueError(f"{type(space).__name__} is not Countable: it has no log_size().")
     values, errors = np.empty(len(scores)), np.zeros(len(scores))
+    drawn = np.full(len(scores), "chains", dtype="<U6")
     shared: dict[str, Any] = {
         "proposals": proposals,
         "rng": np.random.default_rng(rng),
@@ -257,12 +158,14 @@ def annealed_estimate(
             population = Population(space, scores[rows], int(n_draws), **shared)
             population.anneal(n_sweeps)
             values[rows], errors[rows] = population.log_ratio, population.errors
-        return values + space.log_size(), _known(errors, space, scores)
+        return Annealed(values + space.log_size(), _known(errors, space, scores), drawn)
     low, high = value_range(space, scores)
     for i in track(range(len(scores)), "annealing", verbose):
         schedule = Schedule.of((high[i] - low[i]) / 2, eps, delta, p)
-        values[i], errors[i] = _promised(space, scores[i : i + 1], schedule, n_sweeps, **shared)
-    return values + space.log_size(), errors
+        values[i], errors[i], drawn[i] = _promised(
+            space, scores[i : i + 1], schedule, n_sweeps, draws, max_trials, **shared
+        )
+    return Annealed(values + space.log_size(), errors, drawn)
 
 
 def _known(errors: np.ndarray, space: Any, scores: np.ndarray) -> np.ndarray:
@@ -284,26 +187,86 @@ def _check_options(eps: float, delta: float, p: float, n_draws: int | None, n_sw
         raise ValueError(f"n_draws is a whole number from 1, or None; got {n_draws!r}.")
 
 
+def _check_draws(draws: str, max_trials: int, n_draws: int | None) -> None:
+    if draws not in DRAWS:
+        raise ValueError(f"draws is one of {', '.join(DRAWS)}; got {draws!r}.")
+    if draws != "chains" and n_draws is not None:
+        raise ValueError(
+            f"draws={draws!r} is for the promise of eps and delta; n_draws = {n_draws} chains that "
+            "are annealed together promise nothing: leave one of the two out."
+        )
+    if not is_count(max_trials):
+        raise ValueError(f"max_trials is a whole number from 1; got {max_trials!r}.")
+
+
 def _promised(
-    space: Any, scores: np.ndarray, schedule: Schedule, n_sweeps: int, **shared: Any
-) -> tuple[float, float]:
-    """ln of mean exp f over all outputs, by the median of repeats; standard error.
+    space: Any,
+    scores: np.ndarray,
+    schedule: Schedule,
+    n_sweeps: int,
+    draws: str,
+    max_trials: int,
+    **shared: Any,
+) -> tuple[float, float, str]:
+    """ln of mean exp f over all outputs, by the median of repeats; standard error; what was drawn.
 
     Chains that mix at every level are independent draws there, whether they were drawn anew by
     their weights or not; those that do not are so kept from lagging behind.
     """
     if schedule.n_levels == 0:  # all outputs have the same score
-        return float(scores[0] @ _some_psi(space)), 0.0
-    estimates, errors = [], []
+        return float(scores[0] @ _some_psi(space)), 0.0, "none"
+    estimates, errors, kinds = [], [], set()
+    exact = None
+    if draws != "chains":
+        exact = ExactLevels(space, scores, max_trials, shared["rng"])
     for _ in range(schedule.n_repeats):
-        population = Population(space, scores, schedule.n_draws, **shared)
-        population.anneal_evenly(schedule.n_levels, n_sweeps)
-        estimates.append(population.log_product[0])
-        errors.append(population.errors[0])
+        levels: list[np.ndarray] = []
+        start = None
+        if exact is not None:
+            levels, start = _exact_levels(exact, schedule)
+            if exact.refused and draws == "exact":
+                raise SamplingError(
+                    f"{type(space).__name__}: {exact.refused} Use draws='auto', where chains take "
+                    "the levels from there on, a larger eps, or raise max_trials."
+                )
+        if len(levels) < schedule.n_levels:
+            population = Population(space, scores, schedule.n_draws, start=start, **shared)
+            population.anneal_evenly(schedule.n_levels, n_sweeps, len(levels))
+            kinds.update(["exact", "chains"] if levels else ["chains"])
+            levels += [level[0] for level in population.levels]
+        else:
+            kinds.add("exact")
+        log_means = np.array(levels)  # (levels, batches)
+        estimates.append((logsumexp(log_means, axis=1) - np.log(BATCHES)).sum())
+        errors.append(log_means.sum(axis=0).std(ddof=1) / math.sqrt(BATCHES))
     # Of one estimate; the median of k is closer by about sqrt(pi / (2 k)).
     k = schedule.n_repeats
     closer = 1.0 if k == 1 else math.sqrt(math.pi / (2 * k))
-    return float(np.median(estimates)), closer * math.sqrt(np.mean(np.square(errors)))
+    error = closer * math.sqrt(np.mean(np.square(errors)))
+    return float(np.median(estimates)), error, kinds.pop() if len(kinds) == 1 else "mixed"
+
+
+def _exact_levels(
+    exact: ExactLevels, schedule: Schedule
+) -> tuple[list[np.ndarray], np.ndarray | None]:
+    """ln of the mean weights of batches, level by level, and the draws of the last of them.
+
+    Fewer than all levels where exact draws are refused from one on; no level takes a draw of
+    another, so that their means are independent.
+    """
+    each = draws_of_a_batch(schedule.n_draws)
+    levels: list[np.ndarray] = []
+    outputs, log_ratio = None, 0.0
+    for level in range(schedule.n_levels):
+        drawn = exact.draw(level / schedule.n_levels, BATCHES * each, log_ratio)
+        if drawn is None:
+            break
+        outputs = drawn
+        row = np.zeros(len(outputs), np.int64)
+        f = values_of(exact.space, outputs, exact.scores, row) / schedule.n_levels
+        levels.append(logsumexp(f.reshape(BATCHES, each), axis=1) - np.log(each))
+        log_ratio += float(logsumexp(levels[-1]) - np.log(BATCHES))
+    return levels, outputs
 
 
 def _some_psi(space: Any) -> np.ndarray:

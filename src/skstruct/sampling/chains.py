@@ -93,6 +93,9 @@ class MetaProposals(Proposals):
         streams[...] = rng.integers(1, 2**64, size=streams.shape, dtype=np.uint64)
         return accepted
 
+    def chances(self, outputs: np.ndarray) -> np.ndarray:
+        return np.full((len(outputs), len(outputs)), 1.0 / len(outputs))
+
 
 # Many Markov chains on one space, each after a row of scores and at a temperature of its own.
 

@@ -13,16 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skstruct._arrays.memory import row_blocks
-from skstruct.sampling.annealed_estimates import (
-    BATCHES,
-    MOST_CHAINS,
-    Population,
-    annealed_estimate,
-    check_accuracy,
-)
+from skstruct.sampling.annealed_estimates import MOST_CHAINS, annealed_estimate, check_accuracy
 from skstruct.sampling.chains import mean_of
 from skstruct.sampling.convergence import warn_if_moved
 from skstruct.sampling.metropolis import check_sizes
+from skstruct.sampling.populations import BATCHES, Population
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common.listing import check_scores
 from skstruct.spaces.contracts import Countable
@@ -57,7 +52,9 @@ def taylor_estimate(space: Any, scores: np.ndarray) -> np.ndarray:
 
 
 SWEEPS = 5  # at each level of annealing
-OPTIONS = ("n_draws", "n_sweeps", "proposals", "p", "n_jobs", "verbose")
+OPTIONS = (
+    "n_draws", "n_sweeps", "proposals", "p", "draws", "max_trials", "n_jobs", "verbose"
+)  # fmt: skip
 METHODS = ("auto", "exact", "annealed", "cumulant", "taylor")
 
 
@@ -74,7 +71,11 @@ class LogPartition:
         Standard errors by the spread of the draws; 0 where values are exact, NaN where too few
         draws saw too little to tell.
     confidence : float
+        Of draws by chains, as far as these mix; of exact ones without a proviso.
     method : str
+    draws : array (n,) of str
+        ``"none"`` where nothing was drawn, ``"exact"``, ``"chains"``, or ``"mixed"``: exact up to
+        some level of annealing, and chains from there on.
     """
 
     values: np.ndarray
@@ -83,11 +84,12 @@ class LogPartition:
     errors: np.ndarray
     confidence: float
     method: str
+    draws: np.ndarray
 
     @classmethod
     def joined(cls, parts: "list[LogPartition]") -> "LogPartition":
         """Those of several blocks of rows, one after the other."""
-        names = ("values", "lower", "upper", "errors")
+        names = ("values", "lower", "upper", "errors", "draws")
         arrays: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in parts]) for name in names
         }
@@ -96,7 +98,13 @@ class LogPartition:
     @classmethod
     def exact(cls, values: np.ndarray) -> "LogPartition":
         """Values that are known."""
-        return cls(values, values, values, np.zeros(len(values)), 1.0, "exact")
+        return cls(
+            values, values, values, np.zeros(len(values)), 1.0, "exact", _nothing_drawn(values)
+        )
+
+
+def _nothing_drawn(values: np.ndarray) -> np.ndarray:
+    return np.full(len(values), "none", dtype="<U6")
 
 
 def log_partition(
@@ -122,14 +130,17 @@ def log_partition(
         that is possible, else annealed.
     eps, delta : float, default=0.1 and 0.25
         The annealed estimate is right up to a factor :math:`1 \pm \epsilon` with probability
-        :math:`1 - \delta`, as far as chains mix.
+        :math:`1 - \delta`, as far as chains mix; with ``draws="exact"`` that is a theorem [1]_: the
+        probability that it answers and is wrong is at most :math:`\delta`.
     return_interval : bool, default=False
         Whether to return a :class:`LogPartition`, with intervals, instead of an array.
     rng : int or Generator, default=None
     **options
         Of :func:`~skstruct.sampling.annealed_estimates.annealed_estimate`: ``n_draws`` for an
         estimate of so many chains with a standard error in place of the promise, ``n_sweeps``,
-        ``proposals``, ``p``, ``n_jobs``, ``verbose``.
+        ``proposals``, ``p``, ``n_jobs``, ``verbose``; ``draws="exact"`` for draws by rejection or
+        coupling from the past at every level (an error says where these take more than
+        ``max_trials``), ``"auto"`` for such draws up to the level where they cost too much.
 
     Returns
     -------
@@ -139,7 +150,7 @@ def log_partition(
     ----------
     .. [1] S. Vembu, "Learning to predict combinatorial structures", PhD thesis, Bonn, 2010,
        sections 6.3 and 6.4, with the sharper constants of
-       :mod:`skstruct.sampling.annealed_estimates`.
+       :mod:`skstruct.sampling.annealed_estimates`; exact draws: Theorems 6.5 and 6.11 together.
 
     Examples
     --------
@@ -150,6 +161,11 @@ def log_partition(
     >>> sure = log_partition(space, [1.0, -1.0], method="annealed", return_interval=True, rng=0)
     >>> bool(sure.lower[0] < log_partition(space, [1.0, -1.0])[0] < sure.upper[0])
     True
+    >>> found = log_partition(
+    ...     space, [1.0, -1.0], method="annealed", draws="exact", return_interval=True, rng=0
+    ... )
+    >>> found.draws, found.confidence
+    (array(['exact'], dtype='<U6'), 0.75)
     """
     check_method(method)
     scores = check_scores(scores, space)
@@ -168,7 +184,7 @@ def log_partition(
         quick = {"cumulant": cumulant_estimate, "taylor": taylor_estimate}[method]
         values = quick(space, scores)
         nothing = np.full(len(values), np.nan)
-        found = LogPartition(values, nothing, nothing, nothing, 0.0, method)
+        found = LogPartition(values, nothing, nothing, nothing, 0.0, method, _nothing_drawn(values))
     return found if return_interval else found.values
 
 
@@ -180,7 +196,9 @@ def _annealed(
     rng: int | np.random.Generator | None,
     options: dict[str, Any],
 ) -> LogPartition:
-    values, errors = annealed_estimate(space, scores, eps=eps, delta=delta, rng=rng, **options)
+    values, errors, draws = annealed_estimate(
+        space, scores, eps=eps, delta=delta, rng=rng, **options
+    )
     promised = options.get("n_draws") is None
     if promised:  # |Zhat / Z - 1| <= eps
         lower = values - np.log1p(eps)
@@ -190,7 +208,7 @@ def _annealed(
 
         wide = t.isf(delta / 2, BATCHES - 1) * errors
         lower, upper = values - wide, values + wide
-    return LogPartition(values, lower, upper, errors, 1.0 - delta, "annealed")
+    return LogPartition(values, lower, upper, errors, 1.0 - delta, "annealed", draws)
 
 
 def marginals(
@@ -226,6 +244,13 @@ def marginals(
         From S independent draws, <means, z> is off by at least eps with probability
         :math:`2 e^{-\epsilon^2 S / (2 R^2 \|z\|^2)}` at most, :math:`R = \max \|\psi\|`; draws of
         chains are that as far as they mix.
+
+    Notes
+    -----
+    The gradient of :math:`\ln Z` is this mean. To anneal it coordinate by coordinate, as ratios of
+    partition functions with the weights :math:`\psi_j(y)` (appendix C.2 of the thesis that
+    :func:`log_partition` cites), is not offered: weights of zero or of both signs leave no
+    distribution to draw from, and the common schedule printed there depends on y.
 
     Examples
     --------

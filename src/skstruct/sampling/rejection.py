@@ -74,7 +74,7 @@ def rejection_sample(
     if bound.shape not in ((), (len(scores),)) or not np.isfinite(bound).all():
         raise ValueError(f"bound is finite, one number or one for every row; got {bound}.")
     bound = np.broadcast_to(bound, len(scores))
-    kept = [_Kept(space.rows([i]), scores[i : i + 1], bound[i]) for i in range(len(scores))]
+    kept = [Accepted(space.rows([i]), scores[i : i + 1], bound[i]) for i in range(len(scores))]
     try:
         while any(
             row.n_kept < n for row in kept
@@ -92,8 +92,8 @@ def rejection_sample(
     return drawn[0] if single else drawn
 
 
-class _Kept:
-    """Accepted draws of one row."""
+class Accepted:
+    """Uniform draws of one row that passed the test, and how many were tried."""
 
     def __init__(self, space: Any, scores: np.ndarray, bound: float) -> None:
         self.space, self.scores, self.bound = space, scores, bound

@@ -57,6 +57,14 @@ class Proposals(ABC):
         accepted : int64 array of shape (n,)
         """
 
+    def chances(self, outputs: np.ndarray) -> np.ndarray | None:
+        """With what probability a step proposes v at u, for all outputs; None where not told.
+
+        ``outputs`` are all those of the structure, in canonical form; shape (n, n), symmetric. What
+        is missing to one in a row is the probability of a step that proposes nothing.
+        """
+        return None
+
 
 class ChoiceProposals(Proposals):
     """Every proposal is any of the choices, all alike.
@@ -113,6 +121,23 @@ class ChoiceProposals(Proposals):
         values = np.ascontiguousarray(self.values_of(scores)[:, self.numbers])
         accepted: np.ndarray = walk_choices(states, values, row, beta, n_steps, streams)
         return accepted
+
+    def chances(self, outputs: np.ndarray) -> np.ndarray:
+        return np.full((len(outputs), len(outputs)), 1.0 / self.sweep)
+
+
+def places_changed(outputs: np.ndarray) -> np.ndarray:
+    """In how many columns any two outputs (n, d) differ; shape (n, n).
+
+    >>> places_changed(np.array([[0, 0], [1, 1]]))
+    array([[0, 2],
+           [2, 0]])
+    """
+    outputs = np.asarray(outputs)
+    changed = np.zeros((len(outputs), len(outputs)), np.int64)
+    for column in outputs.T:
+        changed += column[:, None] != column
+    return changed
 
 
 def new_streams(n: int, rng: Any) -> np.ndarray:

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from skstruct.kernels.grams import REPAIR
 from skstruct.kernels.inputs import check_gram
 from skstruct.kernels.outputs.base import OutputKernel, named
 from skstruct.saving import savable
@@ -39,7 +40,8 @@ def check_definite(
         ...
     ValueError: The kernel between outputs is not positive semidefinite: its lowest eigenvalue
     is -1 (the highest is 3). A distance is no kernel: exp(-distance) may be one. Adding 1 to
-    the diagonal makes it semidefinite.
+    the diagonal makes it semidefinite; skstruct.kernels.RepairedKernel makes a definite one of its
+    matrix.
     """
     finite = np.isfinite(K)
     if not finite.all():
@@ -53,7 +55,7 @@ def check_definite(
         raise ValueError(
             f"{used_by} is not positive semidefinite{of}: its lowest eigenvalue is {lowest:.3g} "
             f"(the highest is {highest:.3g}). A distance is no kernel: exp(-distance) may be "
-            f"one. Adding {-lowest:.3g} to the diagonal makes it semidefinite."
+            f"one. Adding {-lowest:.3g} to the diagonal makes it semidefinite; {REPAIR}."
         )
     return K
 

@@ -19,6 +19,7 @@ from scipy.linalg import cho_factor, cho_solve, lapack
 from scipy.sparse.linalg import LinearOperator, cg
 
 from skstruct.exceptions import UnverifiedAnswerError
+from skstruct.kernels.grams import REPAIR
 from skstruct.learners.counting_ridge.objective import CountingExamples, Minimum
 from skstruct.learners.counting_ridge.score_functions import Factor, GramMatrix
 from skstruct.tolerances import SMALL_PENALTY, SYSTEM_RESIDUAL
@@ -216,7 +217,8 @@ class CholeskyForm(Solution):
         factor, failed = lapack.dpotrf(A, lower=1, overwrite_a=1, clean=0)
         if failed:
             raise ValueError(
-                "The kernel is not positive semidefinite: use a larger alpha, or another kernel."
+                "The kernel is not positive semidefinite: use a larger alpha, or another kernel; "
+                f"{REPAIR}."
             )
         return factor
 

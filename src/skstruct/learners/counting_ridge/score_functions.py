@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.linalg import eigh, svd
 
 from skstruct._arrays.rows import dense
+from skstruct.kernels.grams import REPAIR
 from skstruct.kernels.inputs import kernel_name
 from skstruct.learners.features import KernelSettings
 from skstruct.saving import check_floats, savable
@@ -54,7 +55,8 @@ class GramMatrix:
         k, Q = eigh(self.K, check_finite=False, driver="evd")
         if k[0] < -GRAM_DEFINITENESS * max(abs(k[0]), k[-1]):
             raise ValueError(
-                f"The kernel is not positive semidefinite: it has the eigenvalue {k[0]:.3g}."
+                "The kernel is not positive semidefinite: it has the eigenvalue "
+                f"{k[0]:.3g}; {REPAIR}."
             )
         kept = k > SINGULAR_VALUE_ZERO * max(k[-1], 0.0)
         return Factor(Q[:, kept], k[kept])

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from skstruct.kernels.grams import REPAIR
 from skstruct.learners.checkpoints.saving import NOWHERE, set_stream
 from skstruct.learners.max_margin.scores import LinearRows
 from skstruct.tolerances import DUALITY_VIOLATION, NEGATIVE_NORM
@@ -234,7 +235,7 @@ class HingeDual:
             if squared < -NEGATIVE_NORM * float(np.abs(terms).sum()):
                 raise ValueError(
                     f"The kernel is not positive semidefinite: weights have the square norm "
-                    f"{squared:.3g}."
+                    f"{squared:.3g}; {REPAIR}."
                 )
         else:
             squared = float((self.weights**2).sum())

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported
+from skstruct._arrays.rows import dense
 from skstruct.bounds import Certificate, compression_bound, held_out_bound, pac_bayes_bound
 from skstruct.bounds.certificate import largest_loss
 from skstruct.bounds.output_regression import largest_output_loss
@@ -43,6 +44,11 @@ from skstruct.learners.leave_out import (
     twins,
 )
 from skstruct.learners.marginals import told_parts
+from skstruct.learners.output_kernel.components import (
+    OutputComponents,
+    PrincipalComponents,
+    choose_components,
+)
 from skstruct.learners.output_kernel.problem import KernelProblem, output_space
 from skstruct.learners.output_kernel.radius_search import choose_radius
 from skstruct.learners.problem import risk_problem
@@ -101,7 +107,8 @@ class OutputKernelRegressor(BlockPredictor):
         ``"rbf"``, ``"polynomial"``, ``"precomputed"`` (then ``y`` is the kernel matrix and
         predictions are row numbers), a kernel of :mod:`skstruct.kernels`, or a function
         k(y, y') of two outputs.
-    method : "ridge", "sample_compression", "largest_weights" or a smoother, default="ridge"
+    method : "ridge", "sample_compression", "largest_weights", "components" or an object of these, \
+default="ridge"
         The second stands for :class:`SampleCompression(radius=None)
         <skstruct.smoothing.SampleCompression>`, whose radius R is a number, several, or None for
         20 values; among several the folds of ``cv`` choose. The third, which stands for
@@ -109,7 +116,10 @@ class OutputKernelRegressor(BlockPredictor):
         predicts from the largest weights b(x) alone, scaled to the sum of one; their number,
         ``LargestWeights(n_weights=...)``, is chosen together with alpha by the loss on left-out
         rows. Where inputs share a little with nearly all others, as strings do, few weights are
-        often better.
+        often better. The fourth stands for :class:`PrincipalComponents()
+        <skstruct.learners.PrincipalComponents>`: answers of ridge regression are projected on
+        principal components of the outputs (kernel dependency estimation [2]_), whose number is
+        chosen by held-out rows, after penalty and kernel.
     alpha : float, several or "auto", default="auto"
         Penalty of ridge regression. ``"auto"`` and several values are chosen by the
         loss on left-out rows, in closed form, from one eigendecomposition; those of equal loss
@@ -132,6 +142,11 @@ class OutputKernelRegressor(BlockPredictor):
         A; computed when asked for.
     alpha_, radius_, gamma_, kernel_, solver_, n_weights_ : what was chosen
         None where it has no part; of ``n_weights_``, where all weights count.
+    n_components_ : int or None
+        Components in use, of those that are not zero.
+    output_variances_ : array or None
+        Variances of the outputs along all components, the largest first.
+    component_search_ : LeaveOutSearch or None; numbers of components with their held-out risks
     output_kernel_ : the fitted kernel between outputs
     space_, smoother_ : the fitted parts
     search_ : LeaveOutSearch or None; all trials with their left-out risks
@@ -142,6 +157,10 @@ class OutputKernelRegressor(BlockPredictor):
        algorithms for the regression approach to structured output prediction", 2013, (8) and
        Theorem 6. Ridge regression: C. Cortes, M. Mohri, J. Weston, "A general regression
        framework for learning string-to-string mappings", 2007.
+    .. [2] J. Weston, O. Chapelle, A. Elisseeff, B. Schölkopf, V. Vapnik, "Kernel dependency
+       estimation", 2002; section 2.1 of S. Vembu, "Learning to predict combinatorial structures",
+       2010. The mean of the outputs is regressed on like the components, so that all of them give
+       ridge regression.
 
     Examples
     --------
@@ -160,6 +179,9 @@ class OutputKernelRegressor(BlockPredictor):
     radius_: float | None
     search_: LeaveOutSearch | None
     solver_: str | None
+    n_components_: int | None
+    output_variances_: np.ndarray | None
+    component_search_: LeaveOutSearch | None
 
     def __init__(
         self,
@@ -241,6 +263,7 @@ class OutputKernelRegressor(BlockPredictor):
         if not self.problem_.by_embedding:
             check_definite(self.problem_.output_gram()[0])
         self.alpha_ = self.radius_ = self.search_ = self.solver_ = self.n_weights_ = None
+        self.n_components_ = self.output_variances_ = self.component_search_ = None
         fit = self._fit_ridge if self._is_ridge else self._fit_compression
         fit = self._fit_sparse if self._is_sparse else fit
         data = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups}
@@ -251,7 +274,16 @@ class OutputKernelRegressor(BlockPredictor):
 
     @property
     def _is_ridge(self) -> bool:
-        return isinstance(self.method, str) and self.method == "ridge"
+        return self._components is not None or (
+            isinstance(self.method, str) and self.method == "ridge"
+        )
+
+    @property
+    def _components(self) -> PrincipalComponents | None:
+        """What answers are projected on, if they are."""
+        if isinstance(self.method, str) and self.method == "components":
+            return PrincipalComponents()
+        return self.method if isinstance(self.method, PrincipalComponents) else None
 
     @property
     def _is_sparse(self) -> bool:
@@ -259,12 +291,15 @@ class OutputKernelRegressor(BlockPredictor):
         return by_name or isinstance(self.method, LargestWeights)
 
     def _check_method(self, sample_weight: Any) -> None:
-        known = isinstance(self.method, (SampleCompression, LargestWeights))
-        if not known and self.method not in ("ridge", "sample_compression", "largest_weights"):
+        names = ("ridge", "sample_compression", "largest_weights", "components")
+        known = isinstance(self.method, (SampleCompression, LargestWeights, PrincipalComponents))
+        if not known and self.method not in names:
             raise ValueError(
-                'method is "ridge", "sample_compression", "largest_weights", a SampleCompression '
-                f"or a LargestWeights; got {self.method!r}."
+                'method is "ridge", "sample_compression", "largest_weights", "components", a '
+                f"SampleCompression, a LargestWeights or a PrincipalComponents; got {self.method!r}."
             )
+        if self._components is not None:
+            self._components.check()
         if isinstance(self.method, LargestWeights) and self.method.smoother is not None:
             raise ValueError(
                 "method: kernel and alpha are those of OutputKernelRegressor, as "
@@ -321,7 +356,31 @@ class OutputKernelRegressor(BlockPredictor):
             smoother.fit(X, self.problem_.targets(), sample_weight)
         self.alpha_, self.kernel_ = smoother.alpha, tried[0]
         warn_of_loss(smoother, self.problem_, self.search_, sample_weight)
-        return smoother
+        if self._components is None:
+            return smoother
+        n = self._components.n_components
+        return self._with_components(n, smoother, X, sample_weight, groups, tried[:2])
+
+    def _with_components(
+        self, n: Any, smoother: Any, X: Any, sample_weight: Any, groups: Any, tried: Any
+    ) -> Any:
+        """The smoother of targets that are projected on n components of the outputs."""
+        gram, number = self.problem_.output_gram()
+        components = OutputComponents(gram, number, sample_weight)
+        self.output_variances_ = components.variances
+        if isinstance(n, str) and len(number) < 2:
+            n = 1  # of one row nothing can be held out
+        if isinstance(n, str):
+            n, self.component_search_ = choose_components(
+                lambda: self._ridge(tried[0], tried[1], smoother.alpha, self.solver_ or "auto"),
+                self.problem_, X, twins(X, self.outputs_) if groups is None else groups,
+                sample_weight, cv=int(self.cv) if isinstance(self.cv, (int, np.integer)) else 5,
+                memory=self.memory, random_state=self.random_state,
+            )  # fmt: skip
+        components = components.first(int(n))
+        self.n_components_ = components.n_kept
+        self.problem_ = self.problem_.projected(components)
+        return smoother.with_targets(self.problem_.targets())
 
     def _fit_sparse(self, X: Any, sample_weight: Any, groups: Any, level: Any) -> Any:
         """Ridge regression by its largest weights: their number and alpha by left-out rows.
@@ -383,7 +442,8 @@ class OutputKernelRegressor(BlockPredictor):
             raise AttributeError("coef_: landmarks take the place of the coefficients of rows.")
         root = self.smoother_.root_
         coef: np.ndarray = root[:, None] * self.smoother_.system_.solve(np.diag(root))
-        return coef
+        turned: np.ndarray = self.problem_.answer_weights(coef.T).T
+        return turned
 
     @property
     def unit_inputs_(self) -> bool:
@@ -424,7 +484,10 @@ class OutputKernelRegressor(BlockPredictor):
         """psi of the training outputs, weighed as answers in feature space weigh them."""
         parts, _ = told_parts(self, parts)
         loss = resolve_loss(self.space_.marginal_losses[parts])
-        return risk_problem(self.space_, loss, self.outputs_).from_weights(), self.smoother_
+        telling = risk_problem(self.space_, loss, self.outputs_).from_weights()
+        if self.problem_.components is not None:
+            telling._psi = self.problem_.components.targets(dense(telling._psi))
+        return telling, self.smoother_
 
     def decode(self, X: Any, *, restrict: dict[str, Any] | None = None) -> Decoded:
         """Predictions, with k(y, y) - 2 sum_i b_i k(y, y_i) as values and bounds on these.
@@ -451,7 +514,8 @@ class OutputKernelRegressor(BlockPredictor):
         problem, smoother = self._prepared(None, restrict)
         X, _ = self._checked(X)
         decided = self._in_blocks(X, problem, smoother, problem.decode).outputs
-        return Explanation(smoother.weights(X), problem.loss.pairwise(decided, self.outputs_))
+        weights = problem.answer_weights(smoother.weights(X))
+        return Explanation(weights, problem.loss.pairwise(decided, self.outputs_))
 
     def score(
         self,

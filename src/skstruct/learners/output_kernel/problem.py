@@ -293,6 +293,29 @@ class KernelProblem(RiskProblem):
         self.joint, self.by_weights, self.key = False, True, ("weights",)
         self.width = len(view.number_)
 
+    components: Any = None  # OutputComponents that answers are projected on; None for all
+
+    def projected(self, components: Any) -> "KernelProblem":
+        """The same problem where answers are projected on principal components of outputs."""
+        other = copy.copy(self)
+        other.components = components
+        return other
+
+    def targets(self) -> np.ndarray:
+        found = super().targets()
+        if self.components is None or self.by_weights:
+            return found
+        turned: np.ndarray = self.components.targets(found)
+        return turned
+
+    def answer_weights(self, weights: Any) -> Any:
+        """Weights of training outputs in the answers, from those of a smoother."""
+        return weights if self.components is None else self.components.projected(weights)
+
+    def smooth(self, smoother: Any, X: Any) -> Any:
+        found = super().smooth(smoother, X)
+        return self.answer_weights(found) if self.by_weights else found
+
     def _measure(self, psi: Any) -> None:
         """Ties are settled on mean embeddings, whose scale is their own."""
 

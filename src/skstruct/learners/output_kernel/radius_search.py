@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.progress import track
-from skstruct.kernels.inputs import kernel_name
 from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.learners.leave_out import LeaveOutSearch
+from skstruct.learners.output_kernel.folds import fold_losses, fold_part, splitter
 
 N_RADII = 20
 
@@ -58,7 +57,7 @@ def choose_radius(
     targets = np.hstack([problem.search_targets(), ties])
     whole = [smoother.fit(X, targets, gram, number) for smoother in smoothers]
     radii = [_grid(radius, smoother) for smoother in whole]
-    splits = list(_splitter(cv, groups, m, random_state).split(np.zeros((m, 1)), None, groups))
+    splits = list(splitter(cv, groups, m, random_state).split(np.zeros((m, 1)), None, groups))
     measured = [np.empty((len(tried), 2, m)) for tried in radii]  # losses and squared errors
     measured = level.found.get("measured", measured)
     for n_done, (train, test) in enumerate(track(splits, "folds", verbose), 1):
@@ -66,12 +65,12 @@ def choose_radius(
             continue
         for smoother, tried, measures in zip(smoothers, radii, measured):
             fold = clone(smoother).fit(
-                _part(X, train, train, smoother), targets[train], gram, number[train]
+                fold_part(X, train, train, smoother), targets[train], gram, number[train]
             )
-            left_out = _part(X, test, train, smoother)
+            left_out = fold_part(X, test, train, smoother)
             for value, row in zip(tried, measures):
                 means = fold.with_radius(value * np.sqrt(len(train) / m)).predict(left_out)
-                row[0, test] = _losses(problem, means[:, :q], test, memory)
+                row[0, test] = fold_losses(problem, means[:, :q], test, memory)
                 row[1, test] = ((means[:, q:] - ties[test]) ** 2).sum(axis=1)
         level.reached(measured=measured, n_done=n_done)
     search = LeaveOutSearch()
@@ -82,31 +81,6 @@ def choose_radius(
                 winner = smoother
     assert search.best is not None
     return search, winner.with_radius(search.best["radius"]).with_targets(problem.targets())
-
-
-def _losses(problem: Any, means: np.ndarray, rows: np.ndarray, memory: str) -> np.ndarray:
-    """Losses of the decisions for some training rows."""
-    losses = np.empty(len(rows))
-    for part in row_blocks(len(rows), problem.bytes_per_row(), memory):
-        decided = problem.decide(means[part], rows[part])
-        losses[part] = problem.loss(decided, problem.outputs[rows[part]])
-    return losses
-
-
-def _splitter(cv: int, groups: Any, m: int, random_state: Any) -> Any:
-    from sklearn.model_selection import GroupKFold, KFold
-
-    if not isinstance(cv, (int, np.integer)) or cv < 2:
-        raise ValueError(f"cv is a whole number of folds, at least 2; got {cv!r}.")
-    if groups is not None and len(np.unique(groups)) < 2:
-        raise ValueError("All rows are in one group: leaving it out leaves nothing to learn from.")
-    if groups is not None:
-        return GroupKFold(min(cv, len(np.unique(groups))))
-    return KFold(min(cv, m), shuffle=True, random_state=random_state)
-
-
-def _part(X: Any, rows: np.ndarray, columns: np.ndarray, smoother: Any) -> Any:
-    return X[rows][:, columns] if kernel_name(smoother.kernel) == "precomputed" else X[rows]
 
 
 def _grid(radius: list[float] | None, smoother: Any) -> np.ndarray:

@@ -8,6 +8,7 @@ from scipy.linalg import eigh
 from sklearn.base import BaseEstimator
 
 from skstruct._arrays.memory import row_blocks
+from skstruct.kernels.grams import REPAIR
 from skstruct.saving import savable
 from skstruct.tolerances import GRAM_DEFINITENESS, GRAM_EIGENVALUE_ZERO, ROOT_ACCURACY
 
@@ -113,6 +114,6 @@ def _settled(values: np.ndarray, name: str) -> np.ndarray:
     if values.min(initial=0.0) < -GRAM_DEFINITENESS * top:
         raise ValueError(
             f"The {name} kernel is not positive semidefinite: its matrix has the eigenvalue "
-            f"{values.min():.3g} (the largest is {values.max():.3g})."
+            f"{values.min():.3g} (the largest is {values.max():.3g}); {REPAIR}."
         )
     return np.where(values > GRAM_EIGENVALUE_ZERO * top, values, 0.0)

@@ -3,6 +3,7 @@
 shifts from one eigendecomposition.
 """
 
+import warnings
 from functools import cached_property
 from typing import Any, Self
 
@@ -11,10 +12,10 @@ from scipy.linalg import LinAlgError, blas, eigh, lapack
 from sklearn.base import BaseEstimator
 
 from skstruct._arrays.memory import row_blocks
-from skstruct.kernels.grams import GramBlocks, mirror
+from skstruct.kernels.grams import REPAIR, GramBlocks, mirror
 from skstruct.saving import savable
 from skstruct.smoothing.systems.triangles import InverseColumns
-from skstruct.tolerances import EIGENVALUE_NOISE, GRAM_EIGENVALUE_ZERO
+from skstruct.tolerances import EIGENVALUE_NOISE, GRAM_DEFINITENESS, GRAM_EIGENVALUE_ZERO
 
 # The threads of some builds of OpenBLAS crash in potrf on matrices of several gigabytes (seen with
 # 33,000 rows); products of matrices do not.
@@ -197,7 +198,7 @@ def check_definite(info: int, shift: float) -> None:
     if info != 0:
         raise LinAlgError(
             f"K + alpha I is not positive definite at row {info - 1} for alpha = {shift:.3g}: "
-            "the kernel is singular or indefinite. Use a larger alpha."
+            f"the kernel is singular or indefinite. Use a larger alpha; {REPAIR}."
         )
 
 
@@ -365,7 +366,21 @@ class SpectralSystem(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """Decompose D K D, with K the kernel matrix of the rows ``X`` and D of ``root``."""
         K, sums = GramBlocks(kernel, X).half(weighted(root))
         self.column_mean_ = sums / (root @ root)
-        return self.fit(mirror(K), shift, border)
+        self.fit(mirror(K), shift, border)
+        self._warn_of_sign(kernel)
+        return self
+
+    def _warn_of_sign(self, kernel: Any) -> None:
+        """Of kernels of the user's own; that of others may be indefinite is said where they are."""
+        highest = float(np.abs(self.values_).max(initial=0.0))
+        own = kernel.name in ("precomputed", "function")
+        if own and self.lowest_ < -GRAM_DEFINITENESS * highest:
+            warnings.warn(
+                f"The kernel is not positive semidefinite: it has the eigenvalue "
+                f"{self.lowest_:.3g} (the largest size is {highest:.3g}). Only penalties beyond it "
+                f"are tried; {REPAIR}.",
+                stacklevel=2,
+            )
 
     def _shares(self, shift: Any) -> Any:
         """c / (k + c) for one shift (m,) or one per column (m, q)."""
@@ -373,7 +388,7 @@ class SpectralSystem(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         if (self.lowest_ + shift <= 0).any():
             raise LinAlgError(
                 f"K + alpha I is not positive definite for alpha = {shift.min():.3g}: the kernel "
-                f"has the eigenvalue {self.lowest_:.3g}. Use a larger alpha."
+                f"has the eigenvalue {self.lowest_:.3g}. Use a larger alpha; {REPAIR}."
             )
         values = self.values_[:, None] if shift.ndim else self.values_
         return 1.0 / (1.0 + values / shift)

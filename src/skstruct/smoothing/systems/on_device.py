@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from skstruct.backends import backend_for
 from skstruct.backends.torch_backend import BlockTriangle
+from skstruct.kernels.grams import REPAIR
 from skstruct.kernels.on_device import device_kernel, device_rows
 from skstruct.smoothing.systems.direct import CholeskySystem
 
@@ -94,7 +95,7 @@ class DeviceSystem(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             raise LinAlgError(
                 f"K + alpha I is not positive definite at row {failed - 1} for "
                 f"alpha = {self.shift_:.3g}: the kernel is singular or indefinite. "
-                "Use a larger alpha."
+                f"Use a larger alpha; {REPAIR}."
             )
         for name in ("_lifted", "_triangle"):
             self.__dict__.pop(name, None)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.solvers.pairwise.forests import neighbors
-from skstruct.solvers.proposals import Proposals
+from skstruct.solvers.proposals import Proposals, places_changed
 
 
 class LabelProposals(Proposals):
@@ -59,6 +59,11 @@ class LabelProposals(Proposals):
         )
         return accepted
 
+    def chances(self, outputs: np.ndarray) -> np.ndarray:
+        each = 1.0 / max(2 * len(self.free), 1)
+        found: np.ndarray = np.where(places_changed(outputs) == 1, each, 0.0)
+        return found
+
 
 class StateProposals(Proposals):
     """Pick a node that has a choice, and one of the states that it may have.
@@ -102,3 +107,12 @@ class StateProposals(Proposals):
             near.start, near.other, near.edge,
         )  # fmt: skip
         return accepted
+
+    def chances(self, outputs: np.ndarray) -> np.ndarray:
+        outputs = np.asarray(outputs)
+        found = np.zeros((len(outputs), len(outputs)))
+        alone = places_changed(outputs) == 1
+        for node in self.free:
+            changed = outputs[:, node, None] != outputs[:, node]
+            found[alone & changed] = 1.0 / (len(self.free) * self.counts[node])
+        return found

@@ -7,7 +7,7 @@ import numpy as np
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.dags import Dag
-from skstruct.solvers.proposals import ChoiceProposals, Proposals
+from skstruct.solvers.proposals import ChoiceProposals, Proposals, places_changed
 from skstruct.spaces.indicator_sets.distribution import paths_of
 
 
@@ -82,6 +82,11 @@ class GroupProposals(Proposals):
         accepted: np.ndarray = walk_groups(states, scores, row, beta, n_steps, streams, *rules)
         return accepted
 
+    def chances(self, outputs: np.ndarray) -> np.ndarray | None:
+        if len(self.member) > self.n_groups:  # exclusive labels: not told
+            return None
+        return _chances(outputs, self.member, self.swaps)
+
 
 class ClosedProposals(Proposals):
     """Sets that hold the parents of their members in any acyclic graph, within constraints.
@@ -148,6 +153,20 @@ class ClosedProposals(Proposals):
         rules = len(self.open), self.arcs, self.sizes, self.swaps
         accepted: np.ndarray = walk_closed(states, scores, row, beta, n_steps, streams, *rules)
         return accepted
+
+    def chances(self, outputs: np.ndarray) -> np.ndarray:
+        return _chances(outputs, self.open, self.swaps)
+
+
+def _chances(outputs: np.ndarray, open_labels: np.ndarray, swaps: float) -> np.ndarray:
+    """One label comes in or leaves, or one leaves while another comes in; shape (n, n)."""
+    changed, m = places_changed(outputs), len(open_labels)
+    size = np.asarray(outputs)[:, open_labels].sum(axis=1)
+    found = np.where(changed == 1, (1.0 - swaps) / (m + 1), 0.0)
+    swapped = (changed == 2) & (size[:, None] == size)
+    exchanges = np.maximum(size * (m - size + 1), 1)[:, None]
+    found += np.where(swapped, swaps / exchanges, 0.0)
+    return found
 
 
 def reaches_all(low: np.ndarray, groups: Any, smallest: int) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.linear_ordering import MOST_ITEMS, pair_matrix, pair_numbers, ranks_of
-from skstruct.solvers.proposals import Proposals
+from skstruct.solvers.proposals import Proposals, places_changed
 from skstruct.spaces.constraints import check_feasible, check_n_rows
 from skstruct.spaces.rankings.counting import UniformRankings
 from skstruct.spaces.rankings.partial import tied_behind
@@ -306,6 +306,13 @@ class RankingProposals(Proposals):
         walk_orders(self.family, states, scores, row, beta, n_steps, streams, self.value,
                     self.free, self.n_first, self.before, self.top, accepted)  # fmt: skip
         return accepted
+
+    def chances(self, outputs: np.ndarray) -> np.ndarray | None:
+        if len(self.before) or self.top < self.d:  # not told
+            return None
+        pair = 2.0 / max(len(self.free), 1) ** 2
+        found: np.ndarray = np.where(places_changed(outputs) == 2, pair, 0.0)
+        return found
 
     def _shared(self, scores: np.ndarray) -> np.ndarray:
         """Scores of positions, those behind the top replaced by their mean."""
