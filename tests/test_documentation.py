@@ -125,7 +125,7 @@ def missing_names(text):
                 resolve(name)
             except (AttributeError, ModuleNotFoundError):
                 yield name
-        elif re.fullmatch(r"[\w/]+/\w+\.py", path):
+        elif re.fullmatch(r"[\w/]+/\w+\.(py|txt)", path):
             file = ROOT / path
             if not file.exists() or (test and f"def {test}(" not in file.read_text("utf-8")):
                 yield name
@@ -136,7 +136,64 @@ def test_from_paper_to_code_names_what_exists():
     assert not list(missing_names(text))
     assert len(CODE.findall(text)) > 150
     planted = "`skstruct.losses.Gone` `papers/gone.py` `tests/test_layers.py::test_gone` `papers/`"
-    assert len(list(missing_names(planted))) == 3
+    assert len(list(missing_names(planted + " `docs/results/gone.txt`"))) == 4
+
+
+# What the papers number, in their order; Figure 2 of the first is in two parts.
+NUMBERED = {
+    "Goh and Jaillet": {
+        "Proposition": "2.1 3.2 3.3 4.1 1.8", "Theorem": "3.1 4.2 1.3 1.5", "Lemma": "3.1 1.6 1.7",
+        "Table": "1 2", "Figure": "1 2(a) 2(b)",
+    },
+    "Meshi": {
+        "Theorem": "3.1", "Corollary": "4.1 4.2", "Proposition": "4.3", "Algorithm": "1",
+        "Table": "1 2", "Figure": "1",
+    },
+    "Ciliberto": {
+        "Algorithm": "1", "Assumption": "1", "Example": "1 2", "Lemma": "1 3 18",
+        "Theorem": "2 4 5", "Remark": "1 2", "Table": "1 2", "Figure": "1",
+    },
+    "Vembu": {
+        "Theorem": "2.1 2.2 2.3 2.4 4.2 6.2 6.5 6.7 6.10 6.11 6.12 7.1 C.1 C.2",
+        "Definition": "2.1 6.1 6.2", "Lemma": "4.1 6.4 6.8 6.9", "Corollary": "4.4",
+        "Proposition": "4.3 4.5 5.1 5.2 6.1 6.3 6.6", "Algorithm": "1", "Assumption": "4.1 4.2",
+        "Table": "5.1", "Figure": "1.1 1.2 1.3 2.1 2.2 4.1 5.1 5.2 5.3 5.4 5.5 6.1",
+    },
+    "Giguère": {"Lemma": "1 2", "Theorem": "3 4 5 6", "Table": "1 2"},
+}  # fmt: skip
+
+
+def paper_items(text):
+    """{paper: its rows of what it numbers, what is here, and where that is shown}."""
+    parts = re.split(r"^## ", text, flags=re.MULTILINE)
+    for paper in NUMBERED:
+        part = next(part for part in parts if part.startswith(paper))
+        table = part.partition("|---|---|---|\n")[2].partition("\n\n")[0]
+        yield paper, [[cell.strip() for cell in row.strip("| ").split(" | ")]
+                      for row in table.splitlines()]  # fmt: skip
+
+
+def test_from_paper_to_code_lists_whatever_a_paper_numbers():
+    text = (DOCS / "from_paper_to_code.md").read_text(encoding="utf-8")
+    for paper, rows in paper_items(text):
+        named = " ".join(f"{row[0]};" for row in rows)
+        for kind, numbers in NUMBERED[paper].items():
+            for number in numbers.split():
+                assert re.search(rf"\b{kind} {re.escape(number)}(?![\w.]\d)", named), (
+                    paper,
+                    number,
+                )
+
+
+def test_from_paper_to_code_says_where_or_why_not():
+    text = (DOCS / "from_paper_to_code.md").read_text(encoding="utf-8")
+    for paper, rows in paper_items(text):
+        for item, here, shown in rows:
+            if here.startswith("not here: "):
+                assert shown == "–" or CODE.search(shown), (paper, item)
+            else:
+                assert CODE.search(here), (paper, item)
+                assert re.search(r"`(tests/\w[\w/]*\.py|docs/results/\w+\.txt)", shown), item
 
 
 def test_from_paper_to_code_lists_every_correction():

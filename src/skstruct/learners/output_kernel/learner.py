@@ -295,8 +295,9 @@ default="ridge"
         known = isinstance(self.method, (SampleCompression, LargestWeights, PrincipalComponents))
         if not known and self.method not in names:
             raise ValueError(
-                'method is "ridge", "sample_compression", "largest_weights", "components", a '
-                f"SampleCompression, a LargestWeights or a PrincipalComponents; got {self.method!r}."
+                'method is "ridge", "sample_compression", "largest_weights", "components", or a '
+                "SampleCompression, LargestWeights or PrincipalComponents; got "
+                f"{self.method!r}."
             )
         if self._components is not None:
             self._components.check()
