@@ -165,7 +165,7 @@ def table(measures, runs, n_test):
 
 
 def comparison(measures):
-    """Rows of the summary, of measures whose levels can be compared."""
+    """Rows of the summary."""
     rows = []
     for method in PAPER:
         for name in ("Delta_G", "Delta_R"):
@@ -231,7 +231,7 @@ def main():
     errors = Figure.of([found[f"{r}/true images of {n_test}"] for r in runs])
     print(f"The machine errs on {errors.mean:.1%} of the true test images (paper: 0.04 %, "
           "perhaps 4 % is meant)")  # fmt: skip
-    summary(comparison(measures))
+    summary(comparison(measures), instead="other measures")
     print("The width of Delta_G and the machine of Delta_R are not the paper's, whose are not "
           "given;\nDelta_H is left out: the paper's cannot be (22)")  # fmt: skip
     draw(load())

@@ -323,7 +323,7 @@ def main():
         (f"Table 2, {loss}, {method}", 4, float(PAPER[loss][k].split()[0]),
          Figure.of(values[method, loss]), Figure.of(values[DEFAULT, loss]) if k == 0 else None)
         for loss in LOSSES for k, method in enumerate(METHODS)
-    ])  # fmt: skip
+    ], instead="other network")  # fmt: skip
     print("Another network than the paper's: levels say nothing, the order of the methods does")
 
 

@@ -137,14 +137,20 @@ class Figure:
         return "better" if (self.mean < published) == lower else "worse"
 
 
-def summary(rows, lower=True):
-    """Prints (what, digits, paper's figure, ours by the rule, ours by default or None) per row."""
+def summary(rows, lower=True, instead=None):
+    """Prints (what, digits, paper's figure, ours by the rule, ours by default or None) per row.
+
+    ``instead`` takes the place of verdicts where the paper's figures are of something else.
+    """
     print("\nSummary: figures of the paper and ours (± standard error); those less than "
           f"{NOISE} errors apart\nare within noise")  # fmt: skip
     print(f"{'':34s} {'paper':>8s} {'by the rule':>18s} {'by default':>18s}   "
-          f"{'the rule is':14s}{'the default is':14s}")  # fmt: skip
+          f"{'the rule is':16s}{'the default is':16s}".rstrip())  # fmt: skip
     for what, digits, published, *ours in rows:
         texts = ["–" if figure is None else figure.text(digits) for figure in ours]
-        verdicts = ["–" if figure is None else figure.verdict(published, lower) for figure in ours]
+        verdicts = [
+            "–" if figure is None else instead or figure.verdict(published, lower)
+            for figure in ours
+        ]
         print(f"{what:34s} {published:8.{digits}f} {texts[0]:>18s} {texts[1]:>18s}   "
-              f"{verdicts[0]:14s}{verdicts[1]:14s}".rstrip())  # fmt: skip
+              f"{verdicts[0]:16s}{verdicts[1]:16s}".rstrip())  # fmt: skip

@@ -183,7 +183,7 @@ def main():
              Figure.of(means[method]), None)
             for method in PAPER
         ]  # fmt: skip
-    summary(rows)
+    summary(rows, instead="another task")
     print("The paper's features and judged ratings are not known: levels are of different tasks")
 
 

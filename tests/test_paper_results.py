@@ -121,3 +121,13 @@ def test_summaries_of_logs_are_joined_and_counted(tmp_path, capsys):
     assert "flows" in table[1].lower()
     assert table[2].split()[:3] == ["ENRON,", "Hamming", "3.079"]
     assert len(table) == 4
+
+
+def test_figures_of_something_else_have_no_verdict(tmp_path, capsys):
+    ours = keeping.Figure(2.0, 0.06)
+    keeping.summary([("Table 2", 3, 3.079, ours, None)], instead="other network")
+    log = capsys.readouterr().out
+    assert " ".join(log.splitlines()[-1].split()) == "Table 2 3.079 2.000 ± 0.060 – other network –"
+    (tmp_path / "flows.txt").write_text(log, encoding="utf-8")
+    summary.main(tmp_path)
+    assert "By the rule: 0 better, 0 within noise, 0 worse." in capsys.readouterr().out
