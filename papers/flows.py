@@ -31,7 +31,7 @@ Networks not selected: the same kind with other seeds, one trial each, parameter
 
 ± is the standard error of the mean of trials; the paper's is not explained. "default" is
 ConditionalRiskMinimizer(Flows(arcs, supply), loss), nothing else said; under the absolute loss it
-takes minutes for each fit, and has ten trials, and no part in the figure and the other networks.
+takes minutes for each fit, and has four trials, and no part in the figure and the other networks.
 
 Usage: python papers/flows.py [--quick] [--trials N] [--large] [--jobs N]
 ``--large`` adds 10,000 samples to the figure, which takes some minutes more.
@@ -58,7 +58,7 @@ NETWORK = StreetNetwork()
 LOSSES = {"absolute": Absolute(), "squared": Squared()}
 METHODS = ("ECRM", "kNN", "KRR")
 DEFAULT = "default"
-MOST_TRIALS = {(DEFAULT, "absolute"): 10}
+MOST_TRIALS = {(DEFAULT, "absolute"): 4}
 GAMMAS = 1 / (20 / 12) * np.array([0.03, 0.1, 0.3])  # times 1 / (features * variance)
 SHARES = (3e-3, 1e-3, 3e-4, 1e-4)  # alpha / n
 NEIGHBORS = (10, 20, 40, 80, 160)
