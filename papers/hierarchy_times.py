@@ -91,7 +91,7 @@ def draw(times):
         ax.plot(SIZES, seconds, "o-", label=who)
     ax.set(xlabel="labels in the hierarchy", ylabel="training, CPU seconds", yscale="log")
     ax.set_title("REUTERS, 3,000 documents")
-    ax.legend(fontsize="small")
+    figure.legend(fontsize="small", loc="outside lower center", ncols=2)
     path = Path("output") / "ecrm_training_time.png"
     path.parent.mkdir(exist_ok=True)
     figure.savefig(path, dpi=120)

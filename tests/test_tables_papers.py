@@ -45,11 +45,10 @@ def test_approximate_tours_are_the_best_of_those_drawn():
 def cycle_results(sizes, n_trials, ahead):
     """Results as tasks give them; counting is ahead in the second cosine by so much."""
     found, rng = {}, np.random.default_rng(0)
-    for key in counting_cycles.cycle_tasks(n_trials, sizes):
+    for key, (*_, settings) in counting_cycles.cycle_tasks(n_trials, sizes).items():
         _, labels, _, trial, title = key.split("/")
         base = 0.5 + 0.1 * int(trial)
         gain = ahead[labels] if "alpha 1" in title else 0.0
-        settings = counting_cycles.METHODS[title]
         found[key] = [
             [0.1, base + gain + 0.001 * rng.normal() - 0.2 * k, 0.3, 0.004, 1.0]
             for k in range(len(settings))
