@@ -57,6 +57,10 @@ def results(name, tasks, given):
         path.unlink(missing_ok=True)
     known = read(path)
     chosen = {key: task for key, task in tasks.items() if (given.only or "") in key}
+    if not chosen:
+        raise SystemExit(
+            f"No task has {given.only!r} in its name; the first is {next(iter(tasks))}."
+        )
     todo = {key: task for key, task in chosen.items() if key not in known}
     for key, value, seconds in done(todo, given.jobs):
         known[key] = value

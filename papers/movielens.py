@@ -136,7 +136,7 @@ def tasks_of(folder, trials, tuned):
 
 
 def means_of_trials(found, trials, protocol, method):
-    """Mean test loss of every trial; one entry per task in ``parts`` of the last."""
+    """Mean test loss of every trial, and the results of its tasks."""
     parts = [[found[key] for part in range(PARTS)
               if (key := f"{protocol}/{method}/{trial}/{part}") in found]
              for trial in range(trials)]  # fmt: skip
@@ -166,9 +166,10 @@ def main():
     given = arguments(__doc__, ("folder", {"nargs": "?"}),
                       ("--trials", {"type": int, "default": 10}))  # fmt: skip
     if given.folder is None or not (Path(given.folder) / "u.data").exists():
-        print("movielens.py needs the folder of the original files u.data and u.user of")
-        print("MovieLens-100k as its argument; get them from GroupLens.")
-        return
+        raise SystemExit(
+            "movielens.py needs the folder of the original files u.data and u.user of "
+            "MovieLens-100k as its argument; get them from GroupLens."
+        )
     folder, trials = given.folder, given.trials
     found = results(
         "movielens", tasks_of(folder, trials, tuned_peers(folder, trials, given)), given

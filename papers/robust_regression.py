@@ -14,7 +14,7 @@ that the method minimises.
   absolute loss, which needs no scale. gamma from 12.5 to 200 by factors of two;
 * RNW: the same c with Nadaraya-Watson weights, which have no alpha;
 * KRR: kernel ridge regression, gamma and alpha chosen under the squared loss;
-* c = 1: ours as it was before, with c = 1, three gammas and leave-one-out;
+* c = 1: ours with a fixed scale, three gammas and leave-one-out;
 * default: ConditionalRiskMinimizer(Interval(), Cauchy()), nothing else said.
 
 "Distance to the actual function" is not defined further in the paper. The table has the mean

@@ -114,7 +114,7 @@ def trained_on(method, X, Y, fitted, held, square=1.0, lambdas=None):
 
 
 def choices(found, grid):
-    """{criterion: (form, number of lam)} of largest accuracy on left-out rows.
+    """{criterion: (form, lam)} of largest accuracy on left-out rows.
 
     ``found`` is {form: what ``left_out`` returned for each fold}. The first of equal ones.
     """

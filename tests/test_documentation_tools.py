@@ -130,7 +130,7 @@ def test_all_scripts_run_within_a_budget_and_go_on_where_they_stopped(tmp_path):
     scripts.mkdir()
     once = "import pathlib\nif __name__ == '__main__':\n    pathlib.Path('ran').touch()\n"
     (scripts / "a.py").write_text(once + "    print('first')\n")
-    (scripts / "helper.py").write_text("raise SystemExit('no script')\n")
+    (scripts / "shared.py").write_text("raise SystemExit('no script')\n")
     endless = "[sys.executable, '-c', 'import time; time.sleep(1000)']"  # in a process of its own
     main = "import subprocess, sys\nif __name__ == '__main__':\n    "
     (scripts / "z.py").write_text(f"{main}subprocess.run({endless})\n")
@@ -142,4 +142,4 @@ def test_all_scripts_run_within_a_budget_and_go_on_where_they_stopped(tmp_path):
     assert collect_results.collect_all(float("inf"), kept, tmp_path) == 0
     assert not (tmp_path / "ran").exists()
     assert (kept / "z.txt").read_text().endswith("last\n")
-    assert not (kept / "helper.txt").exists()
+    assert not (kept / "shared.txt").exists()

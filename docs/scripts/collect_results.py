@@ -103,7 +103,8 @@ def collect_all(minutes: float, folder: Path, root: Path = ROOT) -> int:
     """Run all scripts of papers/ that have no lines in the folder; 0 once all have."""
     end, failed = time.monotonic() + 60 * minutes, False
     texts = {path: path.read_text(encoding="utf-8") for path in sorted(root.glob("papers/*.py"))}
-    for path in (path for path, text in texts.items() if "__main__" in text):
+    scripts = [path for path, text in texts.items() if "__main__" in text]
+    for path in sorted(scripts, key=lambda path: path.stem == "summary"):  # it reads the others
         if (folder / f"{path.stem}.txt").exists():
             print(f"{path.stem}: kept in {folder}")
             continue
@@ -113,9 +114,12 @@ def collect_all(minutes: float, folder: Path, root: Path = ROOT) -> int:
             return 1
         print(f"\n{path.stem}", flush=True)
         try:
-            collect([str(path.relative_to(root))], folder, root, min(left, threading.TIMEOUT_MAX))
+            given = [str(folder)] if path.stem == "summary" else []
+            seconds = min(left, threading.TIMEOUT_MAX)
+            collect([str(path.relative_to(root)), *given], folder, root, seconds)
         except RuntimeError as error:  # one script does not stop the others
-            print(error)
+            spent = time.monotonic() >= end
+            print("Stopped, as the budget is spent; finished tasks are kept." if spent else error)
             failed = True
     return int(failed)
 

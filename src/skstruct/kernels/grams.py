@@ -9,7 +9,7 @@ from scipy import sparse
 
 from skstruct.tolerances import GRAM_SYMMETRY
 
-REPAIR = "skstruct.kernels.RepairedKernel makes a definite one of its matrix"
+REPAIR = "skstruct.kernels.RepairedKernel makes a positive semidefinite one of its matrix"
 LONGEST = 128  # rows of a block: enough for a fast product
 
 

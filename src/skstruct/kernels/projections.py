@@ -124,7 +124,7 @@ class KernelProjection(TransformerMixin, BaseEstimator):  # type: ignore[misc]  
             X = X[np.sort(rng.permutation(X.shape[0])[: self.n_rows])]
         self.rows_ = X
         e, V = eigh(self.kernel_.gram(X))
-        kept = e > EIGENVALUE_ZERO * max(float(e.max(initial=0.0)), 0.0)
+        kept = e > EIGENVALUE_ZERO * float(e.max(initial=0.0))
         n = projection_dimension(X.shape[0], self.eps, self.delta) if automatic else 0
         self.n_components_ = n if automatic else int(self.n_components)
         G = rng.standard_normal((int(kept.sum()), self.n_components_))

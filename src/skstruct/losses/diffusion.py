@@ -29,7 +29,7 @@ class Diffusion(BaseLoss):
 
     Where nodes have masses, as those of ``GraphNodes.from_points``, the Laplacian is
     :math:`M^{-1} L`, and :math:`\phi_k` are of unit length in the measure of the masses: then this
-    is the distance of the paper's Example 1.6, between points of a manifold.
+    is the distance of the paper's Example 1 (6), between points of a manifold.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class Population:
     scores : array (R, d)
     n : int
         Chains of every row; rounded up to two for every batch at least.
-    moves, rng, n_jobs : see :class:`~.chains.Chains`
+    proposals, rng, n_jobs : see :class:`~.chains.Chains`
     start : array of outputs, one for every chain, default=None
         Where chains begin; drawn uniformly when None.
 
@@ -109,12 +109,6 @@ class Population:
         """The mean over batches of the products over levels, ln; shape (R,)."""
         ratios: np.ndarray = logsumexp(np.sum(self.levels, axis=0), axis=1) - np.log(BATCHES)
         return ratios
-
-    @property
-    def log_product(self) -> np.ndarray:
-        """The product over levels of the means over all chains, ln; shape (R,)."""
-        products: np.ndarray = (logsumexp(self.levels, axis=2) - np.log(BATCHES)).sum(axis=0)
-        return products
 
     @property
     def errors(self) -> np.ndarray:

@@ -128,8 +128,8 @@ class GraphNodes(Classes):
             Power of the density that weights are divided by: 1, and the distance does not depend
             on how densely regions were sampled; 0, and dense regions are nearer to each other.
         n_neighbors : int, default=None
-            Joins points that are among so many nearest of each other, which keeps the graph sparse;
-            None joins all pairs.
+            Joins two points where one is among so many nearest of the other, which keeps the graph
+            sparse; None joins all pairs.
         labels : sequence, default=None
             Names of the points.
 

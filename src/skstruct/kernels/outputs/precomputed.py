@@ -40,8 +40,8 @@ def check_definite(
         ...
     ValueError: The kernel between outputs is not positive semidefinite: its lowest eigenvalue
     is -1 (the highest is 3). A distance is no kernel: exp(-distance) may be one. Adding 1 to
-    the diagonal makes it semidefinite; skstruct.kernels.RepairedKernel makes a definite one of its
-    matrix.
+    the diagonal makes it semidefinite; skstruct.kernels.RepairedKernel makes a positive
+    semidefinite one of its matrix.
     """
     finite = np.isfinite(K)
     if not finite.all():

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from skstruct._arrays.checks import check_costs, is_count
 from skstruct._arrays.rows import dense, distinct
 from skstruct.exceptions import UndecidableError
+from skstruct.kernels.grams import REPAIR
 from skstruct.kernels.outputs.base import resolve_output_kernel
 from skstruct.kernels.outputs.moments import SampledMoments
 from skstruct.saving import savable
@@ -156,7 +157,7 @@ class KernelSpace(EmbeddingView):
         if values[0] < -GRAM_DEFINITENESS * max(abs(values[0]), values[-1]):
             raise ValueError(
                 "KernelSpace: the kernel between outputs is not positive semidefinite: it has the "
-                f"eigenvalue {values[0]:.3g}."
+                f"eigenvalue {values[0]:.3g}. {REPAIR}."
             )
         kept = values > SINGULAR_VALUE_ZERO * max(values[-1], 0.0)
         self.turn_ = V[:, kept] / np.sqrt(values[kept])  # (b, d)

@@ -131,7 +131,8 @@ def bound_mistakes(
         total = n_passes * float(hinges.sum())
         n_wrong = ((reach + np.sqrt(reach**2 + 4.0 * total)) / 2.0) ** 2
         return MistakeBound(n_wrong, n_wrong / least)
-    C = 1.0 / alpha if alpha is not None else 1.0
+    assert alpha is not None  # of all but the perceptron
+    C = 1.0 / alpha
     of_row = graphs.rows[graphs.begins]
     shares = 1.0 / np.bincount(of_row, minlength=graphs.X.shape[0])[of_row]
     if method == "multiplicative":

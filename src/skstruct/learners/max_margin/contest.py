@@ -31,8 +31,8 @@ def exchanges(edges: np.ndarray, forest: np.ndarray) -> tuple[np.ndarray, np.nda
     An edge that closes a circle comes for each of the circle's other edges; one that joins two
     trees comes for none, which is -1.
 
-    >>> path = np.array([[0, 1], [0, 2], [1, 2]])
-    >>> exchanges(path, np.array([True, False, True]))
+    >>> triangle = np.array([[0, 1], [0, 2], [1, 2]])
+    >>> exchanges(triangle, np.array([True, False, True]))
     (array([0, 2]), array([1, 1]))
     """
     inside, outside = np.flatnonzero(forest), np.flatnonzero(~forest)
@@ -191,7 +191,7 @@ class Contest:
         Parameters
         ----------
         patience : int
-            Challengers that may lose in a row; without, all are tried whose bounds leave hope.
+            Challengers that may lose in a row.
         """
         if self.dual.gap > self.accuracy * self.dual.objective:
             return self  # bounds are far off: nothing could be told

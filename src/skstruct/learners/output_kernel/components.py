@@ -41,7 +41,7 @@ class PrincipalComponents(BaseEstimator):
     References
     ----------
     J. Weston, O. Chapelle, A. Elisseeff, B. Schölkopf and V. Vapnik, "Kernel dependency
-    estimation", Advances in Neural Information Processing Systems 15, 2003.
+    estimation", Advances in Neural Information Processing Systems 15, 2002.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class OutputComponents:
         K = K - mean[:, None] - mean + share[seen] @ mean
         values, U = eigh(root[seen, None] * K * root[seen])
         values, U = values[::-1], U[:, ::-1]
-        kept = values > GRAM_EIGENVALUE_ZERO * max(float(np.abs(gram).max(initial=0.0)), 0.0)
+        kept = values > GRAM_EIGENVALUE_ZERO * float(np.abs(gram).max(initial=0.0))
         self.share, self.variances = share, values[kept]
         self.to = np.zeros((len(gram), int(kept.sum())))
         self.back = np.zeros_like(self.to)

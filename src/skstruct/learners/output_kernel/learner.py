@@ -130,7 +130,7 @@ default="ridge"
     cv : None, "output", int or splitter, default=None
         What is left out together when alpha is chosen; see
         :class:`~skstruct.ConditionalRiskMinimizer`. The number of folds, at random, by which a
-        radius is chosen: 5 for None.
+        radius or a number of components is chosen: 5 unless it is a number.
     n_jobs, verbose
         As in :class:`~skstruct.ConditionalRiskMinimizer`.
     random_state : int or RandomState, default=None
