@@ -93,7 +93,7 @@ class MetaProposals(Proposals):
         streams[...] = rng.integers(1, 2**64, size=streams.shape, dtype=np.uint64)
         return accepted
 
-    def chances(self, outputs: np.ndarray) -> np.ndarray:
+    def proposal_probabilities(self, outputs: np.ndarray) -> np.ndarray:
         return np.full((len(outputs), len(outputs)), 1.0 / len(outputs))
 
 

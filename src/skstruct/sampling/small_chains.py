@@ -158,11 +158,11 @@ class SmallChain:
             )
         outputs = np.asarray(space.enumerate())
         f = beta * values_of(space, outputs, scores, np.zeros(len(outputs), np.int64))
-        q = _chances(space, outputs, proposals)
+        q = _proposal_probabilities(space, outputs, proposals)
         return cls(outputs, f, probabilities(f), metropolis_matrix(q, f))
 
 
-def _chances(space: Any, outputs: np.ndarray, proposals: Any) -> np.ndarray:
+def _proposal_probabilities(space: Any, outputs: np.ndarray, proposals: Any) -> np.ndarray:
     n = len(outputs)
     if isinstance(proposals, np.ndarray):
         q = np.asarray(proposals, dtype=np.float64)
@@ -175,7 +175,7 @@ def _chances(space: Any, outputs: np.ndarray, proposals: Any) -> np.ndarray:
             raise ValueError("Rows of proposals are probabilities: some row sums to more than one.")
         return q
     chosen = chosen_proposals(space, proposals)
-    told = chosen.chances(outputs)
+    told = chosen.proposal_probabilities(outputs)
     if told is None:
         raise ValueError(
             f"{type(chosen).__name__} does not tell the probabilities of its proposals: give "

@@ -57,7 +57,7 @@ class Proposals(ABC):
         accepted : int64 array of shape (n,)
         """
 
-    def chances(self, outputs: np.ndarray) -> np.ndarray | None:
+    def proposal_probabilities(self, outputs: np.ndarray) -> np.ndarray | None:
         """With what probability a step proposes v at u, for all outputs; None where not told.
 
         ``outputs`` are all those of the structure, in canonical form; shape (n, n), symmetric. What
@@ -122,14 +122,14 @@ class ChoiceProposals(Proposals):
         accepted: np.ndarray = walk_choices(states, values, row, beta, n_steps, streams)
         return accepted
 
-    def chances(self, outputs: np.ndarray) -> np.ndarray:
+    def proposal_probabilities(self, outputs: np.ndarray) -> np.ndarray:
         return np.full((len(outputs), len(outputs)), 1.0 / self.sweep)
 
 
-def places_changed(outputs: np.ndarray) -> np.ndarray:
+def n_columns_changed(outputs: np.ndarray) -> np.ndarray:
     """In how many columns any two outputs (n, d) differ; shape (n, n).
 
-    >>> places_changed(np.array([[0, 0], [1, 1]]))
+    >>> n_columns_changed(np.array([[0, 0], [1, 1]]))
     array([[0, 2],
            [2, 0]])
     """

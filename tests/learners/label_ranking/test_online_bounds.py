@@ -37,7 +37,7 @@ def against(scores, rng, kind):
     return 1.0 + rng.permutation(d)
 
 
-def rivals(rng, X, model, seen, radius):
+def comparators(rng, X, model, seen, radius):
     """Weights to be compared with: none, some, and about the best there are."""
     d = seen.shape[1]
     best = LabelRankingSVM(
@@ -49,7 +49,7 @@ def rivals(rng, X, model, seen, radius):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # ties among all items, rivals not quite the best
+@pytest.mark.filterwarnings("ignore")  # ties among all items, comparators not quite the best
 @pytest.mark.parametrize("method", METHODS)
 @given(
     way=st.sampled_from(WAYS),
@@ -75,7 +75,7 @@ def test_bounds_are_never_broken(method, way, margin, d, p, alpha, kind, adversa
         model.partial_fit(x[None], seen[-1][None])
         if t + 1 < len(X):
             scores = model.decision_function(X[t + 1 : t + 2])[0]
-    for U in rivals(rng, X, model, np.array(seen), radius):
+    for U in comparators(rng, X, model, np.array(seen), radius):
         bound = model.mistake_bound(X, np.array(seen), U)
         assert model.n_mistakes_ <= bound.mistakes * (1 + ROUNDING)
         assert model.loss_ <= bound.loss * (1 + ROUNDING)

@@ -36,8 +36,8 @@ class BoundedMistakes:
     ) -> MistakeBound:
         r"""How many mistakes are made at most on a sequence of rows, from zero weights on.
 
-        The bound is told by other weights u, those of a rival who knows all rows in advance, and
-        by their hinges on the rows. It holds for every order of the rows, and whatever they are:
+        The bound is told by other weights u, those of a comparator who knows all rows in advance,
+        and by their hinges on the rows. It holds for every order of the rows, whatever they are:
         nothing is random. With :math:`L = \sum_t \frac1S \sum_s h_s(u)`, C = 1 / alpha and the
         least margin :math:`\gamma`,
 
@@ -79,33 +79,35 @@ class BoundedMistakes:
         check_is_fitted(self, "n_seen_")
         X, y = self._read(X, y, reset=False)
         X = self._inputs(X)
-        rival = _rival(coef, intercept, (len(self.space_.items_), X.shape[1]), self.fit_intercept)
+        comparator = _rival(
+            coef, intercept, (len(self.space_.items_), X.shape[1]), self.fit_intercept
+        )
         reduced = self.reduction_.apply(X, self.space_.validate(y))
         return bound_mistakes(
-            reduced, rival.T, self.method, self.alpha_, self.radius, self.reduction_.decomposition,
-            n_passes,
+            reduced, comparator.T, self.method, self.alpha_, self.radius,
+            self.reduction_.decomposition, n_passes,
         )  # fmt: skip
 
 
 def _rival(coef: Any, intercept: Any, shape: tuple[int, int], constant: bool) -> np.ndarray:
     """Weights (d, p) with the intercepts last, where there are any."""
     d, p = shape
-    rival, coef = np.zeros(shape), np.asarray(coef, dtype=np.float64)
+    comparator, coef = np.zeros(shape), np.asarray(coef, dtype=np.float64)
     if coef.shape != (d, p - constant):
         raise ValueError(
             f"coef has shape {(d, p - constant)}, items by features; got {coef.shape}."
         )
-    rival[:, : coef.shape[1]] = coef
+    comparator[:, : coef.shape[1]] = coef
     if intercept is not None:
         if not constant:
             raise ValueError("This ranker has no intercepts: leave intercept at None.")
-        rival[:, -1] = intercept
-    return rival
+        comparator[:, -1] = intercept
+    return comparator
 
 
 def bound_mistakes(
     graphs: Any,
-    rival: np.ndarray,
+    comparator: np.ndarray,
     method: str,
     alpha: float | None,
     radius: float,
@@ -117,17 +119,17 @@ def bound_mistakes(
     Parameters
     ----------
     graphs : Subgraphs
-    rival : array of shape (p, d)
+    comparator : array of shape (p, d)
     """
     n_graphs = np.diff(graphs.first_subgraphs)
     n_graphs = n_graphs[n_graphs > 0]
     if not len(n_graphs):
         return MistakeBound(0.0, 0.0)
     least, most, d = int(n_graphs.min()), int(n_graphs.max()), graphs.n_items
-    hinges = graphs.hinges(safe_sparse_dot(graphs.X, rival, dense_output=True))
+    hinges = graphs.hinges(safe_sparse_dot(graphs.X, comparator, dense_output=True))
     if method == "perceptron":
         curvature = (2.0 if decomposition == "whole" else d) * longest_row(graphs.X) ** 2
-        reach = np.sqrt(curvature) * float(np.linalg.norm(rival))
+        reach = np.sqrt(curvature) * float(np.linalg.norm(comparator))
         total = n_passes * float(hinges.sum())
         n_wrong = ((reach + np.sqrt(reach**2 + 4.0 * total)) / 2.0) ** 2
         return MistakeBound(n_wrong, n_wrong / least)
@@ -136,10 +138,14 @@ def bound_mistakes(
     of_row = graphs.rows[graphs.begins]
     shares = 1.0 / np.bincount(of_row, minlength=graphs.X.shape[0])[of_row]
     if method == "multiplicative":
-        start, single, factor = entropy_of(rival, radius), radius * widest(graphs.X) ** 2, d - 1.0
+        start, single, factor = (
+            entropy_of(comparator, radius),
+            radius * widest(graphs.X) ** 2,
+            d - 1.0,
+        )
     else:
         square = longest_row(graphs.X) ** 2
-        start, single, factor = 0.5 * float((rival**2).sum()), 2.0 * square, d / 2.0
+        start, single, factor = 0.5 * float((comparator**2).sum()), 2.0 * square, d / 2.0
     value = start + C * n_passes * float(shares @ hinges)
     several = single if decomposition == "whole" else factor * single
     gamma = float(graphs.margin.min())
@@ -158,18 +164,18 @@ def gain(cap: float, curvature: float, gamma: float) -> float:
     return a * gamma - curvature * a**2 / 2.0
 
 
-def entropy_of(rival: np.ndarray, radius: float) -> float:
+def entropy_of(comparator: np.ndarray, radius: float) -> float:
     """Of weights (p, d), relative to those of a multiplicative ranker that has seen nothing.
 
     What they leave of the radius is given to all parts alike.
     """
-    left = radius - float(np.abs(rival).sum())
-    if left < -np.finfo(float).eps * rival.size * radius:
+    left = radius - float(np.abs(comparator).sum())
+    if left < -np.finfo(float).eps * comparator.size * radius:
         raise ValueError(
-            f"Absolute weights of a rival sum to the radius {radius:g} at most; got "
+            f"Absolute weights of a comparator sum to the radius {radius:g} at most; got "
             f"{radius - left:.6g}. A multiplicative ranker with a larger radius has a bound."
         )
-    parts = np.stack([np.maximum(rival, 0.0), np.maximum(-rival, 0.0)])
+    parts = np.stack([np.maximum(comparator, 0.0), np.maximum(-comparator, 0.0)])
     parts += max(left, 0.0) / parts.size
     return float(rel_entr(parts, radius / parts.size).sum())
 

@@ -104,6 +104,32 @@ def sufficient_cost(Y: Any, edges: np.ndarray, share: np.ndarray | None = None) 
     return float(np.maximum(together, 1.0 - together).max(initial=0.0))
 
 
+def _trained_without_and_with_edges(
+    dual: Any,
+    oracle: Callable[..., Any],
+    edges: np.ndarray,
+    rng: np.random.Generator,
+    training: dict[str, Any],
+    level: Any,
+) -> Any:
+    """The dual is trained without edges; a copy of it, which is returned, with all."""
+    if level.found:
+        dual.restore(level.found["dual"])
+    else:
+        none = np.zeros(len(edges), bool)
+        train_on(dual, oracle, none, rng=rng, **training, level=level.below("no edges"))
+    level.keep(dual=dual)
+    full = dual.fork()
+    if "full" in level.found:
+        full.restore(level.found["full"])
+    else:
+        all_edges = np.ones(len(edges), bool)
+        below = level.below("all edges")
+        train_on(full, oracle, all_edges, rng=rng.spawn(1)[0], **training, level=below)
+    level.keep(full=full)
+    return full
+
+
 def crank(
     dual: Any,
     oracle: Callable[..., Any],
@@ -179,20 +205,7 @@ def crank(
     """
     rng = np.random.default_rng(rng)
     training: dict[str, Any] = {"tol": inner_tol, "max_iter": max_iter}
-    if level.found:
-        dual.restore(level.found["dual"])
-    else:
-        none = np.zeros(len(edges), bool)
-        train_on(dual, oracle, none, rng=rng, **training, level=level.below("no edges"))
-    level.keep(dual=dual)
-    full = dual.fork()
-    if "full" in level.found:
-        full.restore(level.found["full"])
-    else:
-        all_edges = np.ones(len(edges), bool)
-        below = level.below("all edges")
-        train_on(full, oracle, all_edges, rng=rng.spawn(1)[0], **training, level=below)
-    level.keep(full=full)
+    full = _trained_without_and_with_edges(dual, oracle, edges, rng, training, level)
     top = min(float(np.abs(dual.z).max(initial=0.0)) or beta_max, beta_max)  # the strongest pull
 
     def begun(number: int, rng: np.random.Generator) -> tuple[np.ndarray, float]:

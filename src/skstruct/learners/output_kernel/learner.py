@@ -17,7 +17,7 @@ from skstruct.bounds.certificate import largest_loss
 from skstruct.bounds.output_regression import largest_output_loss
 from skstruct.config import config_context
 from skstruct.encoding.frames import is_frame
-from skstruct.kernels.inputs import kernel_name, resolve_kernel
+from skstruct.kernels.inputs import resolve_kernel
 from skstruct.kernels.outputs.base import OutputKernel, resolve_output_kernel
 from skstruct.kernels.outputs.matches import Dirac
 from skstruct.kernels.outputs.precomputed import check_definite
@@ -44,11 +44,8 @@ from skstruct.learners.leave_out import (
     twins,
 )
 from skstruct.learners.marginals import told_parts
-from skstruct.learners.output_kernel.components import (
-    OutputComponents,
-    PrincipalComponents,
-    choose_components,
-)
+from skstruct.learners.output_kernel import methods
+from skstruct.learners.output_kernel.components import OutputComponents, choose_components
 from skstruct.learners.output_kernel.problem import KernelProblem, output_space
 from skstruct.learners.output_kernel.radius_search import choose_radius
 from skstruct.learners.problem import risk_problem
@@ -238,7 +235,7 @@ default="ridge"
             :class:`~skstruct.learners.Checkpoint`.
         """
         y = given_outputs(on_host(y), "OutputKernelRegressor")
-        self._check_method(sample_weight)
+        methods.check(self.method, self.solver, sample_weight is not None)
         check_settings(self)
         if is_source(X) and not (isinstance(X, np.memmap) or is_frame(X)):
             raise ValueError(
@@ -274,53 +271,11 @@ default="ridge"
 
     @property
     def _is_ridge(self) -> bool:
-        return self._components is not None or (
-            isinstance(self.method, str) and self.method == "ridge"
-        )
-
-    @property
-    def _components(self) -> PrincipalComponents | None:
-        """What answers are projected on, if they are."""
-        if isinstance(self.method, str) and self.method == "components":
-            return PrincipalComponents()
-        return self.method if isinstance(self.method, PrincipalComponents) else None
+        return methods.is_ridge(self.method)
 
     @property
     def _is_sparse(self) -> bool:
-        by_name = isinstance(self.method, str) and self.method == "largest_weights"
-        return by_name or isinstance(self.method, LargestWeights)
-
-    def _check_method(self, sample_weight: Any) -> None:
-        names = ("ridge", "sample_compression", "largest_weights", "components")
-        known = isinstance(self.method, (SampleCompression, LargestWeights, PrincipalComponents))
-        if not known and self.method not in names:
-            raise ValueError(
-                'method is "ridge", "sample_compression", "largest_weights", "components", or a '
-                "SampleCompression, LargestWeights or PrincipalComponents; got "
-                f"{self.method!r}."
-            )
-        if self._components is not None:
-            self._components.check()
-        if isinstance(self.method, LargestWeights) and self.method.smoother is not None:
-            raise ValueError(
-                "method: kernel and alpha are those of OutputKernelRegressor, as "
-                f"LargestWeights(n_weights=...) leaves them open; got {self.method!r}."
-            )
-        if self._is_sparse and self.solver in ONE_PASS:
-            raise ValueError(
-                "method: landmarks have no weights of rows, of which some could be the largest; "
-                f'got solver="{self.solver}".'
-            )
-        if isinstance(self.method, SampleCompression) and kernel_name(self.method.kernel) != "rbf":
-            raise ValueError(
-                "method: the kernel between inputs is the kernel of OutputKernelRegressor; got "
-                f"{self.method.kernel!r} in SampleCompression."
-            )
-        if not (self._is_ridge or self._is_sparse) and sample_weight is not None:
-            raise ValueError(
-                "Sample compression bounds the coefficients of single rows: it takes no "
-                "sample_weight."
-            )
+        return methods.is_sparse(self.method)
 
     def _kernels(self, X: Any, sample_weight: Any = None) -> list[Any]:
         return kernel_grid(plain_kernel(self, self.kernel), X, sample_weight)
@@ -357,9 +312,10 @@ default="ridge"
             smoother.fit(X, self.problem_.targets(), sample_weight)
         self.alpha_, self.kernel_ = smoother.alpha, tried[0]
         warn_of_loss(smoother, self.problem_, self.search_, sample_weight)
-        if self._components is None:
+        components = methods.components_of(self.method)
+        if components is None:
             return smoother
-        n = self._components.n_components
+        n = components.n_components
         return self._with_components(n, smoother, X, sample_weight, groups, tried[:2])
 
     def _with_components(

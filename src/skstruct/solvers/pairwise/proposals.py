@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.solvers.pairwise.forests import neighbors
-from skstruct.solvers.proposals import Proposals, places_changed
+from skstruct.solvers.proposals import Proposals, n_columns_changed
 
 
 class LabelProposals(Proposals):
@@ -59,9 +59,9 @@ class LabelProposals(Proposals):
         )
         return accepted
 
-    def chances(self, outputs: np.ndarray) -> np.ndarray:
+    def proposal_probabilities(self, outputs: np.ndarray) -> np.ndarray:
         each = 1.0 / max(2 * len(self.free), 1)
-        found: np.ndarray = np.where(places_changed(outputs) == 1, each, 0.0)
+        found: np.ndarray = np.where(n_columns_changed(outputs) == 1, each, 0.0)
         return found
 
 
@@ -108,10 +108,10 @@ class StateProposals(Proposals):
         )  # fmt: skip
         return accepted
 
-    def chances(self, outputs: np.ndarray) -> np.ndarray:
+    def proposal_probabilities(self, outputs: np.ndarray) -> np.ndarray:
         outputs = np.asarray(outputs)
         found = np.zeros((len(outputs), len(outputs)))
-        alone = places_changed(outputs) == 1
+        alone = n_columns_changed(outputs) == 1
         for node in self.free:
             changed = outputs[:, node, None] != outputs[:, node]
             found[alone & changed] = 1.0 / (len(self.free) * self.counts[node])

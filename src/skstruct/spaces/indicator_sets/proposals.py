@@ -7,7 +7,7 @@ import numpy as np
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.dags import Dag
-from skstruct.solvers.proposals import ChoiceProposals, Proposals, places_changed
+from skstruct.solvers.proposals import ChoiceProposals, Proposals, n_columns_changed
 from skstruct.spaces.indicator_sets.distribution import paths_of
 
 
@@ -82,10 +82,10 @@ class GroupProposals(Proposals):
         accepted: np.ndarray = walk_groups(states, scores, row, beta, n_steps, streams, *rules)
         return accepted
 
-    def chances(self, outputs: np.ndarray) -> np.ndarray | None:
+    def proposal_probabilities(self, outputs: np.ndarray) -> np.ndarray | None:
         if len(self.member) > self.n_groups:  # exclusive labels: not told
             return None
-        return _chances(outputs, self.member, self.swaps)
+        return _proposal_probabilities(outputs, self.member, self.swaps)
 
 
 class ClosedProposals(Proposals):
@@ -154,13 +154,15 @@ class ClosedProposals(Proposals):
         accepted: np.ndarray = walk_closed(states, scores, row, beta, n_steps, streams, *rules)
         return accepted
 
-    def chances(self, outputs: np.ndarray) -> np.ndarray:
-        return _chances(outputs, self.open, self.swaps)
+    def proposal_probabilities(self, outputs: np.ndarray) -> np.ndarray:
+        return _proposal_probabilities(outputs, self.open, self.swaps)
 
 
-def _chances(outputs: np.ndarray, open_labels: np.ndarray, swaps: float) -> np.ndarray:
+def _proposal_probabilities(
+    outputs: np.ndarray, open_labels: np.ndarray, swaps: float
+) -> np.ndarray:
     """One label comes in or leaves, or one leaves while another comes in; shape (n, n)."""
-    changed, m = places_changed(outputs), len(open_labels)
+    changed, m = n_columns_changed(outputs), len(open_labels)
     size = np.asarray(outputs)[:, open_labels].sum(axis=1)
     found = np.where(changed == 1, (1.0 - swaps) / (m + 1), 0.0)
     swapped = (changed == 2) & (size[:, None] == size)

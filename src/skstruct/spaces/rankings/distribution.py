@@ -8,7 +8,7 @@ import numpy as np
 
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.linear_ordering import MOST_ITEMS, pair_matrix, pair_numbers, ranks_of
-from skstruct.solvers.proposals import Proposals, places_changed
+from skstruct.solvers.proposals import Proposals, n_columns_changed
 from skstruct.spaces.constraints import check_feasible, check_n_rows
 from skstruct.spaces.rankings.counting import UniformRankings
 from skstruct.spaces.rankings.partial import tied_behind
@@ -307,11 +307,11 @@ class RankingProposals(Proposals):
                     self.free, self.n_first, self.before, self.top, accepted)  # fmt: skip
         return accepted
 
-    def chances(self, outputs: np.ndarray) -> np.ndarray | None:
+    def proposal_probabilities(self, outputs: np.ndarray) -> np.ndarray | None:
         if len(self.before) or self.top < self.d:  # not told
             return None
         pair = 2.0 / max(len(self.free), 1) ** 2
-        found: np.ndarray = np.where(places_changed(outputs) == 2, pair, 0.0)
+        found: np.ndarray = np.where(n_columns_changed(outputs) == 2, pair, 0.0)
         return found
 
     def _shared(self, scores: np.ndarray) -> np.ndarray:

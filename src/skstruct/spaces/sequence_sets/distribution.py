@@ -8,7 +8,7 @@ import numpy as np
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.chains.forward_backward import ChainDistribution
 from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.proposals import Proposals, places_changed
+from skstruct.solvers.proposals import Proposals, n_columns_changed
 from skstruct.spaces.sequence_sets.constraints import SequenceConstraints
 
 
@@ -134,11 +134,11 @@ class SequenceProposals(Proposals):
         )  # fmt: skip
         return accepted
 
-    def chances(self, outputs: np.ndarray) -> np.ndarray | None:
+    def proposal_probabilities(self, outputs: np.ndarray) -> np.ndarray | None:
         if self.longest > self.shortest:  # the ways to and fro differ in number: not told
             return None
         each = 1.0 / max(len(self.free) * self.n_symbols, 1)
-        found: np.ndarray = np.where(places_changed(outputs) == 1, each, 0.0)
+        found: np.ndarray = np.where(n_columns_changed(outputs) == 1, each, 0.0)
         return found
 
 
