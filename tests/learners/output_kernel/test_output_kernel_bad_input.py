@@ -16,8 +16,8 @@ from skstruct.spaces import Candidates, Sequences
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"method": "magic"}, "method is .* or a LargestWeights; got 'magic'"),
-        ({"method": 3}, "method is .* or a LargestWeights; got 3"),
+        ({"method": "magic"}, "method is .* PrincipalComponents; got 'magic'"),
+        ({"method": 3}, "method is .* PrincipalComponents; got 3"),
         ({"alpha": 0.0}, "alpha must be positive; got 0.0"),
         ({"alpha": "large"}, "alpha is a positive number, .*; got 'large'"),
         ({"space": Candidates([])}, "list of candidates is empty"),
