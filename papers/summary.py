@@ -27,7 +27,7 @@ def rows_of(log):
         return None, []
     names = next(i for i, line in enumerate(lines) if i > start and "by default" in line)
     rest = lines[names + 1 :]
-    end = next((i for i, line in enumerate(rest) if not line.strip()), len(rest))
+    end = next((i for i, line in enumerate(rest) if "±" not in line), len(rest))
     return lines[names], rest[:end]
 
 

@@ -107,7 +107,7 @@ def test_summaries_of_logs_are_joined_and_counted(tmp_path, capsys):
     print("Table 1\n   ours 3.4")
     better, near = keeping.Figure(2.0, 0.06), keeping.Figure(3.1, 0.06)
     keeping.summary([("ENRON, Hamming", 3, 3.079, better, near), ("WIPO", 3, 1.0, better, None)])
-    print("\ndrawn to a file")
+    print("what else is to be said\ndrawn to a file")
     (tmp_path / "flows.txt").write_text(capsys.readouterr().out, encoding="utf-8")
     (tmp_path / "words.txt").write_text("no summary\n", encoding="utf-8")
     summary.main(tmp_path)
