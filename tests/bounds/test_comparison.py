@@ -74,6 +74,14 @@ def test_no_estimate_breaks_the_inequality(name, seed, noise):
     assert excess <= c * np.linalg.norm(guess - truth) + 1e-9
 
 
+def test_a_draw_is_no_list():
+    """One draw stands for outputs of a large space; it must not be taken for all of them."""
+    for space in (LabelSets(range(12)), LabelSets(range(4))):
+        with pytest.raises(ValueError, match=r"compares outputs of a list, .* give y"):
+            comparison_constant(space, "zero_one", most=15)
+    assert comparison_constant(LabelSets(range(4)), "zero_one", most=16).exact
+
+
 def test_two_classes_need_the_root_of_two():
     """The printed constant is |V| max |psi| = 1, and fails."""
     c = comparison_constant(Classes([0, 1]), "zero_one").value

@@ -7,7 +7,7 @@ import pytest
 from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor, load_model, save_model
 from skstruct.kernels import RBF, PathKernel
 from skstruct.smoothing import KernelRidge, LargestWeights
-from skstruct.spaces import Classes
+from skstruct.spaces import Classes, LabelSets
 
 PATHS = ["1.1", "1.2", "2.1", "2.2", "2.3"]
 NUMBERS, ALPHAS = [None, 1, 3], [3.0, 0.3]
@@ -112,3 +112,13 @@ def test_what_sparse_weights_do_not_go_with():
         model.coef_  # noqa: B018
     with pytest.raises(ValueError, match="held_out"):
         model.certify(X, y)
+
+
+def test_one_row_is_learned():
+    for model in (
+        ConditionalRiskMinimizer(LabelSets(["a", "b"]), smoother=LargestWeights()),
+        ConditionalRiskMinimizer(LabelSets(["a", "b"]), smoother=LargestWeights(n_weights=3)),
+    ):
+        assert model.fit([[0.0]], [["a"]]).predict([[1.0]])[0] == ["a"]
+    regressor = OutputKernelRegressor(method="largest_weights").fit([[0.0]], ["cat"])
+    assert regressor.predict([[1.0]]).tolist() == ["cat"]

@@ -119,3 +119,14 @@ def test_points_and_masses_are_checked():
         GraphNodes(np.zeros((3, 3)), masses=[1.0, 0.0, 1.0]).fit([0])
     with pytest.raises(ValueError, match="leave out normalized"):
         Diffusion(normalized=True).bind(GraphNodes.from_points(np.eye(4)).fit([0]))
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1.0, 1e6])
+def test_the_unit_of_length_does_not_matter(scale):
+    points = np.random.default_rng(0).normal(size=(30, 2))
+    points[3] = points[4]  # copies are at distance zero, and joined
+    far = [Diffusion(0.7 * s * s).bind(GraphNodes.from_points(s * points).fit([0]))
+           for s in (1.0, scale)]  # fmt: skip
+    here, there = np.repeat(np.arange(30), 30), np.tile(np.arange(30), 30)
+    first, second = (np.array(loss(here, there)) for loss in far)
+    assert_allclose(second, first, rtol=1e-6, atol=1e-9)

@@ -149,3 +149,9 @@ def test_what_cannot_be_measured_is_said():
     hard = Cycles(range(20))
     with pytest.raises(ValueError, match="are not known exactly"):
         exponential_loss(hard, np.zeros((1, 190)), [list(range(20))])
+
+
+@pytest.mark.parametrize("measure", [auc_loss, exponential_loss])
+def test_scores_that_are_no_numbers_are_named(measure):
+    with pytest.raises(ValueError, match=r"scores\[1, 2\] is nan: outputs cannot be ranked"):
+        measure(Classes(list("abc")), [[1.0, 2.0, 3.0], [0.0, 1.0, np.nan]], ["a", "b"])

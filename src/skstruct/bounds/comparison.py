@@ -100,6 +100,11 @@ def comparison_constant(
     view, loss = pair(loss, space, outputs)
     T = _transposed(view, loss, outputs)
     listed = view.all_outputs(most)
+    if listed is not None and y is None and space.all_outputs(most) is None:
+        raise ValueError(  # the list is that of one draw, which took the place of outputs
+            f"{type(loss).__name__} compares outputs of a list, and {type(space).__name__} has "
+            f"more than most={most} of them here: give y, or a larger most."
+        )
     if listed is not None:
         points = _images(view, T, listed)
         value = _largest_distance(points)

@@ -36,8 +36,8 @@ def choose_weights(
     judge = searched_by(problem).alone()
     opened = smoother.open(X, search_targets_for(smoother, judge), sample_weight)
     if opened.is_settled or len(problem.outputs) == 1:
-        alpha, number, _ = next(opened.trials())
-        return None, opened.settled(alpha, number).with_targets(targets_for(opened, problem))
+        settled = opened.settled(*opened.first)
+        return None, settled.with_targets(targets_for(settled, problem))
     search = LeaveOutSearch()
     search.loss = stand_in(judge, problem)
     announce(f"{X.shape[0]:,} rows; numbers of weights are compared by left-out rows")

@@ -170,6 +170,9 @@ class ScoredTruths:
 
     def __init__(self, space: Any, scores: Any, y: Any, several_outputs: bool) -> None:
         self.space, u = space, np.asarray(scores, dtype=np.float64)
+        if not np.isfinite(u).all():
+            at = tuple(np.argwhere(~np.isfinite(u))[0].tolist())
+            raise ValueError(f"scores{list(at)} is {u[at]}: outputs cannot be ranked by it.")
         if u.ndim == 1:  # by how much the second of two classes is ahead
             u = np.column_stack([np.zeros(len(u)), u])
         flat, row = flattened(y) if several_outputs else (y, np.arange(len(u)))

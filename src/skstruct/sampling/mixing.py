@@ -182,11 +182,16 @@ def mixing_bounds(
     return MixingBounds(
         n_outputs=len(p), eps=float(eps), lazy=idle, mixing_time=mixing_time(P, p, eps),
         second_eigenvalue=eigenvalue, congestion=rho, diameter=diameter, contraction=factor,
-        by_eigenvalue=rarest / (1 - eigenvalue) if eigenvalue < 1 else math.inf,
-        by_paths=rho * rarest if stays or idle else math.inf,
-        by_coupling=math.log(max(diameter, 1) / eps) / (1 - factor)
-        if factor < 1 - CANCELED else math.inf,
+        by_eigenvalue=_whole(rarest / (1 - eigenvalue) if eigenvalue < 1 else math.inf),
+        by_paths=_whole(rho * rarest if stays or idle else math.inf),
+        by_coupling=_whole(math.log(max(diameter, 1) / eps) / (1 - factor)
+                           if factor < 1 - CANCELED else math.inf),
     )  # fmt: skip
+
+
+def _whole(steps: float) -> float:
+    """Steps are counted; infinitely many stay so."""
+    return float(math.ceil(steps)) if math.isfinite(steps) else steps
 
 
 _lazy = lazy  # the parameter of the same name hides it

@@ -111,10 +111,10 @@ class LargestWeights(Configured, WeightedMean):
             Rows of the same group are left out together when the number of weights is chosen.
         """
         self.open(X, y, sample_weight)
+        if self.is_settled or len(self.targets_) == 1:
+            return self.settled(*self.first)
         best: tuple[float, Any, Any] | None = None
         for alpha, number, left in self.trials(groups):
-            if best is None and self.is_settled:
-                return self.settled(alpha, number)
             T = self.targets_.reshape(len(left), -1)
             error = squared_error(left.reshape(T.shape), T, self.sample_weight_)
             if best is None or error < best[0]:
@@ -152,6 +152,11 @@ class LargestWeights(Configured, WeightedMean):
         """Whether there is one number of weights, and one penalty."""
         return len(self.numbers_) == 1 and (self.alphas_ is None or len(self.alphas_) == 1)
 
+    @property
+    def first(self) -> tuple[Any, int | None]:
+        """The penalty and the number of weights that are tried first: the largest ones."""
+        return None if self.alphas_ is None else self.alphas_[0], self.numbers_[0]
+
     def _numbers(self) -> list[int | None]:
         """The numbers of weights to compare, all of them first, then the larger ones."""
         if isinstance(self.n_weights, str) and self.n_weights == "auto":
@@ -181,12 +186,8 @@ class LargestWeights(Configured, WeightedMean):
         """Penalty, number of weights and left-out means, one after another.
 
         The weights for a row without itself are the left-out means of the identity; the matrix of
-        them is computed once for each penalty. Where nothing is to choose, the targets as they are.
+        them is computed once for each penalty.
         """
-        if self.is_settled:
-            alpha = None if self.alphas_ is None else self.alphas_[0]
-            yield alpha, self.numbers_[0], self.targets_
-            return
         n = len(self.targets_)
         if n > EXACT_ROWS:
             raise ValueError(

@@ -293,3 +293,9 @@ def test_models_are_saved_and_the_given_space_stays_as_it_is(tmp_path):
     assert_array_equal(loaded.predict(X), model.predict(X))
     assert loaded.moments_error_.objective == model.moments_error_.objective
     assert repr(loaded.moments_error_).startswith("MomentErrors(n_samples=50, mean_norm=")
+
+
+def test_a_kernel_that_tells_nothing_is_refused():
+    space = KernelSpace(LabelSets(["a", "b"]), lambda y, z: 0.0)
+    with pytest.raises(ValueError, match="is zero for all of them"):
+        CountingRidge(space).fit([[0.0], [1.0]], [["a"], ["b"]])

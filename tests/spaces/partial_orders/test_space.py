@@ -164,3 +164,30 @@ def test_margins_and_files(tmp_path):
 def test_clones():
     space = PartialOrders(3, prove=True).restrict(include=[(0, 1)])
     assert clone(space).argmin(np.ones((1, 6))).values.tolist() == [1.0]
+
+
+def test_tied_names_are_read_alike_in_every_row():
+    space = PartialOrders(list("abcd"))
+    ties = space.validate([[["a", "b"], "c", "d"], [["a", "b"], ["c", "d"]]])
+    sets = space.validate([[{"a", "b"}, "c", "d"], [{"a", "b"}, {"c", "d"}]])
+    meant = [{(u, v) for u in "ab" for v in "cd"} | extra for extra in ({("c", "d")}, set())]
+    pairs = space.validate(meant)
+    assert_array_equal(ties, pairs)
+    assert_array_equal(sets, pairs)
+    assert_array_equal(
+        space.validate([[["a", "b"], ["c", "d"]]]), space.validate([{("a", "b"), ("c", "d")}])
+    )
+
+
+def test_numbers_are_names_where_they_are_no_ranks():
+    space = PartialOrders([10, 20, 30])
+    found = space.validate([[30, 10, 20], [20, 30]])
+    meant = space.validate([{(30, 10), (30, 20), (10, 20)}, {(20, 30)}])
+    assert_array_equal(found, meant)
+
+
+def test_numbers_that_may_be_ranks_or_names_are_ranks_or_refused():
+    space = PartialOrders([1, 2, 3])
+    assert_array_equal(space.validate([[3, 1, 2]]), space.validate([{(2, 3), (2, 1), (3, 1)}]))
+    with pytest.raises(ValueError, match="Row 1 has 1 numbers for 3 items"):
+        space.validate([[3, 1, 2], [1]])

@@ -160,6 +160,11 @@ class KernelSpace(EmbeddingView):
                 f"eigenvalue {values[0]:.3g}. {REPAIR}."
             )
         kept = values > SINGULAR_VALUE_ZERO * max(values[-1], 0.0)
+        if not kept.any():
+            raise ValueError(
+                "KernelSpace: the kernel between outputs is zero for all of them: it tells none "
+                "from another."
+            )
         self.turn_ = V[:, kept] / np.sqrt(values[kept])  # (b, d)
         self.features_ = self.embed(listed)  # (c, d)
         self.moments_ = SampledMoments(self.features_ if drawn is None else self.embed(drawn))

@@ -28,8 +28,8 @@ class PrincipalComponents(BaseEstimator):
     r"""Kernel dependency estimation, as a ``method`` of :class:`~skstruct.OutputKernelRegressor`.
 
     Answers of ridge regression are projected on principal components of the outputs in the feature
-    space of their kernel, :math:`\bar\Phi + U_r U_r' (\hat\Phi(x) - \bar\Phi)`, which leaves
-    out what is noise there.
+    space of their kernel, :math:`s \bar\Phi + U_r U_r' (\hat\Phi(x) - s \bar\Phi)` with the sum
+    s of the weights :math:`b(x)`, which leaves out what is noise there.
 
     Parameters
     ----------

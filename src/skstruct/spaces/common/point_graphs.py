@@ -86,9 +86,8 @@ def diffusion_graph(
     squares = _squared_distances(near, points, n_neighbors)
     kernel = squares.copy()
     kernel.data = np.exp(-squares.data / (4.0 * epsilon))
-    kernel = sparse.csr_array(
-        kernel + sparse.eye_array(n)
-    )  # every point is at no distance to itself
+    # Every point is at no distance to itself.
+    kernel = sparse.csr_array(kernel + sparse.eye_array(n))
     thin = sparse.diags_array(kernel.sum(axis=1) ** -float(alpha))
     kernel = sparse.csr_array(thin @ kernel @ thin)
     sums = kernel.sum(axis=1)
@@ -121,10 +120,10 @@ def _squared_distances(
     if not 1 <= k <= n - 1:
         raise ValueError(f"from_points: n_neighbors is from 1 to {n - 1}; got {k!r}.")
     distances, others = near.kneighbors(n_neighbors=k)
-    rows = np.repeat(np.arange(n), k)
-    # A one is added while both directions are joined: copies are at distance zero, and stay.
-    shape = (n, n)
-    one_way = sparse.csr_array((distances.ravel() ** 2 + 1.0, (rows, others.ravel())), shape=shape)
-    both: sparse.csr_array = one_way.maximum(one_way.T).tocsr()
-    both.data = both.data - 1.0
-    return both
+    rows, others = np.repeat(np.arange(n), k), others.ravel()
+    low, high = np.minimum(rows, others), np.maximum(rows, others)
+    first = np.unique(low * n + high, return_index=True)[1]  # pairs that are near both ways
+    low, high, squares = low[first], high[first], distances.ravel()[first] ** 2
+    ends = np.concatenate([low, high]), np.concatenate([high, low])
+    # Copies are at distance zero: entries that are stored all the same.
+    return sparse.csr_array((np.concatenate([squares, squares]), ends), shape=(n, n))

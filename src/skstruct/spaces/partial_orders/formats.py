@@ -45,7 +45,10 @@ def _are_ranks(Y: Any, items: Items) -> bool:
     if isinstance(rows, list):
         if not rows or not all(_are_numbers(row) for row in rows):
             return False
-        if len({len(row) for row in rows}) > 1 or _are_names(rows, items):
+        if _are_names(rows, items):
+            return False
+        if len({len(row) for row in rows}) > 1:
+            _refuse_ranks_as_names(rows, items)
             return False
         rows = np.array([[np.nan if v is None else v for v in row] for row in rows])
     if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.dtype.kind not in "iufb":
@@ -63,10 +66,21 @@ def _are_numbers(row: Any) -> bool:
 
 
 def _are_names(rows: list[Any], items: Items) -> bool:
-    """Whether numbers are names of items, in orders: one that no rank has, such as 0."""
+    """Whether numbers are names of items, in orders: some items have names that are no ranks."""
     known = dict.fromkeys(items or ())
     named = all(is_label(v, known) for row in rows for v in row)
-    return named and (0 in known or not all(isinstance(name, int) for name in known))
+    return named and not set(known) <= set(range(1, len(known) + 1))
+
+
+def _refuse_ranks_as_names(rows: list[Any], items: Items) -> None:
+    """Where names are ranks, a row that lacks some cannot be told from the other kind."""
+    short = next((i for i, row in enumerate(rows) if items and len(row) != len(items)), None)
+    if short is not None and set(items or ()) <= set(range(1, len(items or ()) + 1)):
+        raise ValueError(
+            f"Row {short} has {len(rows[short])} numbers for {len(items or ())} items whose names "
+            "are numbers: ranks have one for each item, None where it is not ranked; orders of "
+            "names cannot be told from them. Give pairs, or other names."
+        )
 
 
 def _pairs_of_ranks(ranks: np.ndarray, items: Any) -> set[tuple[Any, Any]]:
@@ -78,14 +92,21 @@ def _pairs_of_ranks(ranks: np.ndarray, items: Any) -> set[tuple[Any, Any]]:
 def _all_pairs(rows: list[Any], items: Items, used_by: str) -> list[Any]:
     """The pairs of every row; what is a collection of pairs already stays as it is."""
     found = [_pairs_of_mapping(row) if isinstance(row, Mapping) else row for row in rows]
-    ranked = [i for i, row in enumerate(found) if _is_ranking(row, items)]
+    lists = [i for i, row in enumerate(found) if isinstance(row, (list, tuple)) and len(row)]
+    named = [i for i in lists if not _is_of_pairs(found[i], items)]
+    # What stands for tied names beside a name stands for them in other rows too; a set has no
+    # direction.
+    ties = {type(part) for i in named for part in found[i] if isinstance(part, CONTAINERS)}
+    ties |= {set, frozenset}
+    ranked = [i for i in lists if i in set(named) or {type(part) for part in found[i]} <= ties]
     if not ranked:
         return found
     # In place of rows that are no rankings stands one that is: messages have the right number.
-    orders = [row if _is_ranking(row, items) else found[ranked[0]] for row in found]
-    ranks, named, _ = read_orders(orders, None, "names", "unknown", used_by)
+    is_ranked = set(ranked)
+    orders = [row if i in is_ranked else found[ranked[0]] for i, row in enumerate(found)]
+    ranks, names, _ = read_orders(orders, None, "names", "unknown", used_by)
     for i in ranked:
-        found[i] = _pairs_of_ranks(ranks[i], named)
+        found[i] = _pairs_of_ranks(ranks[i], names)
     return found
 
 
@@ -96,11 +117,6 @@ def _pairs_of_mapping(row: Mapping[Any, Any]) -> set[tuple[Any, Any]]:
         for first, behind in row.items()
         for second in (behind if isinstance(behind, CONTAINERS) else [behind])
     }
-
-
-def _is_ranking(row: Any, items: Items) -> bool:
-    """Whether a row lists names, or groups of tied names; else it holds pairs, if anything."""
-    return isinstance(row, (list, tuple)) and len(row) > 0 and not _is_of_pairs(row, items)
 
 
 def _is_of_pairs(row: Any, items: Items) -> bool:
