@@ -24,7 +24,7 @@ from skstruct.tolerances import GRAM_EIGENVALUE_ZERO, SAME_EIGENVALUE
 
 
 @savable
-class PrincipalComponents(BaseEstimator):
+class PrincipalComponents(BaseEstimator):  # type: ignore[misc]
     r"""Kernel dependency estimation, as a ``method`` of :class:`~skstruct.OutputKernelRegressor`.
 
     Answers of ridge regression are projected on principal components of the outputs in the feature
