@@ -128,7 +128,8 @@ def test_table_of_movies(script, printed, tmp_path):
 
 
 def test_without_the_files_movielens_says_what_it_needs(script, printed):
-    assert "needs the folder of the original files" in printed(script("movielens"))
+    with pytest.raises(SystemExit, match="needs the folder of the original files"):
+        printed(script("movielens"))
 
 
 def some_user(seed, n=5):

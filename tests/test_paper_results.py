@@ -11,8 +11,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "papers"))
 
+import at_a_glance
 import keeping
-import summary
 
 from skstruct.exceptions import MissingDataError
 
@@ -110,7 +110,7 @@ def test_summaries_of_logs_are_joined_and_counted(tmp_path, capsys):
     print("what else is to be said\ndrawn to a file")
     (tmp_path / "flows.txt").write_text(capsys.readouterr().out, encoding="utf-8")
     (tmp_path / "words.txt").write_text("no summary\n", encoding="utf-8")
-    summary.main(tmp_path)
+    at_a_glance.main(tmp_path)
     lines = capsys.readouterr().out.rstrip().splitlines()
     assert lines[-2:] == [
         "By the rule: 1 better, 0 within noise, 1 worse.",
@@ -129,5 +129,5 @@ def test_figures_of_something_else_have_no_verdict(tmp_path, capsys):
     log = capsys.readouterr().out
     assert " ".join(log.splitlines()[-1].split()) == "Table 2 3.079 2.000 ± 0.060 – other network –"
     (tmp_path / "flows.txt").write_text(log, encoding="utf-8")
-    summary.main(tmp_path)
+    at_a_glance.main(tmp_path)
     assert "By the rule: 0 better, 0 within noise, 0 worse." in capsys.readouterr().out

@@ -104,7 +104,7 @@ def collect_all(minutes: float, folder: Path, root: Path = ROOT) -> int:
     end, failed = time.monotonic() + 60 * minutes, False
     texts = {path: path.read_text(encoding="utf-8") for path in sorted(root.glob("papers/*.py"))}
     scripts = [path for path, text in texts.items() if "__main__" in text]
-    for path in sorted(scripts, key=lambda path: path.stem == "summary"):  # it reads the others
+    for path in sorted(scripts, key=lambda path: path.stem == "at_a_glance"):  # it reads the others
         if (folder / f"{path.stem}.txt").exists():
             print(f"{path.stem}: kept in {folder}")
             continue
@@ -114,7 +114,7 @@ def collect_all(minutes: float, folder: Path, root: Path = ROOT) -> int:
             return 1
         print(f"\n{path.stem}", flush=True)
         try:
-            given = [str(folder)] if path.stem == "summary" else []
+            given = [str(folder)] if path.stem == "at_a_glance" else []
             seconds = min(left, threading.TIMEOUT_MAX)
             collect([str(path.relative_to(root)), *given], folder, root, seconds)
         except RuntimeError as error:  # one script does not stop the others

@@ -78,7 +78,7 @@ def test_bounds_are_never_broken(method, way, margin, d, p, alpha, kind, adversa
     for U in comparators(rng, X, model, np.array(seen), radius):
         bound = model.mistake_bound(X, np.array(seen), U)
         assert model.n_mistakes_ <= bound.mistakes * (1 + ROUNDING)
-        assert model.loss_ <= bound.loss * (1 + ROUNDING)
+        assert model.cumulative_loss_ <= bound.loss * (1 + ROUNDING)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -95,7 +95,7 @@ def test_bounds_say_something(method, way):
     ).partial_fit(X, Z)
     bound = model.mistake_bound(X, Z, U)
     assert 0 < model.n_mistakes_ <= bound.mistakes < 40
-    assert model.loss_ <= bound.loss < 40
+    assert model.cumulative_loss_ <= bound.loss < 40
 
 
 @pytest.mark.parametrize("way", ["pairs", "worse-items"])
@@ -110,7 +110,7 @@ def test_bounds_are_reached(method, way, d):
     # The least weights with margins of one: 1 - 1/d and -1/d for every feature.
     U = np.tile((Z[0] == 1) - 1 / d, (7, 1)).T
     bound = model.mistake_bound(X, Z, U)
-    assert model.loss_ == 7
+    assert model.cumulative_loss_ == 7
     assert_allclose(bound.loss, 7.0)
     assert model.n_mistakes_ == 7
 
@@ -125,7 +125,7 @@ def test_mistakes_of_passes(method):
     written = model.mistake_bound(np.tile(X, (4, 1)), np.tile(Z, (4, 1)), U, b)
     assert_allclose(four, written)
     assert model.n_mistakes_ <= four.mistakes
-    assert model.loss_ <= four.loss
+    assert model.cumulative_loss_ <= four.loss
     thin = model.mistake_bound(sparse.csr_array(X), Z, U, b, n_passes=4)
     assert_allclose(thin, four)
     constant = np.hstack([X, np.ones((20, 1))])

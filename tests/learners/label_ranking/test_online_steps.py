@@ -303,7 +303,7 @@ def test_perceptron_moves_the_worst_pair_of_wrong_subgraphs(way):
         loss += len(bad) / len(graphs)
         model.partial_fit(x[None], z[None])
         assert_allclose(model.coef_, W, atol=1e-12)
-    assert (model.n_mistakes_, round(model.loss_, 9)) == (n_mistakes, round(loss, 9))
+    assert (model.n_mistakes_, round(model.cumulative_loss_, 9)) == (n_mistakes, round(loss, 9))
 
 
 def test_averages_of_multiplied_weights():

@@ -114,7 +114,7 @@ class OnlineLabelRanker(BoundedMistakes, LinearLabelRanker):
     Attributes
     ----------
     alpha_ : float, the penalty; None for a perceptron
-    loss_ : float
+    cumulative_loss_ : float
         Sum over all visits of the share of subgraphs that were wrong when the row came.
     search_ : LeaveOutSearch or None, the penalties tried with their left-out losses
     coef_, intercept_ : arrays of shape (d, p) and (d,)
@@ -196,7 +196,7 @@ class OnlineLabelRanker(BoundedMistakes, LinearLabelRanker):
             check_floats(self, ["weights_", "moments_"], 2)
             same = self.weights_.shape == self.moments_.shape
             self.__dict__.setdefault("exponents_", None)
-            self.__dict__.setdefault("loss_", 0.0)
+            self.__dict__.setdefault("cumulative_loss_", 0.0)
             if self.exponents_ is not None:
                 check_floats(self, ["exponents_"], 2)
                 same = same and self.exponents_.shape == self.weights_.shape
@@ -219,7 +219,7 @@ class OnlineLabelRanker(BoundedMistakes, LinearLabelRanker):
         self.weights_, self.moments_ = learned.weights, learned.moments
         self.exponents_ = learned.exponents
         self.n_seen_, self.n_mistakes_ = learned.n_seen, learned.n_mistakes
-        self.loss_ = learned.loss
+        self.cumulative_loss_ = learned.loss
 
     def _reduced(self, X: Any, outputs: np.ndarray) -> Any:
         return super()._reduced(X, outputs), outputs
@@ -288,7 +288,7 @@ class OnlineLabelRanker(BoundedMistakes, LinearLabelRanker):
     def _visit(self, preferences: Any, order: np.ndarray, weight: np.ndarray) -> None:
         learned = OnlineWeights(
             self.method, self.alpha_, self.radius, self.weights_, self.moments_, self.exponents_,
-            self.n_seen_, self.n_mistakes_, self.loss_,
+            self.n_seen_, self.n_mistakes_, self.cumulative_loss_,
         )  # fmt: skip
         learned.visit(preferences, order, weight)
         self._take(learned)

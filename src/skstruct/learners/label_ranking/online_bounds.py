@@ -65,7 +65,7 @@ class BoundedMistakes:
         Returns
         -------
         MistakeBound
-            ``mistakes`` bounds ``n_mistakes_``, and ``loss`` bounds ``loss_``.
+            ``mistakes`` bounds ``n_mistakes_``, and ``loss`` bounds ``cumulative_loss_``.
 
         Examples
         --------

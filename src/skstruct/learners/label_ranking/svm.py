@@ -102,7 +102,7 @@ class LabelRankingSVM(LinearLabelRanker):
     >>> ratings = [[4.0, 0.0], [2.0, 0.0], [1.0, float("nan")], [0.0, 2.0]]
     >>> model = LabelRankingSVM(Rankings(scores=True), alpha=1e-6, margin="feedback", tol=1e-6)
     >>> scores = model.fit(X, ratings).decision_function(X)
-    >>> [round(float(s[0] - s[1]), 2) for s in scores]
+    >>> [round(float(s[0] - s[1]), 2) + 0.0 for s in scores]
     [4.0, 2.0, 0.0, -2.0]
     """
 

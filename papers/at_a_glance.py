@@ -7,7 +7,7 @@ data alone. *By default*: ``ConditionalRiskMinimizer(space, loss)`` with nothing
 are standard errors of our figures over test rows or repeated runs; papers seldom print theirs. A
 figure that is less than two of them away from the paper's is within noise.
 
-Usage: python papers/summary.py [FOLDER OF LOGS]
+Usage: python papers/at_a_glance.py [FOLDER OF LOGS]
 """
 
 import ast
@@ -48,7 +48,7 @@ def main(folder):
     counts, shown = (Counter(), Counter()), False
     for path in sorted(folder.glob("*.txt")):
         names, rows = rows_of(path.read_text("utf-8"))
-        if path.stem == "summary" or not rows:
+        if path.stem == "at_a_glance" or not rows:
             continue
         if not shown:
             print("   " + names)
