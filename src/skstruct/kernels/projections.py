@@ -132,7 +132,7 @@ class KernelProjection(TransformerMixin, BaseEstimator):  # type: ignore[misc]  
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Features of the rows of X; shape (n, n_components_)."""
+        """Features of the rows of X; shape (n, ``n_components_``)."""
         check_is_fitted(self, "directions_")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         features: np.ndarray = self.kernel_(X, self.rows_) @ self.directions_

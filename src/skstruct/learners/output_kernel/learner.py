@@ -104,8 +104,8 @@ class OutputKernelRegressor(BlockPredictor):
         ``"rbf"``, ``"polynomial"``, ``"precomputed"`` (then ``y`` is the kernel matrix and
         predictions are row numbers), a kernel of :mod:`skstruct.kernels`, or a function
         k(y, y') of two outputs.
-    method : "ridge", "sample_compression", "largest_weights", "components" or an object of these, \
-default="ridge"
+    method : str or an object that such a name stands for, default="ridge"
+        ``"ridge"``, ``"sample_compression"``, ``"largest_weights"`` or ``"components"``.
         The second stands for :class:`SampleCompression(radius=None)
         <skstruct.smoothing.SampleCompression>`, whose radius R is a number, several, or None for
         20 values; among several the folds of ``cv`` choose. The third, which stands for
