@@ -168,7 +168,7 @@ def paper_items(text):
     parts = re.split(r"^## ", text, flags=re.MULTILINE)
     for paper in NUMBERED:
         part = next(part for part in parts if part.startswith(paper))
-        table = part.partition("|---|---|---|\n")[2].partition("\n\n")[0]
+        table = part.partition("|---|---|---|\n")[2].partition("\n:::")[0]
         yield paper, [[cell.strip() for cell in row.strip("| ").split(" | ")]
                       for row in table.splitlines()]  # fmt: skip
 

@@ -116,12 +116,14 @@ def test_the_best_is_bold_and_what_is_level_underlined():
     log = small_log(
         "            loss           F1",
         "ours        1.00 ± 0.10    0.5",
-        "forest      1.05 ± 0.02    0.7",
+        "forest      1.15 ± 0.02    0.7",
         "neighbors   1.50 ± 0.10    0.6",
     )
     page = results_tables.render(log, {"least": ["loss"], "most": ["F1"], "errors": None})
-    assert re.findall(r"<strong>(.*?)</strong>", page) == ["1.00 ± 0.10", "0.7"]
-    assert re.findall(r"<u>(.*?)</u>", page) == ["1.05 ± 0.02"]
+    assert re.findall(r"<strong>(.*?)</strong>", page) == ["0.7"]  # of the losses two are level
+    assert re.findall(r"<u>(.*?)</u>", page) == ["1.00 ± 0.10", "1.15 ± 0.02"]
+    page = results_tables.render(log, {"most": ["loss"], "errors": None})
+    assert re.findall(r"<strong>(.*?)</strong>", page) == ["1.50 ± 0.10"]
     page = results_tables.render(log, {"least": ["loss"]})  # deviations say nothing of level
     assert "<u>" not in page
 

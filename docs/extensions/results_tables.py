@@ -80,7 +80,10 @@ def groups(table: Table, rows: list[int], parted: bool) -> list[list[int]]:
 
 
 def best_of(places, table, sign, options, found) -> None:
-    """Mark the best of some cells, and with standard errors what is level with it."""
+    """Mark the best of some cells; with standard errors, it and what is within two of them.
+
+    Where something else is within noise, none of them is the best: all are level.
+    """
     figures = {}
     for i, j in places:
         cells = table.rows[i].cells
@@ -90,11 +93,14 @@ def best_of(places, table, sign, options, found) -> None:
     if len(figures) < 2:
         return
     best, error = min(figures.values(), key=lambda figure: sign * figure[0])
-    for place, (value, own) in figures.items():
-        if value == best:
-            found[place] = "best"
-        elif "errors" in options and abs(value - best) <= max(error, own):
-            found[place] = "level"
+    near = {
+        place
+        for place, (value, own) in figures.items()
+        if "errors" in options and 0 < abs(value - best) <= 2 * max(error, own)
+    }
+    for place, (value, _) in figures.items():
+        if value == best or place in near:
+            found[place] = "level" if near else "best"
 
 
 def common_word(table: Table, j: int) -> str:
