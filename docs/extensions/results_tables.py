@@ -26,7 +26,8 @@ from kept_logs import NUMBER, Log, Row, Table, Text, blocks
 TALL = 24  # rows; taller tables scroll
 LEGEND = {
     (True, False): "Bold: the best.",
-    (True, True): "Bold: the best. Underlined: within a standard error of it.",
+    (True, True): "Bold: the best. Underlined: the best, level within two standard errors.",
+    (False, True): "Underlined: the best, level within two standard errors.",
 }
 
 
