@@ -52,7 +52,7 @@ def test_table_of_robust_regression(script, printed):
     )  # fmt: skip
     assert "c 1.20 (from 1.20 to 1.20), gamma 50" in text
     assert "    200   4.505 ± 0.957  0.12 ± 0.02" in text
-    assert "Figure 1, ours, n = 200" in text
+    assert "Figure 1, n = 200" in text
 
 
 @pytest.mark.slow
