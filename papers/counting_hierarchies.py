@@ -33,7 +33,6 @@ Usage: python papers/counting_hierarchies.py [--jobs N] [--only WORD] [--anew]
 
 from __future__ import annotations
 
-import os
 from argparse import Namespace
 
 import numpy as np
@@ -135,7 +134,7 @@ def with_scalings(name, tasks):
     }
 
 
-def shared_tasks(name, structured=True):
+def shared_tasks(name):
     """With the same names as in the script that they are of."""
     both = ("hamming", "hierarchical")
     tasks = {
@@ -143,7 +142,7 @@ def shared_tasks(name, structured=True):
         for loss in both for scaling in SCALINGS[name]
     }  # fmt: skip
     tasks |= {f"{name}/BR-SVM/{scaling}": (per_label, name, scaling) for scaling in SCALINGS[name]}
-    return tasks | (structured_tasks(name, SCALINGS[name], both) if structured else {})
+    return tasks | structured_tasks(name, SCALINGS[name], both)
 
 
 # ---------------------------------------------------------------------- tables
@@ -212,21 +211,19 @@ def note_of(row):
     return ", ".join([*parts, f"{row['fit_seconds']:.1f} s"])
 
 
-def hierarchies(out, quick, given=None):
+def hierarchies(given):
     """Table 5.1, and the same on two more sets."""
-    given = given or Namespace(jobs=os.cpu_count(), kept="output/papers", only=None, anew=False)
-    names = NAMES[:1] if quick else NAMES
     own = {
-        key: task for name in names for key, task in with_scalings(name, own_tasks(name)).items()
+        key: task for name in NAMES for key, task in with_scalings(name, own_tasks(name)).items()
     }
     own = results("counting_hierarchies", own, given)
-    shared = {key: t for name in names for key, t in shared_tasks(name, not quick).items()}
+    shared = {key: task for name in NAMES for key, task in shared_tasks(name).items()}
     shared = results(SHARED, shared, Namespace(**{**vars(given), "anew": False}))
-    for name in names:
+    for name in NAMES:
         rows = rows_found(name, own, shared)
         if reference_of(name) in rows:
             show(name, rows)
 
 
 if __name__ == "__main__":
-    hierarchies(None, quick=False, given=arguments(__doc__))
+    hierarchies(arguments(__doc__))

@@ -181,7 +181,7 @@ def main():
     found = results("counting_ridge", tasks, given)
     if all(key in found for key in yeast_tasks()):
         multilabel(found, given.out)
-    counting_hierarchies.hierarchies(given.out, False, given)
+    counting_hierarchies.hierarchies(given)
     counting_cycles.cycles(found, given.out)
     counting_online.online(found, given.out)
 

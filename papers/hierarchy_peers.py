@@ -141,12 +141,15 @@ def top_down(name, scaling, method):
 
 # ---------------------------------------------------------------------- whole label sets
 def penalty(rows, loss, step):
+    return penalty_on(rows.X_train, rows.Y_train, rows.space, rows.kernel, loss, step)
+
+
+def penalty_on(X, Y, space, kernel, loss, step):
     """lam: a step times the mean of k(x, x) over the mean loss of no labels at all, which makes it
     no matter in which units inputs and losses are.
     """
-    X, Y = rows.X_train, rows.Y_train
-    squares = 1.0 if rows.kernel == "rbf" else sparse.csr_array(X).power(2).sum() / X.shape[0]
-    return float(step * squares / np.mean(judged(rows.space, np.zeros_like(Y), Y)[loss]))
+    squares = 1.0 if kernel == "rbf" else sparse.csr_array(X).power(2).sum() / X.shape[0]
+    return float(step * squares / np.mean(judged(space, np.zeros_like(Y), Y)[loss]))
 
 
 def structured(name, scaling, loss, step, fold):

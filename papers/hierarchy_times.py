@@ -5,9 +5,8 @@ import time
 from pathlib import Path
 
 import numpy as np
-from hierarchy_data import judged, rows_of
-from hierarchy_peers import PerLabel
-from scipy import sparse
+from hierarchy_data import rows_of
+from hierarchy_peers import PerLabel, penalty_on
 
 from skstruct import ConditionalRiskMinimizer, StructuredSVM
 from skstruct.spaces import Hierarchy
@@ -47,10 +46,9 @@ def learner(who, X, Y, space):
     if who == MACHINES:
         return PerLabel("linear", 1.0, space)
     step = float(who.rpartition(" ")[2])
-    squares = sparse.csr_array(X).power(2).sum() / X.shape[0]
-    lam = step * squares / np.mean(judged(space, np.zeros_like(Y), Y)["hamming"])
+    lam = penalty_on(X, Y, space, "linear", "hamming", step)
     return StructuredSVM(
-        space, "hamming", kernel="linear", alpha=float(lam), max_iter=1000, random_state=0
+        space, "hamming", kernel="linear", alpha=lam, max_iter=1000, random_state=0
     )
 
 

@@ -87,8 +87,8 @@ def fits(chosen, restarts):
     for (name, title), picks in chosen.items():
         wanted = [pick for what, pick in picks.items() if what != MEAN or title in STARRED]
         for form, lam in dict.fromkeys(wanted):
-            key, starts = fit_key(name, title, form, lam), restarts
-            tasks[key] = fitted, name, METHODS[title], form, lam, starts
+            key = fit_key(name, title, form, lam)
+            tasks[key] = fitted, name, METHODS[title], form, lam, restarts
     for name in dict.fromkeys(name for name, _ in chosen):
         for measure in MEASURES:
             tasks[f"{name}/default/{measure}"] = by_default, name, measure

@@ -64,10 +64,11 @@ def exponential_loss(
     truths = ScoredTruths(space, scores, y, several_outputs)
     found = np.empty(len(truths.u))
     listed = space.all_outputs(MOST_LISTED)
+    correct = truths.log_sum(-1.0)
     if listed is not None:
         for rows, values in truths.values_of(listed):
             others = np.where(truths.among(listed, rows), -np.inf, values)
-            found[rows] = truths.log_sum(-1.0)[rows] + logsumexp(others, axis=1) + 1.0
+            found[rows] = correct[rows] + logsumexp(others, axis=1) + 1.0
     else:
         distribution = space.distribution(truths.u)
         if distribution is None:
@@ -78,7 +79,7 @@ def exponential_loss(
         share = np.exp(truths.log_sum(1.0) - distribution.log_partition).clip(max=1.0)
         with np.errstate(divide="ignore"):  # no other output has any weight
             others = distribution.log_partition + np.log1p(-share)
-        found = truths.log_sum(-1.0) + others + 1.0
+        found = correct + others + 1.0
     return found if log else np.exp(found)
 
 

@@ -33,10 +33,10 @@ from skstruct.sampling.canonical_paths import (
 from skstruct.sampling.small_chains import (
     MOST_OUTPUTS,
     SmallChain,
-    lazy,
     mixing_time,
     second_eigenvalue,
 )
+from skstruct.sampling.small_chains import lazy as made_lazy
 from skstruct.solvers.proposals import Proposals
 from skstruct.tolerances import CANCELED
 
@@ -167,7 +167,7 @@ def mixing_bounds(
     P, p = chain.P, chain.p
     stays = bool((P.diagonal() >= 0.5).all())
     idle = not stays if lazy is None else bool(lazy)
-    P = _lazy(P) if idle else P
+    P = made_lazy(P) if idle else P
     moves = (P > 0) & ~np.eye(len(P), dtype=bool)
     steps = moves_between(moves)
     if not np.isfinite(steps).all():
@@ -192,9 +192,6 @@ def mixing_bounds(
 def _whole(steps: float) -> float:
     """Steps are counted; infinitely many stay so."""
     return float(math.ceil(steps)) if math.isfinite(steps) else steps
-
-
-_lazy = lazy  # the parameter of the same name hides it
 
 
 def _congestion_of(

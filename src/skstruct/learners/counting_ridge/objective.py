@@ -153,13 +153,6 @@ class CountingExamples:
         return -self.gathered(self.b)
 
 
-# The minimum of the structured ridge objective by Newton's method with conjugate gradients.
-#
-# The objective is quadratic, so that one Newton step from zero is the minimum, and conjugate
-# gradients find it in the geometry of the kernel, <A, B> = tr(A' K B). It knows nothing of
-# eigenvalues: a check on the closed form, and the way to go where d is very large.
-
-
 @dataclass(frozen=True)
 class Minimum:
     """What a solver has found."""
@@ -169,6 +162,13 @@ class Minimum:
     objective: float
     n_iter: int | None
     total: np.ndarray | None = None  # coefficients of the total weight, where these are known
+
+
+# The minimum of the structured ridge objective by Newton's method with conjugate gradients.
+#
+# The objective is quadratic, so that one Newton step from zero is the minimum, and conjugate
+# gradients find it in the geometry of the kernel, <A, B> = tr(A' K B). It knows nothing of
+# eigenvalues: a check on the closed form, and the way to go where d is very large.
 
 
 @savable
