@@ -100,7 +100,7 @@ def regression(method):
 
 
 SETTINGS = {
-    "SORR": lambda m: {"alpha": [1 / C for C in CS]},
+    "SORR": lambda m: {"alpha": [1 / C for C in CS], "solver": "spectral"},
     RULE: lambda m: SPARSE,
     "SOSC": lambda m: {
         "method": SampleCompression(radius=np.array(SHARES) * m**0.5), "cv": 3, "random_state": 0

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.kernels import resolve_kernel
+from skstruct.kernels.inputs import manhattan
 from skstruct.learners.leave_out import kernel_grid
 
 X = np.random.default_rng(0).standard_normal((150, 3)) * [1.0, 2.0, 0.5]
@@ -39,3 +41,25 @@ def test_bad_sums():
                             ("rbf+precomputed", "cannot be added")):  # fmt: skip
         with pytest.raises(ValueError, match=message):
             resolve_kernel(kernel).fit(X)
+
+
+def test_sparse_rows_have_the_laplacian_kernel_of_dense_ones():
+    rng = np.random.default_rng(0)
+    for n, m, p, filled in ((7, 5, 4, 0.5), (40, 30, 60, 0.1), (3, 3, 9, 1.0), (2, 4, 5, 0.0)):
+        A, B = (sparse.random_array((rows, p), density=filled, rng=rng) for rows in (n, m))
+        A, B = (2 * matrix.tocsr() - (matrix.tocsr() > 0.5) for matrix in (A, B))  # both signs
+        dense = np.abs(A.toarray()[:, None] - B.toarray()).sum(axis=2)
+        np.testing.assert_allclose(manhattan(A, B), dense, atol=1e-13)
+        kernel = resolve_kernel("laplacian", gamma=0.7).fit(A)
+        np.testing.assert_allclose(kernel(A, B), np.exp(-0.7 * dense), atol=1e-13)
+        # Exactly, whatever the order of the sums:
+        assert np.array_equal(manhattan(A, B), manhattan(B, A).T)
+        assert np.all(manhattan(A, A).diagonal() == 0)
+
+
+def test_sparse_distances_take_entries_that_are_given_twice_or_out_of_order():
+    twice = sparse.csr_array(([1.0, 2.0, 4.0], [2, 0, 2], [0, 3]), shape=(1, 3))
+    other = sparse.csr_array(np.array([[1.0, 1.0, 0.0]]))
+    for A, B in ((twice, other), (other, twice), (twice.tocoo(), other.tocsc())):
+        assert manhattan(A, B).tolist() == [[7.0]]
+    assert twice.data.tolist() == [1.0, 2.0, 4.0]  # the given matrix is as it was

@@ -95,8 +95,10 @@ def plan(
     ``"auto"`` is exact for up to 20,000 rows. Several penalties or kernels are compared by one
     eigendecomposition of up to 1,000 rows, and of more on a sample of them, as it takes the time of
     some twenty factorizations. Beyond 20,000, it takes landmarks, "nystroem"; a linear kernel is
-    solved in the primal beyond 5,000 rows, exactly. Rows and settings decide, never the memory that
-    happens to be free: the same data give the same model on every machine, or an error.
+    solved in the primal beyond 5,000 rows, exactly, unless that has to be iterated and a factor of
+    up to 20,000 rows takes less, as it does for thousands of targets. Rows and settings decide,
+    never the memory that happens to be free: the same data give the same model on every machine,
+    or an error.
 
     Parameters
     ----------
@@ -143,7 +145,11 @@ def plan(
 
     if solver != "auto":
         return made(solver, f'solver="{solver}" was asked for')
-    if linear and n > SPECTRAL_ROWS:
+    primal = linear and n > SPECTRAL_ROWS
+    if primal and p > LINEAR_FEATURES and n <= EXACT_ROWS:
+        # Iterations cost so much for every target, where a factor serves all.
+        primal = made("primal", "").flops < made("cholesky", "").flops
+    if primal:
         return made("primal", "a linear kernel, and many rows")
     if n > EXACT_ROWS:
         return made("nystroem", f"{n:,} rows are more than the {EXACT_ROWS:,} solved exactly")
