@@ -256,3 +256,14 @@ def test_a_model_stays_where_it_was_fitted():
     assert here.predict([[1.5]]) == within
     np.testing.assert_allclose(there.predict([[1.5]]), within, atol=1e-12)
     assert {"device", "engine", "memory", "precision"}.isdisjoint(here.get_params())
+
+
+def test_a_factor_serves_thousands_of_targets_where_iterations_would_not():
+    text = {"linear": True, "filled": 0.002}
+    assert plan(6_000, 50_000, 20, **text).solver == "primal"
+    many = plan(6_000, 50_000, 3_000, **text)
+    assert many.solver == "cholesky"
+    assert many.flops < plan(6_000, 50_000, 3_000, solver="primal", **text).flops
+    assert many.bytes < plan(6_000, 50_000, 3_000, solver="primal", **text).bytes
+    assert plan(6_000, 400, 3_000, linear=True).solver == "primal"  # sums of products
+    assert plan(30_000, 50_000, 3_000, **text).solver == "primal"  # too many rows for a factor

@@ -215,7 +215,8 @@ def costs(
     if solver == "primal":
         if p <= LINEAR_FEATURES:
             return feature_costs(n, 0, d, p, n_alphas)
-        return 32 * p * d, (1 + n_alphas / 4) * STEPS * 4.0 * n * p * filled * d
+        step = (4.0 * n * filled + 10.0) * p * d  # products, and sums of vectors
+        return 32 * p * d, (1 + n_alphas / 4) * STEPS * step
     columns = 10 if precision == "mixed" and solver != "spectral" else 3  # beside the targets
     rest = 8 * n * (p + 3 * min(n, 128, max(64, n // 24)) + columns * (d + 1))
     kernel, solve = float(n) * n * p * filled, 2.0 * n * n * d

@@ -4,12 +4,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.base import clone
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.learners.conditional_risk.automatic import STACK, StackedRegression
 from skstruct.learners.conditional_risk.part_plan import AT_LEAST, PartPlan, parse_seconds
-from skstruct.learners.conditional_risk.parts import Part
+from skstruct.learners.conditional_risk.parts import Part, Size, ridge_part
 from skstruct.model_selection import left_out_risk
 from skstruct.persistence import load_model, save_model
 from skstruct.smoothing import KernelRidge, NystroemRidge, Scaled, Stacked
@@ -308,3 +309,11 @@ def test_penalties_of_a_part_alone_are_compared_by_some_that_judge(many_are_few,
     model = ConditionalRiskMinimizer(LabelSets()).fit(inputs, labels)
     assert model.search_.best["smoother"] == "gaussian"
     assert model.predict(inputs).shape == labels.shape
+
+
+def test_a_linear_part_of_text_with_thousands_of_labels_is_not_iterated_for_every_label():
+    X = sparse.random_array((6_000, 50_000), density=2e-3, format="csr", rng=0)
+    few, many = (ridge_part("linear", "linear", Size(X, np.zeros((6_000, d)))) for d in (20, 3_000))
+    assert type(few.smoother.smoother).__name__ == "LinearRidge"
+    assert type(many.smoother.smoother).__name__ != "LinearRidge"
+    assert many.seconds < 30

@@ -39,7 +39,7 @@ RATE, PRODUCTS = 1e10, 3e10
 SMALL_PRODUCTS = 2e10  # of two hundred rows
 MOST_EXACT = 40.0  # seconds that all rows may take, of one ridge regression; more have landmarks
 TREE, VALUES = 2e-3, 8e6  # seconds of a tree, and values that it looks at in one, nominally
-STEPS = 100  # of a logistic regression
+STEPS = 100  # of a logistic regression, or of conjugate gradients
 WIDER, NEARLY_LINEAR = 0.25, 0.1  # of the usual gamma
 PENALTIES = {"logistic": 1.0, "logistic, strong penalty": 0.05}
 
@@ -127,16 +127,21 @@ def ridge_part(
     def made(ridge: Any, seconds: float, m: int | None = None, instead: Any = None) -> Part:
         return Part(name, ridge if scale is None else Scaled(ridge, scale), seconds, m, instead)
 
+    primal = None
     if kernel_name(kernel) == "linear" and size.n > SPECTRAL_ROWS:
-        return made(*_primal(size))
+        primal = made(*_primal(size))
+        if size.p <= LINEAR_FEATURES or size.n > EXACT_ROWS:
+            return primal
     from skstruct.smoothing.nystroem.ridge import NystroemRidge
 
     m = most_landmarks("auto", size.n) if n_landmarks is None else n_landmarks
     landmarks = NystroemRidge(kernel, "auto", n_landmarks="auto" if n_landmarks is None else m)
     other = made(landmarks, _landmark_seconds(kernel, size, m), m)
+    seconds = _exact_seconds(size) + _kernel_seconds(kernel, size, size.n)
+    if primal is not None and primal.seconds < min(seconds, MOST_EXACT):
+        return primal
     if size.streamed or size.n > EXACT_ROWS or n_landmarks is not None:
         return other
-    seconds = _exact_seconds(size) + _kernel_seconds(kernel, size, size.n)
     if seconds > MOST_EXACT:
         return other
     few = m >= size.n  # landmarks would be as many as the rows
@@ -160,8 +165,9 @@ def _primal(size: Size) -> tuple[Any, float]:
     if size.p <= LINEAR_FEATURES:
         seconds = feature_costs(size.n, 0, size.n_targets, size.p, BRACKETED)[1] / PRODUCTS
         return NystroemRidge("linear", "auto", features="linear"), seconds
-    steps = 2.0 * STEPS * size.n * size.width * min(size.n_targets, FEW) * BRACKETED / 2
-    return LinearRidge("auto"), steps / RATE
+    searched = min(size.n_targets, FEW) * BRACKETED / 2  # targets that choose the penalty
+    of_target = 2.0 * size.n * size.width + 10.0 * size.p  # a step: products, and sums of vectors
+    return LinearRidge("auto"), STEPS * of_target * (searched + size.n_targets) / RATE
 
 
 def _landmark_seconds(kernel: Any, size: Size, m: int) -> float:
