@@ -163,12 +163,12 @@ def table_1(names, rows):
     print("Table 1: test accuracies in percent, by the rule; the paper's to the right\n")
     for name in names:
         heads = "".join(f"{measure:>14s}" for measure in MEASURES)
-        print(f"{name.upper():16s}{heads}{'paper:':>10s}" + "".join(f"{m:>9s}" for m in MEASURES))
+        print(f"{name.upper():16s}{heads}" + "".join(f"{m + ', paper':>18s}" for m in MEASURES))
         for title, figures in rows[name].items():
             ours = "".join(f"{figure.text(1):>14s}" for figure in figures)
             paper = PAPER[name].get(title, ())
-            theirs = "".join(f"{figure:9.1f}" for figure in paper)
-            print(f"{title:16s}{ours}{'':10s}{theirs}".rstrip(), flush=True)
+            theirs = "".join(f"{figure:18.1f}" for figure in paper)
+            print(f"{title:16s}{ours}{theirs}".rstrip(), flush=True)
         print(f"{STAR}\n")
 
 

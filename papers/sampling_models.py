@@ -55,8 +55,8 @@ from skstruct.spaces import Hierarchy, LabelSets, PairwiseLabels, Rankings
 RANKED = ("iris", "wine", "glass", "vehicle", "housing", "stock", "cold")
 
 
-def nystroem(n_components):
-    return {"kernel": "rbf", "n_components": n_components}
+def nystroem(n_landmarks):
+    return {"kernel": "rbf", "n_landmarks": n_landmarks}
 
 
 def scaled(X_train, X_test):
