@@ -38,7 +38,8 @@ def groups(Z, names):
 def set_space(name, space, Z, names, narrow=None, psi=None, **facts):
     outputs = names_of(Z, names)
     psi = Z if psi is None else psi
-    return Drawn(name, space, outputs, psi, frozenset, narrow, {"Z": Z, "names": names, **facts})
+    facts = {"Z": Z, "names": names, **facts}
+    return Drawn(name, space.fit(outputs), outputs, psi, frozenset, narrow, facts)
 
 
 def label_sets(rng):
@@ -50,7 +51,7 @@ def label_sets(rng):
     Z = oracle.binary_vectors(d)
     Z = Z[oracle.sized(Z, low, high)]
     narrow = together(in_and_out(Z, names), groups(Z, names), sizes(Z) if high is None else none)
-    return set_space("LabelSets", space.fit([names]), Z, names, narrow)
+    return set_space("LabelSets", space, Z, names, narrow)
 
 
 def none(rng, n):
@@ -121,6 +122,7 @@ def binary_polytope(rng):
     narrow = together(in_and_out(Z, names, 0.2), sizes(Z), groups(Z, names))
     drawn = set_space("BinaryPolytope", space, Z, names, narrow)
     drawn.outputs, drawn.key = list(Z.astype(int)), lambda z: tuple(np.asarray(z, int).tolist())
+    drawn.space.fit(Z.astype(int))
     return drawn
 
 
@@ -137,7 +139,7 @@ def pairwise_labels(rng):
     d, forest = int(rng.integers(1, 8)), rng.random() < 0.5
     names, edges = list(LETTERS[:d]), drawn_edges(rng, d, forest)
     graph = [(names[u], names[v]) for u, v in edges] or "empty"
-    space = spaces.PairwiseLabels(graph, names).fit([names])
+    space = spaces.PairwiseLabels(graph, names)
     Z = oracle.binary_vectors(d)
     psi = oracle.with_products(Z, edges)
     return set_space("PairwiseLabels", space, Z, names, in_and_out(Z, names), psi, edges=edges)
@@ -148,7 +150,7 @@ def cliques(rng):
     names = list(LETTERS[:d])
     Z = oracle.binary_vectors(d)
     psi = oracle.products(Z, pairs(d))
-    space = spaces.Cliques(names).fit([names])
+    space = spaces.Cliques(names)
     return set_space("Cliques", space, Z, names, in_and_out(Z, names), psi)
 
 
