@@ -39,7 +39,8 @@ def rankings(rng):
         return {"before": [(names[a], names[b]) for a, b in arcs]}, met[None]
 
     outputs = [[names[j] for j in order] for order in listed]
-    facts = {"names": names, "ranks": R}
+    kinds = {name: make(listed) for name, make in RANKING_PSI.items()}
+    facts = {"names": names, "ranks": R, "embeddings": kinds}
     return Drawn("Rankings", space, outputs, psi, tuple, together(fixed, before), facts)
 
 
@@ -129,6 +130,7 @@ def sequences(rng):
     outputs = [[names[a] for a in z] for z in listed]
     psi, limits = make(listed, q, high), _chain_limits(listed, names)
     facts = {"listed": listed, "names": names}
+    facts["embeddings"] = {"positions": chains.symbol_indicators(listed, q, high)}
     return Drawn("Sequences", space.fit(outputs), outputs, psi, tuple, limits, facts)
 
 

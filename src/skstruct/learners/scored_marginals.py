@@ -80,7 +80,8 @@ class ScoredMarginals(MarginalPredictor):
                 "call calibrate(X, y) with rows that it was not fitted to."
             )
         problem, scores = self._prepared(restrict=restrict)
-        told = problem.space.marginal_parts()
+        space = problem.space if raw else problem.space.told_view() or problem.space
+        told = space.marginal_parts()
         if parts is not None and parts not in told:
             raise ValueError(
                 f"predict_marginals: this model tells of {told}, by the loss that it was trained "
@@ -91,14 +92,14 @@ class ScoredMarginals(MarginalPredictor):
         blocks = []
         for rows in row_blocks(X.shape[0], problem.bytes_per_row(), self.memory):
             smoothed = problem.smooth(scores, rows_of(X, rows))
-            means = _marginals(problem, smoothed, rows, 1.0 / self.temperature_)
+            means = _marginals(problem, smoothed, rows, 1.0 / self.temperature_, space)
             blocks.append(means)
         if isinstance(blocks[0], list):
-            return named_marginals(self, blocks, problem.space, parts, index)
+            return named_marginals(self, blocks, space, parts, index)
         if raw:
             return np.concatenate(blocks)
-        blocks = [problem.space.marginals(block, parts) for block in blocks]
-        return named_marginals(self, blocks, problem.space, parts, index)
+        blocks = [space.marginals(block, parts) for block in blocks]
+        return named_marginals(self, blocks, space, parts, index)
 
     @available_if(_is_calibrated_classifier)  # type: ignore[untyped-decorator]
     def predict_proba(self: Any, X: Any) -> np.ndarray:
@@ -112,14 +113,19 @@ class ScoredMarginals(MarginalPredictor):
             return np.asarray(np.log(self.predict_proba(X)))
 
 
-def _distribution(problem: Any, smoothed: Any, rows: Any, inverse: float) -> Any:
+def _distribution(
+    problem: Any, smoothed: Any, rows: Any, inverse: float, space: Any = None
+) -> Any:
+    """The distributions of some rows, perhaps under another embedding of the same outputs."""
     if hasattr(smoothed, "starts"):
         unary, transitions, _ = problem.chain_costs(smoothed, rows)
         steps = None if transitions is None else -inverse * transitions
         chains = problem.space.rows(rows)
         return chains.distribution_of_chains(-inverse * unary, smoothed.starts, steps)
     costs, _ = problem.row_costs(smoothed, rows)
-    found = problem.space.rows(rows).distribution(-inverse * costs)
+    space = problem.space if space is None else space
+    scores = space.lift(-inverse * costs, problem.space.embedding)
+    found = space.rows(rows).distribution(scores)
     if found is None:
         raise ValueError(
             f"The distributions over {type(problem.space).__name__} are not known exactly: scores "
@@ -139,8 +145,8 @@ def _log_likelihood(problem: Any, smoothed: Any, truth: np.ndarray, inverse: flo
     return -inverse * np.einsum("nd,nd->n", costs, psi) - partition
 
 
-def _marginals(problem: Any, smoothed: Any, rows: Any, inverse: float) -> Any:
-    found = _distribution(problem, smoothed, rows, inverse)
+def _marginals(problem: Any, smoothed: Any, rows: Any, inverse: float, space: Any) -> Any:
+    found = _distribution(problem, smoothed, rows, inverse, space)
     if hasattr(smoothed, "starts"):
         return np.split(found.token_marginals(), smoothed.starts[1:-1])
     return found.marginals()

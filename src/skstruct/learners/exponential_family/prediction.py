@@ -166,8 +166,11 @@ class ExponentialPredictor(ScoreLearner):
             says so.
         """
         X, index = self._checked(X)
-        blocks = self._answers(X, restrict, lambda problem, *block: problem.means_of(*block))
+        told = not raw
+        blocks = self._answers(X, restrict, lambda problem, *block: problem.means_of(*block, told))
         space = getattr(self.problem_, "scored", self.space_)  # chains score as they are
+        if told:
+            space = space.told_view() or space
         if isinstance(blocks[0], list) or not (raw or not space.marginal_parts()):
             if parts is not None and parts not in space.marginal_parts():
                 raise ValueError(

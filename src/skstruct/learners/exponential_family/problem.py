@@ -115,8 +115,10 @@ class ExponentialProblem(RiskProblem):
         return 8 * (8 * self.width + 3 * self.n_features + drawn)
 
     # ------------------------------------------------------------------ probabilities
-    def means_of(self, scores: np.ndarray, rows: slice = slice(None)) -> Any:
-        return self.distributions.means(self.scored.rows(rows), scores)
+    def means_of(self, scores: np.ndarray, rows: slice = slice(None), told: bool = False) -> Any:
+        """Means of psi, or those that probabilities of parts are told by."""
+        space = self.scored.rows(rows)
+        return self.distributions.means(space, scores, space.told_view() if told else None)
 
     def log_partition(self, scores: np.ndarray, rows: slice = slice(None)) -> Any:
         return self.distributions.log_partition(self.scored.rows(rows), scores)
@@ -201,7 +203,9 @@ class ChainExponentialProblem(WithChainScores, RiskProblem):
         return unary, -weight * distribution.pair_marginals() if weight else None, offset
 
     # ------------------------------------------------------------------ probabilities
-    def means_of(self, scores: Any, rows: slice = slice(None)) -> list[np.ndarray]:
+    def means_of(
+        self, scores: Any, rows: slice = slice(None), told: bool = False
+    ) -> list[np.ndarray]:
         """Probability of each symbol at each position, one array (T, q) for every sequence."""
         probabilities = self._distribution(scores, rows).token_marginals()
         return np.split(probabilities, scores.starts[1:-1])

@@ -78,6 +78,12 @@ class PartMarginals:
         """This set of outputs with an embedding whose means tell of such parts."""
         return self
 
+    def told_view(self: Any) -> Any:
+        """The same outputs with an embedding whose means are told in place of those of this one,
+        which are no probabilities; None where means of psi themselves are told.
+        """
+        return None
+
     def coherent(self: Any, means: np.ndarray) -> np.ndarray:
         """The nearest means of psi that a distribution over the outputs has; shape (n, d)."""
         found = np.empty(means.shape)

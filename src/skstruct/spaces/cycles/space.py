@@ -167,6 +167,16 @@ class Cycles(LawfulCycles):
         view.embedding = name
         return view
 
+    def marginal_parts(self) -> tuple[str, ...]:
+        """Edges; signed pairs have means, but no probabilities."""
+        return () if self._signed else super().marginal_parts()
+
+    def telling(self, parts: str | None = None) -> Any:
+        return self.with_embedding("indicators")
+
+    def told_view(self) -> Any:
+        return self.telling() if self._signed else None
+
     def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
         """Costs of signed pairs as costs of arcs: c from u to v, -c from v to u."""
         if embedding != "signed pairs" or self._signed or not self.directed:
