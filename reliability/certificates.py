@@ -24,19 +24,25 @@ import drawn_orders
 import drawn_sets
 import planted_bugs
 from certified_learners import learner_case
+from certified_quantities import decision_case, quantity_case
 from certified_spaces import space_case
 from summary import Tries, arguments, finish
 
 FAMILIES = [*drawn_sets.FAMILIES, *drawn_orders.FAMILIES, *drawn_edges.FAMILIES]
 N_ROWS = 1000
-LEARNERS = 3  # every third case
 
 
 def one_case(seed, number):
-    """How many rows were held against their oracle, and of what."""
+    """How many rows were held against their oracle, and of what.
+
+    Every third case is a learner, every twelfth one of numbers and one of decisions by costs.
+    """
     rng = np.random.default_rng([seed, number])
-    if number % LEARNERS == 0:
+    if number % 3 == 0:
         return learner_case(rng, FAMILIES, N_ROWS)
+    if number % 6 == 1:
+        case = quantity_case if number % 12 == 1 else decision_case
+        return case(rng, N_ROWS // 4)
     return space_case(rng, FAMILIES, N_ROWS)
 
 

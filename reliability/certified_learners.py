@@ -27,7 +27,9 @@ def training(rng, drawn):
     """Numbers of outputs of training, and inputs for them; some outputs repeat."""
     n = int(rng.integers(6, 25))
     pool = rng.integers(len(drawn.outputs), size=max(2, n // 2))
-    at = np.where(rng.random(n) < 0.5, rng.choice(pool, n), rng.integers(len(drawn.outputs), size=n))
+    at = np.where(
+        rng.random(n) < 0.5, rng.choice(pool, n), rng.integers(len(drawn.outputs), size=n)
+    )
     return at, inputs(rng, n, 3)
 
 
@@ -108,9 +110,7 @@ def by_scores(rng, drawn, n_rows):
     if psi is None:  # such as outputs of training, for losses without an embedding
         return 0, name
     scores = model.decision_function(new)
-    if hasattr(model, "edge_coef_"):  # pairs of labels do not see the inputs
-        scores = np.hstack([scores[:, : drawn.psi.shape[1]], np.tile(model.edge_coef_, (n_rows, 1))])
-    elif scores.ndim == 2 and hasattr(model, "intercept_"):
+    if scores.ndim == 2 and hasattr(model, "intercept_"):
         check_linear(model, new, scores)
     if scores.ndim == 1:  # of two classes: how far the second is ahead of the first
         return ahead(model, drawn, new, scores), name
@@ -119,6 +119,8 @@ def by_scores(rng, drawn, n_rows):
 
 def check_linear(model, new, scores):
     linear = new @ model.coef_.T + model.intercept_
+    constant = getattr(model, "edge_coef_", np.zeros(0))  # pairs of labels do not see inputs
+    linear = np.hstack([linear, np.tile(constant, (len(new), 1))])
     if not np.abs(linear - scores).max() <= ROUNDING * (1 + np.abs(scores).max()):
         raise Wrong("decision_function is not X @ coef_.T + intercept_")
 
@@ -199,4 +201,6 @@ def learner_case(rng, families, n_rows):
             done, name = kind(rng, drawn, n_rows)
             return done, f"{name} on {drawn.name.partition(',')[0]}"
         except Exception as error:
-            raise Wrong(f"{kind.__name__}, {drawn.name}: {type(error).__name__}: {error}") from error
+            raise Wrong(
+                f"{kind.__name__}, {drawn.name}: {type(error).__name__}: {error}"
+            ) from error

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cycles, paths, trees, matchings, assignments and graphs, drawn beside their oracles."""
 
+import itertools
 from functools import partial
 
 import networkx
@@ -65,7 +66,7 @@ def shortest_paths(rng):
     number = {arc: j % len(columns) for j, arc in enumerate(arcs)}
     Z = np.zeros((len(listed), len(columns)))
     for row, path in enumerate(listed):
-        Z[row, [number[arc] for arc in zip(path, path[1:])]] = 1
+        Z[row, [number[arc] for arc in itertools.pairwise(path)]] = 1
     graph = networkx.Graph(labels) if kind == "edges" else labels
     if kind == "edges":
         order = [tuple(sorted(edge)) for edge in graph.edges]
@@ -165,7 +166,9 @@ def assignments(rng):
     space = spaces.Assignments(agents, tasks).fit(outputs)
     narrow = in_and_out(Z, labels, 0.2)
     facts = {"Z": Z, "names": labels}
-    return Drawn("Assignments", space, outputs, Z, lambda one: frozenset(one.items()), narrow, facts)
+    return Drawn(
+        "Assignments", space, outputs, Z, lambda one: frozenset(one.items()), narrow, facts
+    )
 
 
 FAMILIES = [

@@ -41,7 +41,6 @@ def sibling_weights(arcs, d):
     return weights
 
 
-
 # Rankings: R of ranks
 
 

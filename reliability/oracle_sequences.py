@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Oracles of sequences, strings and labels of several states, all listed."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def bigram_indicators(listed, q, longest):
     """Those of symbols, then 1[z_t = a, z_t+1 = b] at T q + (t q + a) q + b."""
     Z = np.zeros((len(listed), (longest - 1) * q * q))
     for row, z in enumerate(listed):
-        for t, (a, b) in enumerate(zip(z, z[1:])):
+        for t, (a, b) in enumerate(pairwise(z)):
             Z[row, (t * q + a) * q + b] = 1
     return np.hstack([symbol_indicators(listed, q, longest), Z])
 

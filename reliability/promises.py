@@ -16,6 +16,8 @@ class Promise:
 
 
 PROMISES = (
+    Promise("decoded rows against lists of all outputs", "certificates", 1_000_000, 4.0),
+    Promise("distributions against sums over all", "distributions", 100_000, 2.0),
     Promise("model files: flipped bits and cuts", "flip_models", 100_000),
     Promise("killed fits go on with the same bits", "kill_checkpoints", 1_000, 2.0),
     Promise("killed predictions leave whole files", "kill_predict", 500),

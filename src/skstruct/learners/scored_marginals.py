@@ -113,9 +113,7 @@ class ScoredMarginals(MarginalPredictor):
             return np.asarray(np.log(self.predict_proba(X)))
 
 
-def _distribution(
-    problem: Any, smoothed: Any, rows: Any, inverse: float, space: Any = None
-) -> Any:
+def _distribution(problem: Any, smoothed: Any, rows: Any, inverse: float, space: Any = None) -> Any:
     """The distributions of some rows, perhaps under another embedding of the same outputs."""
     if hasattr(smoothed, "starts"):
         unary, transitions, _ = problem.chain_costs(smoothed, rows)

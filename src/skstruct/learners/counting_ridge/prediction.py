@@ -189,6 +189,12 @@ class CountingPredictor(BlockPredictor):
         parts, told = told_parts(self, parts)
         if not told:
             told_of = self.problem_.scored.marginal_parts()
+            if not told_of:
+                raise ValueError(
+                    f"predict_marginals: this model scores by {self.problem_.scored.embedding}, "
+                    "whose means are no probabilities of parts: mean_embedding tells these means; "
+                    "a space with another embedding tells of parts."
+                )
             raise ValueError(
                 f"predict_marginals: this model tells of {told_of}, by the loss that it scores "
                 f"by; got parts={parts!r}."

@@ -106,6 +106,14 @@ class NetworkLearner(HingeLearner):
         check_is_fitted(self)
         return self.scores_.constants_
 
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of the labels, then those of the edges ``space_.edges_``, which are the same in
+        every row; shape (n, n_labels + n_edges).
+        """
+        X, _ = self._checked(X)
+        costs, _ = self.problem_.costs(self.problem_.smooth(self.scores_, X))
+        return -costs
+
     def _weighted_graph(self) -> networkx.Graph:
         """The graph over the labels' names, edges with their weights."""
         names, graph = self.space_.labels_, self.space_.graph_
