@@ -17,6 +17,7 @@ from skstruct import ConditionalRiskMinimizer, learners, smoothing
 from skstruct.kernels import RBF
 
 ROUNDING = 1e-8  # of the sum of the terms of a risk
+NOT_OFFERED = "F measures are decoded exactly over label sets and over forests"  # and says so
 
 
 def inputs(rng, n, p):
@@ -191,9 +192,41 @@ def by_kernel(rng, drawn, n_rows):
     return n_rows, "OutputKernelRegressor"
 
 
+RANKERS = [
+    lambda space: learners.LabelRankingSVM(space, alpha=0.1, max_iter=50, random_state=0),
+    lambda space: learners.LabelRankingBoosting(space, n_estimators=5, random_state=0),
+    lambda space: learners.OnlineLabelRanker(space, alpha=0.1, max_iter=3, random_state=0),
+    lambda space: learners.PairwiseComparison(space),
+    lambda space: learners.ConstraintClassification(space, random_state=0),
+]
+
+
+def by_ranking(rng, drawn, n_rows):
+    """Label rankers: the ranking of least sum of scores times ranks, which is a sort."""
+    at, X = training(rng, drawn)
+    model = RANKERS[rng.integers(len(RANKERS))](drawn.space).fit(X, given(drawn, at))
+    new = inputs(rng, n_rows, 3)
+    scores, ranks = model.decision_function(new), drawn.facts["ranks"]
+    limits, allowed = drawn.narrow(rng, n_rows)
+    limits = limits if limits and allowed.any(axis=1).all() else None
+    found = places_of(drawn, model.predict(new, restrict=limits))
+    if (found < 0).any():
+        raise Wrong("a prediction is no ranking of the items")
+    values, rows = scores @ ranks.T, np.arange(n_rows)
+    met = np.broadcast_to(True if limits is None else allowed, values.shape)
+    if not met[rows, found].all():
+        raise Wrong("a prediction breaks the constraints")
+    least = np.where(met, values, np.inf).min(axis=1)
+    slack = ROUNDING * (np.abs(scores) @ ranks.T).max(axis=1) + 1e-300
+    if not (values[rows, found] <= least + slack).all():
+        raise Wrong("another ranking agrees better with the scores")
+    return n_rows, type(model).__name__
+
+
 def learner_case(rng, families, n_rows):
     drawn = families[rng.integers(len(families))](rng)
     kinds = [by_risk, by_risk, by_risk, by_scores, by_scores, by_kernel]
+    kinds += [by_ranking] * 3 if drawn.name == "Rankings" else []
     kind = kinds[rng.integers(len(kinds))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

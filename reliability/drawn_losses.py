@@ -22,6 +22,9 @@ class DrawnLoss:
     seen_only: bool = False
 
 
+WHOLE = ("Classes", "GraphNodes", "Candidates")  # any loss is minimized over all of these
+
+
 def positive(rng, d):
     return np.round(rng.random(d) * 3, 2) if rng.random() < 0.7 else rng.integers(0, 3, d) * 1.0
 
@@ -59,7 +62,7 @@ def hierarchical(rng, drawn):
 
 def zero_one(rng, drawn):
     m = len(drawn.outputs)
-    seen = drawn.name not in ("Classes", "GraphNodes", "Candidates")
+    seen = drawn.name not in WHOLE
     return DrawnLoss(losses.ZeroOne(), 1.0 - np.eye(m), seen)
 
 
@@ -71,7 +74,7 @@ def any_function(rng, drawn):
     def loss(z, y):
         return matrix[number[drawn.key(z)], number[drawn.key(y)]]
 
-    return DrawnLoss(loss, matrix, seen_only=drawn.name not in ("Classes", "GraphNodes"))
+    return DrawnLoss(loss, matrix, drawn.name not in WHOLE)
 
 
 def cost_matrix(rng, drawn):

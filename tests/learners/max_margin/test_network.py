@@ -252,3 +252,15 @@ def test_grids_and_clones():
     ).fit(X, Y)
     assert search.best_params_["alpha"] in (0.01, 1.0)
     assert clone(search.best_estimator_).get_params()["space"] is None
+
+
+def test_scores_are_an_array_of_labels_and_edges():
+    X, Y = data(0)
+    model = MaxMarginNetwork(alpha=0.1, max_iter=20, random_state=0).fit(X, Y)
+    scores, n_edges = model.decision_function(X), len(model.edge_coef_)
+    np.testing.assert_allclose(scores[:, :3], X @ model.coef_.T + model.intercept_)
+    np.testing.assert_array_equal(scores[:, 3:], np.tile(model.edge_coef_, (len(X), 1)))
+    psi = model.space_.embed(model.space_.enumerate())
+    best = (scores @ psi.T).max(axis=1)
+    assert n_edges == 3
+    np.testing.assert_allclose(-model.decode(X).values, best)

@@ -186,3 +186,16 @@ def test_models_are_saved(tmp_path):
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     barred = {"exclude": [("ann", "dig")]}
     assert not (loaded.predict(X, restrict=barred)[:, 0] == "dig").any()
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2), (2, 2)])
+def test_assignments_are_learned_from_costs(shape):
+    """A table of costs holds no assignment, not even one of zeros."""
+    rng = np.random.default_rng(0)
+    X, costs = rng.normal(size=(12, 2)), rng.normal(size=(12, shape[0] * shape[1]))
+    space = Assignments(*shape)
+    model = ConditionalRiskMinimizer(space, "regret", kernel="rbf", alpha=0.1).fit(X, costs)
+    expected = model.smoother_.weights(X) @ costs @ all_assignments(*shape).T
+    found = space.validate(model.predict(X))
+    own = (model.smoother_.weights(X) @ costs * found).sum(axis=1)
+    np.testing.assert_allclose(own, expected.min(axis=1), atol=1e-9)

@@ -137,6 +137,10 @@ class Assignments(IndicatorSpace):
         self._check_members(Z)
         return Z
 
+    def fit_costs(self, costs: Any) -> Self:
+        """Nothing: agents and tasks are given, and a table of costs has no outputs."""
+        return self
+
     def validate(self, Y: Any) -> np.ndarray:
         """Outputs in canonical form: an int8 array of shape (n, a * t), one column per pair."""
         Z, _ = read_assignments(Y, *self._names, "Assignments")
