@@ -112,7 +112,8 @@ class NetworkLearner(HingeLearner):
         """
         X, _ = self._checked(X)
         costs, _ = self.problem_.costs(self.problem_.smooth(self.scores_, X))
-        return -costs
+        scores: np.ndarray = -costs
+        return scores
 
     def _weighted_graph(self) -> networkx.Graph:
         """The graph over the labels' names, edges with their weights."""
