@@ -165,10 +165,14 @@ def assignments(rng):
     outputs = [{agents[i]: tasks[j] for i, j in one} for one in listed]
     space = spaces.Assignments(agents, tasks).fit(outputs)
     narrow = in_and_out(Z, labels, 0.2)
+
+    def key(one):
+        """Of a dictionary, or of a row with a task or None for each agent."""
+        pairs = one.items() if hasattr(one, "items") else zip(agents, one)
+        return frozenset((agent, task) for agent, task in pairs if task is not None)
+
     facts = {"Z": Z, "names": labels}
-    return Drawn(
-        "Assignments", space, outputs, Z, lambda one: frozenset(one.items()), narrow, facts
-    )
+    return Drawn("Assignments", space, outputs, Z, key, narrow, facts)
 
 
 FAMILIES = [
