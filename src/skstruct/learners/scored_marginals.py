@@ -98,7 +98,9 @@ class ScoredMarginals(MarginalPredictor):
             return named_marginals(self, blocks, space, parts, index)
         if raw:
             return np.concatenate(blocks)
-        blocks = [space.marginals(block, parts) for block in blocks]
+        # Those of a distribution are coherent as they are: a search for nearest ones would only
+        # lose digits.
+        blocks = [space.marginals(block, parts, raw=True) for block in blocks]
         return named_marginals(self, blocks, space, parts, index)
 
     @available_if(_is_calibrated_classifier)  # type: ignore[untyped-decorator]
