@@ -92,7 +92,7 @@ def _lengths(rng, q):
     return (longest if rng.random() < 0.5 else int(rng.integers(1, longest + 1))), longest
 
 
-def _chain_limits(listed, names):
+def _chain_limits(listed, names, transitions=True):
     longest = max(map(len, listed))
 
     def known(rng, n):
@@ -116,7 +116,7 @@ def _chain_limits(listed, names):
         met = np.array([low <= len(z) <= high for z in listed])
         return {"length": (low, high)}, met[None]
 
-    return together(known, forbidden, length)
+    return together(known, length, *([forbidden] if transitions else []))
 
 
 def sequences(rng):
@@ -141,7 +141,7 @@ def strings(rng):
     listed = chains.sequences(q, low, high)
     outputs = [[names[a] for a in z] for z in listed]
     space = spaces.Strings(names, (low, high), n).fit(outputs)
-    psi, limits = chains.ngram_counts(listed, q, n), _chain_limits(listed, names)
+    psi, limits = chains.ngram_counts(listed, q, n), _chain_limits(listed, names, n > 1)
     facts = {"listed": listed, "names": names}
     return Drawn("Strings", space, outputs, psi, tuple, limits, facts)
 
