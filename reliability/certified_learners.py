@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 from certified_spaces import Wrong, dense
-from drawn_losses import drawn_loss
+from drawn_losses import WHOLE, drawn_loss
 from oracle_sets import with_products
 
 from skstruct import ConditionalRiskMinimizer, learners, smoothing
@@ -185,7 +185,8 @@ def by_kernel(rng, drawn, n_rows):
     weights = dense(model.explain(new).weights)
     K = drawn.psi @ drawn.psi.T if linear else np.eye(len(drawn.outputs))
     values = np.diag(K)[None] - 2 * weights @ K[at]
-    allowed = True if linear else np.isin(np.arange(len(K)), at)[None]
+    whole = linear or drawn.name in WHOLE
+    allowed = True if whole else np.isin(np.arange(len(K)), at)[None]
     decoded = model.decode(new)
     size = (1 + 2 * np.abs(weights).sum(axis=1)) * (1 + np.abs(K).max())
     check(decoded, places_of(drawn, decoded.outputs), values, size, allowed, True)
