@@ -45,7 +45,7 @@ def _opened(path, mode="r", *args, **kwargs):
 
 _UNPACKED = {
     ".gz": lambda path, mode: gzip.GzipFile(fileobj=_opened(path, "rb"), mode=mode),
-    ".xz": lambda path, mode: lzma.LZMAFile(_opened(path, "rb"), mode),
+    ".xz": lambda path, mode: lzma.LZMAFile(_opened(path, "rb"), mode),  # noqa: SIM115
 }
 
 
