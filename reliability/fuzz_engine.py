@@ -75,6 +75,7 @@ class Fuzzer:
         self.cpu_seconds = 0.0
         self.before: Callable[[bytes, int], None] = lambda text, turn: None
         self._base = self._peak = 0
+        self._unsound: list[tuple[bytes, Outcome]] = []
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Fuzzer:
@@ -85,8 +86,8 @@ class Fuzzer:
             self._stack.callback(signal.signal, signal.SIGVTALRM, before)
         for text in self.format.seeds:  # at first it compiles
             self.try_file(text, 0, unlimited=True)
-            if self.try_file(text, 0, unlimited=True).how == "read":
-                self.kept["read"].append(text)
+        self._unsound = [(text, self._traced(text, 0)) for text in self.format.seeds]
+        self.kept["read"] = [t for t, outcome in self._unsound if outcome.how == "read"]
         for text in self._of_corpus():
             self._keep(self._traced(text, 0), text, new=False)
         return self
@@ -96,6 +97,12 @@ class Fuzzer:
 
     def batch(self, n: int) -> Iterator[tuple[bytes, int, str]]:
         """Try ``n`` files; those that failed, with the turn and why."""
+        for text, outcome in self._unsound:  # of sound files only this is of interest
+            if outcome.how == "failed":
+                self.counts["tried"] += 1
+                self.counts["failed"] += 1
+                yield text, 0, outcome.why
+        self._unsound = []
         start = time.process_time()
         self._new_peak()
         for _ in range(n):
@@ -112,7 +119,7 @@ class Fuzzer:
 
     def _drawn(self) -> bytes:
         """A mutant of a seed, of a kept file that was read, or of any kept one."""
-        sound = self.kept["read"] or self.format.seeds
+        sound = self.kept["read"] if len(self.kept["read"]) > 1 else self.format.seeds
         draw = self.rng.random()
         if self.only_sound or draw < 0.4:
             parents = sound

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import oracle_lines
 import oracle_tables
 from formats_arff import SPLIT
@@ -159,8 +158,8 @@ def _targets(table: Arff, data: Any) -> list[str]:
 def _judge_inputs(table: Arff, data: Any, targets: list[str]) -> None:
     columns = {name: [row[j] for row in table.rows] for j, name in enumerate(table.names)}
     kinds = dict(zip(table.names, table.kinds))
-    kept = [n for n, k in kinds.items()
-            if n not in targets and k not in ("string", "key") and not isinstance(k, tuple)]  # fmt: skip
+    outside = {n for n, k in kinds.items() if k in ("string", "key") or isinstance(k, tuple)}
+    kept = [name for name in table.names if name not in targets and name not in outside]
     same("names", list(data.inputs.names), kept)
     same("inputs", plain(data.inputs), {name: columns[name] for name in kept})
     key = next((name for name, kind in kinds.items() if kind == "key"), None)

@@ -127,7 +127,7 @@ class _Labels(sax.ContentHandler):
         self.pairs: dict[tuple[str, str], None] = {}
         self.above: list[str | None] = [None]
 
-    def startElement(self, tag: str, attributes: Any) -> None:  # noqa: N802
+    def startElement(self, tag: str, attributes: Any) -> None:
         parent = name = self.above[-1]
         if tag.split(":")[-1] == "label":
             name = attributes.get("name")
@@ -138,5 +138,5 @@ class _Labels(sax.ContentHandler):
                 self.pairs[parent, name] = None
         self.above.append(name)
 
-    def endElement(self, tag: str) -> None:  # noqa: N802
+    def endElement(self, tag: str) -> None:
         self.above.pop()
