@@ -27,7 +27,7 @@ from fuzz_engine import Fuzzer
 from fuzz_readers import OUTPUT, Counts, format_of, once_more, options
 from fuzz_workers import run_workers, share_out
 from memory_files import held
-from oracle_judges import JUDGES, judge
+from reading_judges import JUDGES, judge
 from summary import finish
 
 from skstruct.exceptions import DataFormatError

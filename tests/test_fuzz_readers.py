@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+
 from script_folders import scripts_of
 
 FOLDER = Path(__file__).parents[1] / "reliability"

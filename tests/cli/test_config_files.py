@@ -29,6 +29,7 @@ def test_values_become_texts_as_on_the_command_line(tmp_path):
         ("[fit]\nloss = 1979-05-27\n", "a text, a number or a list"),
         ("[fit]\ntarget = [['y']]\n", "a text, a number or a list"),
         ('[fit]\nedges-file = "a\\u0000"\n', "NUL"),
+        ("[fit]\nid-column = 'a'\nid_column = 'b'\n", "fit id_column is given twice."),
         ("a = " + "[" * 5000, "too deep"),
         ("[fit]\nfirst = 1" + "0" * 5000, "not TOML"),
         (b"[fit]\nloss = '\xff'\n", "not TOML"),

@@ -83,6 +83,8 @@ def _options(path: str, command: Any, table: dict[str, Any]) -> dict[str, Any]:
         if key.replace("_", "-") not in known:
             raise click.UsageError(f"{path}: {command.name} has no option {key!r}.")
         option = known[key.replace("_", "-")]
+        if option.name in given:  # with a dash and with an underscore, or by a short name
+            raise click.UsageError(f"{path}: {command.name} {key} is given twice.")
         try:
             given[option.name] = _as_typed(option, value)
         except ValueError as error:
