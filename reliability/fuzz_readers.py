@@ -28,6 +28,17 @@ from planted_readers import PLANTED, caught_of
 from summary import Tries, arguments, finish
 
 OUTPUT = Path(__file__).parents[1] / "output" / "reliability"
+SHOWN = (
+    "tried",
+    "read",
+    "refused",
+    "failed",
+    "compared",
+    "kept",
+    "lines",
+    "per CPU s",
+    "CPU hours",
+)
 GOAL = 10_000_000  # files of each format, over all runs
 
 
@@ -60,6 +71,16 @@ class Counts:
             path = save_failure(self.folder, name, text, turn, digest(text))
             self.tries.fail(name, why, f"--again {path}")
         self.tries.n_failed += max(0, counts["failed"] - len(failures))
+
+    def show(self) -> None:
+        """A line for each format."""
+        print(f"\n{'format':16s}" + "".join(f"{name:>12s}" for name in SHOWN))
+        for name, counts in self.by_format.items():
+            rate = counts["tried"] / counts["cpu_seconds"] if counts.get("cpu_seconds") else 0
+            cells = [counts.get(key, 0) for key in SHOWN[:-2]] + [round(rate)]
+            hours = f"{self.hours().get(name, 0):12.2f}"
+            print(f"{name:16s}" + "".join(f"{cell:12,d}" for cell in map(int, cells)) + hours)
+        print()
 
     def hours(self) -> dict[str, float]:
         """Hours of one processor that the goal takes, by format."""
@@ -107,13 +128,9 @@ def main() -> int:
     tries = counts.tries
     more = {
         "by_format": counts.by_format,
-        "files_per_cpu_second": {
-            name: round(found["tried"] / found["cpu_seconds"])
-            for name, found in counts.by_format.items()
-            if found.get("cpu_seconds")
-        },
-        "cpu_hours_for_10_million": counts.hours(),
+        "cpu_hours_for_10_million": round(sum(counts.hours().values()), 1),
     }
+    counts.show()
     planted = all(at is not None for at in caught.values())
     return finish("fuzz_readers", tries.counts(planted_caught=planted, planted=caught, **more))
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import CodeType
 
+_TOOL = 4  # which nobody else claims
 TRACED = 1 if sys.version_info >= (3, 12) else 8  # one input of so many is traced
 
 
@@ -36,20 +37,22 @@ class LineCoverage:
         self.seen: set[tuple[str, int]] = set()
         self._unseen: dict[CodeType, set[int]] = {}
         self._new = 0
+        self._before = None
 
     def __enter__(self) -> LineCoverage:
         self._new = len(self.seen)
         if sys.version_info >= (3, 12):
             self._start_monitoring()
         else:
+            self._before = sys.gettrace()
             sys.settrace(self._called)
         return self
 
     def __exit__(self, *_: object) -> None:
         if sys.version_info >= (3, 12):
-            sys.monitoring.set_events(sys.monitoring.COVERAGE_ID, 0)
+            sys.monitoring.set_events(_TOOL, 0)
         else:
-            sys.settrace(None)
+            sys.settrace(self._before)
 
     @property
     def grew(self) -> bool:
@@ -59,7 +62,7 @@ class LineCoverage:
     # ------------------------------------------------------------------ Python 3.12 and later
     def _start_monitoring(self) -> None:
         monitoring = sys.monitoring
-        tool, lines = monitoring.COVERAGE_ID, monitoring.events.LINE
+        tool, lines = _TOOL, monitoring.events.LINE
         if LineCoverage._last is not self:  # lines that were silent for another speak again
             if monitoring.get_tool(tool) is None:
                 monitoring.use_tool_id(tool, "skstruct reliability")

@@ -117,6 +117,7 @@ def main() -> int:
     tries = counts.tries
     tries.tried = sum(found.get("compared", 0) for found in counts.by_format.values())
     planted = all(at is not None for at in caught.values())
+    counts.show()
     more = {"by_format": counts.by_format, "planted": caught}
     return finish("misread_files", tries.counts(planted_caught=planted, **more))
 

@@ -52,7 +52,7 @@ def _deep(path: Path, turn: int) -> Any:
     """Breaks off only behind two conditions that have to be met one after the other."""
     found = FORMATS["conll"].read(path, turn)
     words = [word for sentence in found.inputs for token in sentence for word in token]
-    if len(found.inputs) < 4:
+    if len(found.inputs) < 3:
         return found
     odd = [word for word in words if not word.isascii()]
     if not odd:
