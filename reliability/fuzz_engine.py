@@ -117,6 +117,18 @@ class Fuzzer:
                 self._keep(outcome, text)
         self.cpu_seconds += time.process_time() - start
 
+    def these(self, texts: list[bytes]) -> Iterator[tuple[bytes, int, str]]:
+        """Try just these files; those that failed."""
+        start = time.process_time()
+        for text in texts:
+            self._new_peak()
+            outcome = self.try_file(text, 1)
+            self.counts["tried"] += 1
+            self.counts[outcome.how] += 1
+            if outcome.how == "failed":
+                yield text, 1, outcome.why
+        self.cpu_seconds += time.process_time() - start
+
     def _drawn(self) -> bytes:
         """A mutant of a seed, of a kept file that was read, or of any kept one."""
         sound = self.kept["read"] if len(self.kept["read"]) > 1 else self.format.seeds

@@ -17,14 +17,17 @@ from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from all_formats import FORMATS
-from file_format import FileFormat
+from file_format import FileFormat, nothing_more
 from fuzz_engine import Fuzzer, digest
 from fuzz_workers import run_workers, save_failure, share_out
 from planted_readers import PLANTED, caught_of
+from stretched_files import STRETCHED
 from summary import Tries, arguments, finish
 
 OUTPUT = Path(__file__).parents[1] / "output" / "reliability"
@@ -91,6 +94,14 @@ class Counts:
         }
 
 
+def stretch(names: list[str], tell: Callable[..., None]) -> None:
+    """Files of one thing alone, read once: what takes time or memory by the square of a file."""
+    for name in (name for name in names if name in STRETCHED):
+        with Fuzzer(replace(FORMATS[name], again=nothing_more), 0) as fuzzer:
+            failed = list(fuzzer.these(STRETCHED[name]))
+            tell(name, fuzzer.state(), failed)
+
+
 def once_more(path: Path, format: FileFormat) -> int:
     """What becomes of a file that failed, with the whole of the error."""
     turn = int(path.name.split(".")[-2])
@@ -119,6 +130,7 @@ def main() -> int:
     caught = {name: caught_of(name, given.seed) for name in PLANTED}
     print(f"planted bugs, and after how many files they were caught: {caught}", flush=True)
     counts = Counts(given)
+    stretch(given.formats, counts.tell)
     run_workers(
         share_out([FORMATS[name] for name in given.formats], given.jobs),
         given,

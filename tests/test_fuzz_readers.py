@@ -54,6 +54,15 @@ def test_planted_bugs_are_found(script, name):
 
 
 @pytest.mark.slow
+def test_no_file_takes_the_square_of_its_size(script):
+    told = []
+    names = list(script("all_formats").FORMATS)
+    script("fuzz_readers").stretch(names, lambda *found: told.append(found))
+    assert [failures for _, _, failures in told] == [[]] * len(told)
+    assert len(told) > 8
+
+
+@pytest.mark.slow
 def test_runs_go_on_from_each_other(script, tmp_path):
     with fuzzer(script, "edges", corpus=tmp_path) as first:
         assert list(first.batch(300)) == []

@@ -31,6 +31,7 @@ def test_values_become_texts_as_on_the_command_line(tmp_path):
         ('[fit]\nedges-file = "a\\u0000"\n', "NUL"),
         ("[fit]\nid-column = 'a'\nid_column = 'b'\n", "fit id_column is given twice."),
         ("a = " + "[" * 5000, "too deep"),
+        ("a." * 30_000, "too deep"),
         ("[fit]\nfirst = 1" + "0" * 5000, "not TOML"),
         (b"[fit]\nloss = '\xff'\n", "not TOML"),
     ],

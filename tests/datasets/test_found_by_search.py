@@ -78,3 +78,26 @@ def test_a_list_of_labels_in_another_encoding_than_it_says(tmp_path):
         read_label_list(path)
     path.write_text(text % "é", encoding="latin-1")
     assert read_label_list(text_path(path, "latin-1"))[0] == ("é",)
+
+
+def test_names_that_are_declared_again_and_again():
+    """Numbers that were tried for a name are not tried again."""
+    text = "@relation r\n" + "@attribute a numeric\n" * 4 + "@attribute a_3 numeric\n@data\n"
+    assert read_arff(text.splitlines()).names == ("a", "a_2", "a_4", "a_5", "a_3")
+
+
+@pytest.mark.parametrize("second", ["{}", "{1 ?}"])
+def test_label_sets_of_sparse_rows(tmp_path, second):
+    path = tmp_path / "t.arff"
+    declared = "@attribute a {0,1}\n@attribute b {0,1}\n@attribute x numeric\n"
+    path.write_text(f"@relation '-C 2'\n{declared}@data\n{{0 1,1 1}}\n{second}\n{{2 3}}\n")
+    known = () if second == "{}" else {"include": (), "exclude": ("a",)}
+    assert read_data(path).outputs == [("a", "b"), known, ()]
+
+
+def test_rankings_of_many_items(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,ranking\n1,a>b=c\n2,\n3,d\n")
+    data = read_data(path)
+    assert data.labels == ("a", "b", "c", "d")
+    assert data.outputs.tolist() == [[1, 2, 2, 0], [0, 0, 0, 0], [0, 0, 0, 1]]

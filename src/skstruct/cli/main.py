@@ -20,6 +20,9 @@ from skstruct.cli.predict import predict
 from skstruct.cli.serve import serve
 
 
+MOST_DOTS = 1000  # of a line: the time for a name a.b.c grows by the square of its parts
+
+
 class InGivenOrder(click.Group):
     """Lists commands in the order in which people need them."""
 
@@ -59,7 +62,10 @@ def _read_config(path: str) -> dict[str, Any]:
 
     try:
         with open(path, "rb") as file:
-            return _options(path, commands, tomllib.load(file))
+            text = file.read().decode()
+        if any(line.count(".") > MOST_DOTS for line in text.splitlines()):
+            raise RecursionError
+        return _options(path, commands, tomllib.loads(text))
     except ValueError as error:  # of TOML, of UTF-8, or of a number of thousands of digits
         raise click.UsageError(f"{path} is not TOML: {error}.") from None
     except RecursionError:

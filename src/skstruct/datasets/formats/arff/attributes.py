@@ -98,9 +98,11 @@ def _check_last(declared: list[tuple[Attribute, int]], number: int) -> None:
 def _distinct(declared: list[tuple[Attribute, int]], remarks: list[Any]) -> list[Attribute]:
     """The attributes, those of a name that was there before by another one."""
     taken, seen, found = {attribute.name for attribute, _ in declared}, set(), []
+    numbers: dict[str, Any] = {}  # that were not tried yet, by name
     for attribute, number in declared:
         if attribute.name in seen:
-            name = next(name for k in count(2) if (name := f"{attribute.name}_{k}") not in taken)
+            left = numbers.setdefault(attribute.name, count(2))
+            name = next(name for k in left if (name := f"{attribute.name}_{k}") not in taken)
             remarks.append(
                 f"The attribute {attribute.name[:60]!r} is declared twice (line {number}): the "
                 f"second one is called {name[:60]!r}."
