@@ -23,21 +23,22 @@ from mutations import MOST_BYTES
 
 BATCH = 500
 SILENT_SECONDS = 300.0  # of a batch; then the process is ended
-_HEAD = struct.Struct("<II")  # length and turn
+_HEAD = struct.Struct("<III")  # length, turn, and how many files before it in the batch
 
 
 class Shared:
     """The file that a process reads at this moment."""
 
     def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, _HEAD.size + MOST_BYTES)
+        self._memory, self.n = mmap.mmap(-1, _HEAD.size + MOST_BYTES), 0
 
     def put(self, text: bytes, turn: int) -> None:
-        self._memory[: _HEAD.size + len(text)] = _HEAD.pack(len(text), turn) + text
+        self.n += 1
+        self._memory[: _HEAD.size + len(text)] = _HEAD.pack(len(text), turn, self.n) + text
 
-    def get(self) -> tuple[bytes, int]:
-        length, turn = _HEAD.unpack(self._memory[: _HEAD.size])
-        return self._memory[_HEAD.size : _HEAD.size + length], turn
+    def get(self) -> tuple[bytes, int, int]:
+        length, turn, n = _HEAD.unpack(self._memory[: _HEAD.size])
+        return self._memory[_HEAD.size : _HEAD.size + length], turn, n
 
 
 def run_workers(
@@ -108,10 +109,10 @@ class _Worker:
     def _died(self, tell: Callable[..., None]) -> None:
         """The file at hand is a failure; the others go on with another seed."""
         self.process.join()
-        text, turn = self.shared.get()
+        text, turn, n = self.shared.get()
         why = f"the process ended with {self.process.exitcode}"
-        tell(self.at, {"tried": 1, "failed": 1}, [(text, turn, why)])
-        self.left[self.at] -= 1
+        tell(self.at, {"tried": n, "failed": 1}, [(text, turn, why)])
+        self.left[self.at] -= n
         self.seed += 1_000_003
         self.start()
 
@@ -132,6 +133,7 @@ def _work(worker: _Worker, pipe: Connection) -> None:
                 fuzzer.before = worker.shared.put
                 fuzzers[name] = fuzzer.__enter__()  # until the process ends
                 states[name] = {}
+            worker.shared.n = 0
             failures = list(fuzzers[name].batch(min(BATCH, left[name])))
             before, after = states[name], fuzzers[name].state()
             states[name] = after

@@ -19,7 +19,6 @@ from skstruct.cli.models import inspect
 from skstruct.cli.predict import predict
 from skstruct.cli.serve import serve
 
-
 MOST_DOTS = 1000  # of a line: the time for a name a.b.c grows by the square of its parts
 
 
