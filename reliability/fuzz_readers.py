@@ -99,7 +99,8 @@ def stretch(names: list[str], tell: Callable[..., None]) -> None:
     for name in (name for name in names if name in STRETCHED):
         with Fuzzer(replace(FORMATS[name], again=nothing_more), 0) as fuzzer:
             failed = list(fuzzer.these(STRETCHED[name]))
-            tell(name, fuzzer.state(), failed)
+            counts = {key: fuzzer.counts[key] for key in ("tried", "read", "refused", "failed")}
+            tell(name, counts, failed)
 
 
 def once_more(path: Path, format: FileFormat) -> int:
