@@ -56,7 +56,7 @@ papers: $(VENV)/.bench  # make papers BUDGET=60 stops after an hour; the next on
 	$(RUN)/python docs/scripts/collect_results.py --all $(BUDGET)
 
 reliability: $(VENV)/.test
-	for script in flip_models hostile_models kill_checkpoints kill_predict fuzz_arff fuzz_tables \
+	for script in flip_models hostile_models kill_checkpoints kill_predict fuzz_readers misread_files \
 	  fuzz_server inject_reports; do OMP_NUM_THREADS=1 $(RUN)/python reliability/$$script.py || exit 1; done
 
 docs: $(VENV)/.docs

@@ -9,13 +9,9 @@ nothing about the rest. ``random.Random`` makes all choices, so that a seed name
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
-from skstruct.exceptions import DataFormatError
-
-LONGEST_SECONDS = 1.0
+MOST_BYTES = 1 << 16
 
 TOKENS: tuple[bytes, ...] = (
     *(b"", b",", b";", b":", b"\t", b" ", b"\n", b"\r\n", b"\r", b"\x00", b"\xef\xbb\xbf", b"\xff"),
@@ -31,7 +27,7 @@ def mutants(
     n: int,
     rng: random.Random,
     tokens: Sequence[bytes] = (),
-    max_bytes: int = 1 << 16,
+    max_bytes: int = MOST_BYTES,
 ) -> Iterator[bytes]:
     """Yield ``n`` broken copies of the seeds.
 
@@ -54,10 +50,21 @@ def mutants(
     """
     words = [*TOKENS, *tokens]
     for _ in range(n):
-        text = bytearray(rng.choice(seeds))
-        for _ in range(1 if rng.random() < 0.6 else rng.randint(2, 8)):
-            rng.choice(CHANGES)(text, rng, words, seeds)
-        yield bytes(text[:max_bytes])
+        yield mutant(rng.choice(seeds), rng, words, seeds, max_bytes)
+
+
+def mutant(
+    text: bytes,
+    rng: random.Random,
+    words: Sequence[bytes],
+    seeds: Sequence[bytes],
+    max_bytes: int = MOST_BYTES,
+) -> bytes:
+    """One broken copy of a file; ``seeds`` are others that an end may be taken of."""
+    broken = bytearray(text)
+    for _ in range(1 if rng.random() < 0.6 else rng.randint(2, 8)):
+        rng.choice(CHANGES)(broken, rng, words, seeds)
+    return bytes(broken[:max_bytes])
 
 
 def _flip(text, rng, words, seeds):
@@ -129,22 +136,3 @@ CHANGES: tuple[Callable, ...] = (
     *(_flip, _put, _insert, _insert_word, _insert_word, _put_word, _put_word),
     *(_cut, _truncate, _double, _splice, _swap_lines),
 )
-
-
-def trial(read: Callable[[Path], None], path: Path, text: bytes) -> tuple[str, str]:
-    """How a reader takes this file: "read", "refused" or "failed", and why."""
-    path.write_bytes(text)
-    start = time.process_time()  # of the wall clock others on the machine have their share
-    try:
-        read(path)
-        how, why = "read", ""
-    except DataFormatError as error:
-        how, why = "refused", str(error)
-        if "\n" in why or not why.endswith("."):
-            return "failed", f"not one line: {why!r}"
-    except Exception as error:
-        return "failed", f"{type(error).__name__}: {error}"
-    seconds = time.process_time() - start
-    if seconds > LONGEST_SECONDS:
-        return "failed", f"took {seconds:.1f} s"
-    return how, why

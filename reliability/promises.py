@@ -21,4 +21,6 @@ PROMISES = (
     Promise("model files: flipped bits and cuts", "flip_models", 100_000),
     Promise("killed fits go on with the same bits", "kill_checkpoints", 1_000, 2.0),
     Promise("killed predictions leave whole files", "kill_predict", 500),
+    Promise("broken data files are read or refused", "fuzz_readers", 160_000_000, 8.0),
+    Promise("what is read is what stands there", "misread_files", 10_000_000, 4.0),
 )

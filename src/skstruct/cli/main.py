@@ -19,6 +19,8 @@ from skstruct.cli.models import inspect
 from skstruct.cli.predict import predict
 from skstruct.cli.serve import serve
 
+MOST_DOTS = 1000  # of a line: the time for a name a.b.c grows by the square of its parts
+
 
 class InGivenOrder(click.Group):
     """Lists commands in the order in which people need them."""
@@ -59,9 +61,14 @@ def _read_config(path: str) -> dict[str, Any]:
 
     try:
         with open(path, "rb") as file:
-            return _options(path, commands, tomllib.load(file))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise click.UsageError(f"{path} is not TOML: {error}") from None
+            text = file.read().decode()
+        if any(line.count(".") > MOST_DOTS for line in text.splitlines()):
+            raise RecursionError
+        return _options(path, commands, tomllib.loads(text))
+    except ValueError as error:  # of TOML, of UTF-8, or of a number of thousands of digits
+        raise click.UsageError(f"{path} is not TOML: {error}.") from None
+    except RecursionError:
+        raise click.UsageError(f"{path}: lists or tables lie too deep in each other.") from None
 
 
 def _options(path: str, command: Any, table: dict[str, Any]) -> dict[str, Any]:
@@ -81,15 +88,35 @@ def _options(path: str, command: Any, table: dict[str, Any]) -> dict[str, Any]:
         if key.replace("_", "-") not in known:
             raise click.UsageError(f"{path}: {command.name} has no option {key!r}.")
         option = known[key.replace("_", "-")]
-        given[option.name] = _as_typed(option, value)
+        if option.name in given:  # with a dash and with an underscore, or by a short name
+            raise click.UsageError(f"{path}: {command.name} {key} is given twice.")
+        try:
+            given[option.name] = _as_typed(option, value)
+        except ValueError as error:
+            raise click.UsageError(f"{path}: {command.name} {key} {error}.") from None
     return given
 
 
 def _as_typed(option: Any, value: Any) -> Any:
-    """One text for an option that may be repeated is a list; a list for another has commas."""
-    if getattr(option, "multiple", False):
-        return value if isinstance(value, list) else [value]
-    return ",".join(map(str, value)) if isinstance(value, list) else value
+    """What click would get of the command line: texts, of which it makes numbers and paths itself.
+
+    One text for an option that may be repeated is a list; a list for another has commas.
+    """
+    if getattr(option, "is_flag", False):
+        if not isinstance(value, bool):
+            raise ValueError(f"is true or false; got {value!r:.60}")
+        return value
+    texts = [_typed(part) for part in (value if isinstance(value, list) else [value])]
+    return texts if getattr(option, "multiple", False) else ",".join(texts)
+
+
+def _typed(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise ValueError(f"is a text, a number or a list of them; got {value!r:.60}")
+    text = str(value)
+    if "\0" in text:
+        raise ValueError("holds a NUL, which no argument can")
+    return text
 
 
 for command in (

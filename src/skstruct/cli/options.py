@@ -290,5 +290,5 @@ def _value(text: str) -> Any:
         return words[text]
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # no JSON, or brackets a thousand deep
         return text

@@ -8,6 +8,7 @@ is wrong, and where. Columns come as texts and are turned into numbers here by t
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import importlib.util
 from collections.abc import Iterator
@@ -49,8 +50,8 @@ def cell_blocks(
             block, is_first = block.partition(b"\n")[2], False
         if not block:
             continue
-        if any(mark in block for mark in _ODD) or block[:1] == b"\n":
-            raise NotPlain
+        if any(mark in block for mark in _ODD) or block.startswith((b"\n", codecs.BOM_UTF8)):
+            raise NotPlain  # a mark of byte order within a file is text, which pyarrow drops
         columns = _parsed(block, separator, width, texts)
         texts |= {j for j in range(width) if j not in texts and columns[j].numbers() is None}
         yield len(columns[0]), columns

@@ -87,7 +87,8 @@ def output_columns(dataset: Dataset) -> dict[str, list[str]]:
     if outputs is None:
         return {}
     if task in ("regression", "histogram"):
-        Y = np.asarray(outputs, dtype=np.float64).reshape(len(dataset), -1)
+        Y = np.asarray(outputs, dtype=np.float64)
+        Y = Y[:, None] if Y.ndim == 1 else Y
         names = dataset.labels or ["y", *(f"y{k}" for k in range(2, Y.shape[1] + 1))]
         return {
             name: ["" if v != v else repr(v) for v in column.tolist()]

@@ -53,8 +53,9 @@ def write_edges(edges: tuple[Any, ...], file: Any) -> None:
         for name in (parent, child):
             if name != name.strip() or not name or any(mark in name for mark in "\t\r\n\0"):
                 raise DataFormatError(f"the label {name[:60]!r} cannot be in a taxonomy file")
-        if parent.startswith("#"):
-            raise DataFormatError(f"the label {parent[:60]!r} would begin a comment line")
+        if parent.startswith(("#", "\ufeff")):
+            what = "a comment line" if parent[0] == "#" else "the file as a mark of byte order"
+            raise DataFormatError(f"the label {parent[:60]!r} would begin {what}")
         file.write(f"{parent}\t{child}\n")
 
 

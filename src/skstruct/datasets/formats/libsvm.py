@@ -134,7 +134,7 @@ def _label(name: str) -> str:
     if not _NUMBER_LIKE.fullmatch(name):
         return name
     try:
-        value = float(name)
+        value = float(name) + 0.0  # -0 is 0
     except ValueError:
         value = math.nan
     if not math.isfinite(value):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.datasets.dataset import TASKS, Dataset
-from skstruct.datasets.formats.cells import ranks_of, read_cell
+from skstruct.datasets.formats.cells import read_cell
 from skstruct.datasets.formats.columns import (
     as_numbers,
     as_table,
@@ -260,8 +260,7 @@ def _rankings(columns: list[Any], fail: Callable[..., Any]) -> dict[str, Any]:
     if len(columns) == 1:
         groups = read_cells("ranking", columns[0], fail)
         items = sorted_names({name for row in groups for group in row for name in group})
-        ranks = np.array([ranks_of(row, items) for row in groups], dtype=np.int64)
-        return {"outputs": ranks.reshape(len(groups), len(items)), "labels": items}
+        return {"outputs": _rank_table(groups, items, fail), "labels": items}
     d = len(columns)
 
     def read(text: str) -> float:
@@ -272,6 +271,26 @@ def _rankings(columns: list[Any], fail: Callable[..., Any]) -> dict[str, Any]:
 
     ranks = _table(columns, read, fail).astype(np.int64)
     return {"outputs": ranks, "labels": tuple(column.name for column in columns)}
+
+
+def _rank_table(groups: list[Any], items: tuple[str, ...], fail: Callable[..., Any]) -> np.ndarray:
+    """Rank of every item in every row, 0 where it has none; only what is ranked is touched."""
+    number = {item: j for j, item in enumerate(items)}
+    ranked = [
+        (i, number[name], rank)
+        for i, row in enumerate(groups)
+        for rank, group in enumerate(row, 1)
+        for name in group
+    ]
+    try:
+        ranks = np.zeros((len(groups), len(items)), dtype=np.int64)
+    except MemoryError:
+        size = f"{len(groups):,} rankings of {len(items):,} items"
+        raise fail(f"{size} in all are too many for a table in memory") from None
+    if ranked:
+        rows, columns, values = zip(*ranked)
+        ranks[list(rows), list(columns)] = values
+    return ranks
 
 
 def _numbers(task: str, columns: list[Any], fail: Callable[..., Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from skstruct.spaces.common.label_graph import LabelGraph
 SPACE = " \t\r\n\f\v"  # of ASCII alone, as quotes are not needed around others
 _QUOTED = r"'(?:\\.|[^'\\])*+'" + r'|"(?:\\.|[^"\\])*+"'
 _CELL = re.compile(rf"""(?:[^,'"]|{_QUOTED})*+""", re.DOTALL)
+_VALUE = re.compile(rf"""{_QUOTED}|[^'"]*+""", re.DOTALL)
 _ATTRIBUTE = re.compile(
     rf"@attribute[{SPACE}]+({_QUOTED}|[^{SPACE}'\"][^{SPACE}]*)[{SPACE}]+(.+)",
     re.IGNORECASE | re.DOTALL,
@@ -97,9 +98,11 @@ def _check_last(declared: list[tuple[Attribute, int]], number: int) -> None:
 def _distinct(declared: list[tuple[Attribute, int]], remarks: list[Any]) -> list[Attribute]:
     """The attributes, those of a name that was there before by another one."""
     taken, seen, found = {attribute.name for attribute, _ in declared}, set(), []
+    numbers: dict[str, Any] = {}  # that were not tried yet, by name
     for attribute, number in declared:
         if attribute.name in seen:
-            name = next(name for k in count(2) if (name := f"{attribute.name}_{k}") not in taken)
+            left = numbers.setdefault(attribute.name, count(2))
+            name = next(name for k in left if (name := f"{attribute.name}_{k}") not in taken)
             remarks.append(
                 f"The attribute {attribute.name[:60]!r} is declared twice (line {number}): the "
                 f"second one is called {name[:60]!r}."
@@ -132,6 +135,16 @@ def unquote(text: str) -> str:
     if len(text) > 1 and text[0] in "'\"" and text[-1] == text[0]:
         return _ESCAPED.sub(lambda found: _LINE_ENDS.get(found[1], found[1]), text[1:-1])
     return text
+
+
+def value_of(text: str) -> str:
+    """The value that a cell holds: all of it is in quotes, or nothing.
+
+    A quote elsewhere would take a comma, and with it the next cell, into its own.
+    """
+    if not _VALUE.fullmatch(text.strip(SPACE)):
+        raise ValueError(f"a quote within {text[:40]!r}: put the whole value in quotes")
+    return unquote(text)
 
 
 _LINE_ENDS = {"n": "\n", "r": "\r", "t": "\t"}  # as Weka writes them
@@ -167,7 +180,10 @@ def _nominal_values(declared: str, number: int) -> tuple[Any, ...]:
     cells = split_cells(inside, number) if inside else []
     if not all(cell.strip(SPACE) for cell in cells):
         raise ArffError(f"a nominal value is empty in {declared[:40]!r}", line=number)
-    values = tuple(unquote(cell) for cell in cells)
+    try:
+        values = tuple(value_of(cell) for cell in cells)
+    except ValueError as error:
+        raise ArffError(str(error), line=number) from None
     if len(set(values)) < len(values):
         raise ArffError(f"a nominal value is listed twice in {declared[:40]!r}", line=number)
     return values
@@ -175,7 +191,12 @@ def _nominal_values(declared: str, number: int) -> tuple[Any, ...]:
 
 def _hierarchy(listed: str, number: int) -> LabelGraph:
     """From paths a/b/c or, if some parent is the word root, from parent/child arcs."""
-    entries = [unquote(entry) for entry in split_cells(listed, number)]
+    try:
+        entries = [value_of(entry) for entry in split_cells(listed, number)]
+    except ArffError:
+        raise
+    except ValueError as error:
+        raise ArffError(str(error), line=number) from None
     if any(entry.count("/") > MAX_DEPTH for entry in entries):  # all beginnings of it are labels
         raise ArffError(f"a path of labels has more than {MAX_DEPTH} steps", line=number)
     try:
@@ -248,22 +269,22 @@ class Column:
     def _nominal(self, cell: str) -> float:
         if cell == "?":
             return math.nan
-        value = unquote(cell)
+        value = value_of(cell)
         if value not in self._codes:
             some = ", ".join(value[:40] for value in (self.attribute.values or ())[:10])
             raise ValueError(f"{value[:40]!r} is none of {some}")
         return self._codes[value]
 
     def _string(self, cell: str) -> float:
-        return math.nan if cell == "?" else self._number(unquote(cell))
+        return math.nan if cell == "?" else self._number(value_of(cell))
 
     def _key(self, cell: str) -> float:
-        return self._number(unquote(cell))
+        return self._number(value_of(cell))
 
     def _hierarchical(self, cell: str) -> float:
         graph: Any = self.attribute.hierarchy
         number = graph.number
-        labels = () if cell == "?" else tuple(unquote(cell).split("@"))
+        labels = () if cell == "?" else tuple(value_of(cell).split("@"))
         for label in labels:
             if label not in number:
                 raise ValueError(f"the label {label[:40]!r} is not in the declared hierarchy")

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MULAN's XML list of labels, which nests those of a hierarchy."""
 
+import codecs
+import re
 from typing import Any
 from xml.parsers import expat
 
+from skstruct.datasets.encodings import encoding_of
 from skstruct.datasets.files import text_lines
 from skstruct.datasets.formats.edges import MAX_DEPTH
 from skstruct.exceptions import DataFormatError
 
 _SPACE_OF_NAMES = "http://mulan.sourceforge.net/labels"
 _MAX_BYTES = 100_000_000
+_DECLARED = re.compile(r"""<\?xml[^>]*?\sencoding\s*=\s*['"]([A-Za-z0-9._-]+)['"]""")
 _ATTRIBUTE_SPACE = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 
 
@@ -27,10 +31,29 @@ def read_label_list(path: Any) -> tuple[tuple[str, ...], tuple[tuple[str, str], 
     text = "\n".join(text_lines(path))
     if len(text) > _MAX_BYTES:
         raise DataFormatError("the list of labels is larger than 100 MB", path=path)
+    _check_encoding(text, path)
     try:
         return parse_label_list(text)
     except DataFormatError as error:
         raise error.at(path=path) from None
+
+
+def _check_encoding(text: str, path: Any) -> None:
+    """Refuse letters beyond ASCII that were read by another encoding than the file says."""
+    declared = _DECLARED.match(text)
+    if declared is None or text.isascii():
+        return
+    try:
+        same = codecs.lookup(declared[1]).name == codecs.lookup(encoding_of(path)).name
+    except LookupError:
+        same = False
+    if not same:
+        raise DataFormatError(
+            f"it says that its encoding is {declared[1][:40]!r}, and is read as "
+            f"{encoding_of(path)}; name the encoding (encoding=), or correct the first line",
+            path=path,
+            line=1,
+        )
 
 
 def parse_label_list(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:

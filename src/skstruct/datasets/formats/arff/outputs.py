@@ -30,6 +30,8 @@ def guess_task(table: Table, edges: tuple[Any, ...]) -> tuple[str, str]:
 
 def outputs_of(task: str, table: Table, edges: tuple[Any, ...]) -> dict[str, Any]:
     """Outputs, labels and edges of a data set, as keyword arguments."""
+    if task in ("labels", "hierarchy") and (sets := _sets_of_sparse(table)) is not None:
+        return _with_labels(task, table, sets, edges)
     data = table.data.toarray() if sparse.issparse(table.data) else table.data
     missing = np.isnan(data)
     if missing.all() and len(data):
@@ -45,14 +47,33 @@ def outputs_of(task: str, table: Table, edges: tuple[Any, ...]) -> dict[str, Any
     if task in ("classes", "ordinal"):
         return _classes(task, table, data)
     if task in ("labels", "hierarchy"):
-        sets = label_sets(table, data)
-        if task == "labels":
-            return {"outputs": sets, "labels": table.names}
-        return {"outputs": sets, **with_edges(table.names, edges, "nested labels in MULAN's list")}
+        return _with_labels(task, table, label_sets(table, data), edges)
     if any(values is not None for values in table.values):
         name = next(n for n, values in zip(table.names, table.values) if values is not None)
         raise DataFormatError(f"{task!r} needs numbers, and the attribute {name[:60]!r} is nominal")
     return {"outputs": _numbers(task, data), "labels": table.names}
+
+
+def _with_labels(
+    task: str, table: Table, sets: list[Any], edges: tuple[Any, ...]
+) -> dict[str, Any]:
+    if task == "labels":
+        return {"outputs": sets, "labels": table.names}
+    return {"outputs": sets, **with_edges(table.names, edges, "nested labels in MULAN's list")}
+
+
+def _sets_of_sparse(table: Table) -> list[Any] | None:
+    """Label sets of sparse rows whose entries are all 1, without a table of all labels.
+
+    None of any other table, such as one where something is missing.
+    """
+    usual = all(values is None or values in (("0", "1"), ("0",)) for values in table.values)
+    if not (usual and sparse.issparse(table.data) and (table.data.data == 1).all()):
+        return None
+    rows = table.data.tocsr().sorted_indices()
+    names = np.array(table.names, dtype=object)
+    parts = zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist())
+    return [tuple(names[rows.indices[start:end]].tolist()) for start, end in parts]
 
 
 def _names(task: str, table: Table) -> tuple[str, ...] | None:

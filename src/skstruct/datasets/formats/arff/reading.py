@@ -90,6 +90,10 @@ def _dense_block(
     tables: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None,
 ) -> np.ndarray:
     n, p = len(rows), len(columns)
+    odd = next((i for i, row in enumerate(rows) if row[0] == "{"), None)
+    if odd is not None:  # whose cells could be taken for texts
+        problem = f"a sparse row among others, or a value that needs quotes: {rows[odd][:40]!r}"
+        raise ArffError(problem, line=numbers[odd])
     values, fine = np.empty((n, p)), np.zeros(n, dtype=bool)
     if tables is not None:
         _compiled_dense(numbers, rows, columns, tables, values, fine)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files on which readers and writers were once wrong, found by reliability/fuzz_readers.py."""
+
+import io
+
+import pytest
+
+from skstruct.datasets.encodings import text_path
+from skstruct.datasets.formats.arff.label_list import read_label_list
+from skstruct.datasets.formats.arff.reading import read_arff
+from skstruct.datasets.formats.edges import read_edges, write_edges
+from skstruct.datasets.reading import read_data
+from skstruct.datasets.writing import write_data
+from skstruct.exceptions import DataFormatError
+
+
+def test_a_mark_of_byte_order_within_a_file_is_text(tmp_path):
+    """pyarrow takes it off at the beginning of every block."""
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"row,x,class\n\xef\xbb\xbf1,a b,1.0\n2,c,2\n")
+    assert read_data(path).index == ("\ufeff1", "2")
+
+
+def test_a_label_that_would_begin_a_taxonomy_as_a_mark(tmp_path):
+    path = tmp_path / "t.edges"
+    path.write_bytes(b"# x\n\xef\xbb\xbf 1/2\n")
+    edges = read_edges(path)
+    assert edges == (("\ufeff", "1/2"),)
+    with pytest.raises(DataFormatError, match="byte order"):
+        write_edges(edges, io.StringIO())
+
+
+def test_numbers_of_no_rows_are_written(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,y\n")
+    data = read_data(path, task="regression")
+    write_data(data, tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_text() == "a,b,y\n"
+
+
+HEADER = "@relation r\n@attribute s string\n@attribute t string\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEADER + "@data\nit's,that's,x\n",
+        HEADER + "@data\n'a, b'c,x\n",
+        HEADER + "@data\n{0 'a, b'c}\n",
+        "@relation r\n@attribute s {it's,that's}\n@data\n",
+        "@relation r\n@attribute c hierarchical a,b'c,d'\n@data\n",
+    ],
+)
+def test_a_quote_within_a_value_does_not_swallow_a_comma(text):
+    with pytest.raises(DataFormatError, match="a quote within"):
+        read_arff(text.splitlines())
+
+
+def test_a_sparse_row_among_dense_ones_is_not_taken_for_texts():
+    with pytest.raises(DataFormatError, match="a sparse row among others") as refused:
+        read_arff((HEADER + "@data\na,b\n{0 a,1 b}\n").splitlines())
+    assert refused.value.line == 6
+
+
+def test_minus_nought_is_nought_among_labels(tmp_path):
+    path = tmp_path / "t.svm"
+    path.write_text("-0 1:1\n0 1:2\n-1e-999 1:3\n")
+    assert read_data(path).outputs.tolist() == ["0", "0", "0"]
+
+
+def test_a_list_of_labels_in_another_encoding_than_it_says(tmp_path):
+    path = tmp_path / "t.xml"
+    text = '<?xml version="1.0" encoding="latin-1"?><labels><label name="%s"/></labels>'
+    path.write_text(text % "a", encoding="utf-8")
+    assert read_label_list(path)[0] == ("a",)
+    path.write_text(text % "é", encoding="utf-8")
+    with pytest.raises(DataFormatError, match="its encoding is 'latin-1'"):
+        read_label_list(path)
+    path.write_text(text % "é", encoding="latin-1")
+    assert read_label_list(text_path(path, "latin-1"))[0] == ("é",)
+
+
+def test_names_that_are_declared_again_and_again():
+    """Numbers that were tried for a name are not tried again."""
+    text = "@relation r\n" + "@attribute a numeric\n" * 4 + "@attribute a_3 numeric\n@data\n"
+    assert read_arff(text.splitlines()).names == ("a", "a_2", "a_4", "a_5", "a_3")
+
+
+@pytest.mark.parametrize("second", ["{}", "{1 ?}"])
+def test_label_sets_of_sparse_rows(tmp_path, second):
+    path = tmp_path / "t.arff"
+    declared = "@attribute a {0,1}\n@attribute b {0,1}\n@attribute x numeric\n"
+    path.write_text(f"@relation '-C 2'\n{declared}@data\n{{0 1,1 1}}\n{second}\n{{2 3}}\n")
+    known = () if second == "{}" else {"include": (), "exclude": ("a",)}
+    assert read_data(path).outputs == [("a", "b"), known, ()]
+
+
+def test_rankings_of_many_items(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,ranking\n1,a>b=c\n2,\n3,d\n")
+    data = read_data(path)
+    assert data.labels == ("a", "b", "c", "d")
+    assert data.outputs.tolist() == [[1, 2, 2, 0], [0, 0, 0, 0], [0, 0, 0, 1]]
