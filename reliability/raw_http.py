@@ -8,6 +8,7 @@ import socket
 from typing import NamedTuple
 
 MOST_BYTES = 50_000_000  # of an answer
+HALF_WAIT = 5.0  # seconds for an answer to what may be half a request
 CLOSED = 0  # the status where the other end hung up without a word
 
 
@@ -19,35 +20,53 @@ class Answer(NamedTuple):
     body: bytes
 
 
+class Drawn(NamedTuple):
+    """One request: what it is, its bytes, and what may come back."""
+
+    kind: str
+    data: bytes
+    accept: str
+    is_head: bool = False
+    is_last: bool = False  # the connection is in doubt afterwards
+    expected: object = None  # answers of a sound request
+    may_close: bool = False  # hanging up is an answer, too
+
+
 class Connection:
     """A connection to a port of this machine, made again whenever it is over."""
 
     def __init__(self, port, timeout=60.0):
         self.port, self.timeout, self.sock, self.rest = port, timeout, None, b""
 
-    def ask(self, data: bytes, *, is_head=False, is_last=False) -> Answer:
-        """Send bytes, which are one request, and read one answer.
+    def ask(self, drawn: Drawn) -> Answer:
+        """Send a request, and read one answer.
 
-        A connection that was kept may be over by the time it is used: then another one is made.
+        A connection that was kept may be over by the time it is used: then another one is made. On
+        one that may be closed nobody waits long: it may be that the server waits for more.
         """
         kept = self.sock is not None
-        answer = self._asked(data, is_head)
-        if answer.status == CLOSED and kept:
-            answer = self._asked(data, is_head)
-        if is_last or answer.status == CLOSED or answer.headers.get("connection") == "close":
+        answer = self._asked(drawn)
+        if answer.status == CLOSED and kept and not drawn.may_close:
+            answer = self._asked(drawn)
+        if drawn.is_last or answer.headers.get("connection") == "close":
             self.close()
         return answer
 
-    def _asked(self, data, is_head):
+    def _asked(self, drawn):
         if self.sock is None:
             self.sock = socket.create_connection(("127.0.0.1", self.port), timeout=self.timeout)
             self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self.rest = b""
+        self.sock.settimeout(HALF_WAIT if drawn.may_close else self.timeout)
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            self.sock.sendall(data)  # a server may answer and close before it has all
+            self.sock.sendall(drawn.data)  # a server may answer and close before it has all
         try:
-            answer = self._read(is_head)
+            answer = self._read(drawn.is_head)
         except ConnectionResetError:
+            answer = Answer(CLOSED, {}, b"")
+        except TimeoutError:
+            if not drawn.may_close:
+                raise
             answer = Answer(CLOSED, {}, b"")
         if answer.status == CLOSED:
             self.close()

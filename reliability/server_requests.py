@@ -7,11 +7,10 @@ import io
 import json
 import random
 import re
-from typing import NamedTuple
 from urllib.parse import quote
 
 from mutations import mutants
-from raw_http import chunked, request
+from raw_http import Drawn, chunked, request
 from schema_values import near_value, text_of
 from trial_server import LABELS, SECRET, TOKEN
 
@@ -67,18 +66,6 @@ EXTRA = [
     ("Origin", "https://evil.example"), ("Forwarded", "for=1.2.3.4"), ("", "no name"),
     ("Content-Type", "application/json; charset=utf-16"), ("Content-Type", f"{SECRET}/{SECRET}"),
 ]  # fmt: skip
-
-
-class Drawn(NamedTuple):
-    """One request: what it is, its bytes, and what may come back."""
-
-    kind: str
-    data: bytes
-    accept: str
-    is_head: bool = False
-    is_last: bool = False  # the connection is in doubt afterwards
-    expected: object = None  # answers of a sound request
-    may_close: bool = False  # hanging up is an answer, too
 
 
 class Requests:
@@ -172,7 +159,8 @@ class Requests:
         """Bytes of a request, changed anywhere: no HTTP any more, perhaps. Half are cut off."""
         whole = rng.choice((self.right, self.tokens, self.tricks))(rng).data
         data = mutated(rng, whole) + rng.choice((b"", b"\r\n\r\n"))
-        return Drawn("noise", data, JSON, is_last=True, may_close=True)
+        is_head = data.lstrip()[:5].upper() == b"HEAD "
+        return Drawn("noise", data, JSON, is_head, True, may_close=True)
 
 
 _WAYS = (
