@@ -113,6 +113,12 @@ class Attacks:
         words, *parts = drawn_attack(manifest, arrays, rng)
         return f"{name}: {words}", lambda: parts, X
 
+    def make_growing(self, number, mmap=False):
+        """Write one of the files that grow."""
+        name, _, make = self.growing[number]
+        manifest, arrays, X = self._of(name)
+        return self._make(lambda: make(manifest, arrays), X, mmap)
+
     def _make(self, parts, X, mmap):
         """Write a file; a sound one where no such file can be."""
         path = self.folder / f"{os.getpid()}.skstruct"

@@ -17,6 +17,10 @@ class Promise:
 
 PROMISES = (
     Promise("model files: flipped bits and cuts", "flip_models", 100_000),
+    Promise("model files: made by an enemy", "hostile_models", 100_000, 3.0),
+    Promise("model files: of other versions", "skewed_models", 20_000),
+    Promise("bad requests to a server", "fuzz_server", 100_000, 3.0),
+    Promise("a server under load, with faults", "soak", 100_000, 3.0),
     Promise("killed fits go on with the same bits", "kill_checkpoints", 1_000, 2.0),
     Promise("killed predictions leave whole files", "kill_predict", 500),
 )

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a server under load takes: memory of its processes, and seconds of its answers."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+
+WARM_UP = 0.3  # of the time, and at most
+MOST_WARM_UP = 300.0  # seconds
+YOUNG = 30.0  # seconds of a process that are not looked at
+
+
+class Watch(threading.Thread):
+    """Memory of a server and its workers, once a second; seconds that requests took."""
+
+    def __init__(self, server):
+        super().__init__(daemon=True)
+        self.server, self.ends = server, threading.Event()
+        self.start_time = time.monotonic()
+        self.memory: dict[int, list[tuple[float, float]]] = {}
+        self.times: list[tuple[float, float]] = []
+
+    def run(self):
+        while not self.ends.wait(1.0):
+            for pid in (self.server.pid, *self.server.workers()):
+                if (size := resident(pid)) is not None:
+                    now = time.monotonic() - self.start_time
+                    self.memory.setdefault(pid, []).append((now, size))
+
+    @property
+    def seconds(self):
+        return time.monotonic() - self.start_time
+
+    def slope(self, young=YOUNG):
+        """MB a minute that processes grow by, each counted from its own level."""
+        start = min(MOST_WARM_UP, WARM_UP * self.seconds)
+        moments, sizes = [], []
+        for samples in self.memory.values():
+            first = samples[0][0] + (young if samples[0][0] > start else 0.0)
+            late = np.array([sample for sample in samples if sample[0] > max(start, first)])
+            if len(late) > 5:
+                moments.append(late[:, 0] - late[:, 0].mean())
+                sizes.append(late[:, 1] - late[:, 1].mean())
+        if not moments:
+            return 0.0
+        t, y = np.concatenate(moments), np.concatenate(sizes)
+        return float(60 * (t @ y) / (t @ t))
+
+    def percentiles(self):
+        """The 99th percentiles of the first and the last third after the warm-up."""
+        start = min(MOST_WARM_UP, WARM_UP * self.seconds)
+        late = np.array([pair for pair in self.times if pair[0] > start])
+        if len(late) < 30:
+            return 0.0, 0.0
+        third = (late[-1, 0] - start) / 3
+        first, last = late[:, 0] < start + third, late[:, 0] > start + 2 * third
+        return tuple(float(np.percentile(late[part, 1], 99)) for part in (first, last))
+
+
+def resident(pid):
+    """MB in memory, or None where the process is gone."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except (OSError, IndexError):
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
