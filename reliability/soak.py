@@ -34,6 +34,7 @@ MINUTES = 30.0
 MOST_SLOPE = 1.0  # MB a minute
 MOST_SLOWER = 3.0  # times the 99th percentile of before, and
 SLACK = 0.05  # seconds more
+PLANTED_SECONDS = 25.0
 
 
 def soak(fitted, tries, workers=2, plant=None):
@@ -95,18 +96,19 @@ def leaks():
 
 
 def slows_down():
-    """A planted bug: every answer takes a little longer than the one before."""
-    right, n = working.answer, [0]
+    """A planted bug: after some seconds every answer takes seconds."""
+    right, began = working.answer, []
 
     def answer(*arguments):
-        n[0] += 1
-        time.sleep(min(1.0, 0.002 * n[0]))
+        began.append(time.monotonic())
+        if began[-1] > began[0] + PLANTED_SECONDS / 2:
+            time.sleep(3.0)
         return right(*arguments)
 
     working.answer = answer
 
 
-def planted(fitted, given, seconds=25.0):
+def planted(fitted, given, seconds=PLANTED_SECONDS):
     """Whether both bugs are caught, and nothing is found without one."""
     caught = {}
     for bug, word in ((leaks, "memory grows"), (slows_down, "99th percentile")):

@@ -78,7 +78,8 @@ class Load:
                 ("Content-Type", JSON)]  # fmt: skip
         start = self.watch.seconds
         found = connection.ask(Drawn("right", request("POST", address, head, body), JSON))
-        self.watch.times.append((start, self.watch.seconds - start))
+        end = self.watch.seconds
+        self.watch.times.append((end, end - start))
         if found.status != 200:
             return f"status {found.status}: {address} {found.body[:200]!r}"
         same = rounded(json.loads(found.body)["answers"]) in versions
@@ -94,7 +95,8 @@ class Faults(threading.Thread):
         self.ends, self.counts = threading.Event(), {"kills": 0, "reloads": 0, "broken": 0}
 
     def run(self):
-        faults = cycle((self._replace, self._kill, self._break, self._replace))
+        often = (self._replace, self._break, self._replace) * 4
+        faults = cycle((self._replace, self._kill, *often))  # workers live for minutes
         while not self.ends.wait(FAULT_SECONDS):
             next(faults)()
 

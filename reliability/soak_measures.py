@@ -12,21 +12,22 @@ import numpy as np
 
 WARM_UP = 0.3  # of the time, and at most
 MOST_WARM_UP = 300.0  # seconds
+EVERY = 0.5  # seconds between two looks at memory
 YOUNG = 30.0  # seconds of a process that are not looked at
 
 
 class Watch(threading.Thread):
-    """Memory of a server and its workers, once a second; seconds that requests took."""
+    """Memory of a server and its workers, again and again; seconds that requests took."""
 
     def __init__(self, server):
         super().__init__(daemon=True)
         self.server, self.ends = server, threading.Event()
         self.start_time = time.monotonic()
         self.memory: dict[int, list[tuple[float, float]]] = {}
-        self.times: list[tuple[float, float]] = []
+        self.times: list[tuple[float, float]] = []  # when it ended, how long it took
 
     def run(self):
-        while not self.ends.wait(1.0):
+        while not self.ends.wait(EVERY):
             for pid in (self.server.pid, *self.server.workers()):
                 if (size := resident(pid)) is not None:
                     now = time.monotonic() - self.start_time
@@ -36,12 +37,16 @@ class Watch(threading.Thread):
     def seconds(self):
         return time.monotonic() - self.start_time
 
-    def slope(self, young=YOUNG):
-        """MB a minute that processes grow by, each counted from its own level."""
+    def slope(self):
+        """MB a minute that processes grow by, each counted from its own level.
+
+        Of a process that began meanwhile a third of its life is its warm-up: modules, models.
+        """
         start = min(MOST_WARM_UP, WARM_UP * self.seconds)
         moments, sizes = [], []
         for samples in self.memory.values():
-            first = samples[0][0] + (young if samples[0][0] > start else 0.0)
+            born, last = samples[0][0], samples[-1][0]
+            first = born + max(YOUNG, (last - born) / 3) if born > YOUNG else start
             late = np.array([sample for sample in samples if sample[0] > max(start, first)])
             if len(late) > 5:
                 moments.append(late[:, 0] - late[:, 0].mean())
@@ -52,13 +57,15 @@ class Watch(threading.Thread):
         return float(60 * (t @ y) / (t @ t))
 
     def percentiles(self):
-        """The 99th percentiles of the first and the last third after the warm-up."""
+        """The 99th percentiles of what ended in the first and last third after the warm-up."""
         start = min(MOST_WARM_UP, WARM_UP * self.seconds)
         late = np.array([pair for pair in self.times if pair[0] > start])
         if len(late) < 30:
             return 0.0, 0.0
-        third = (late[-1, 0] - start) / 3
+        third = (late[:, 0].max() - start) / 3
         first, last = late[:, 0] < start + third, late[:, 0] > start + 2 * third
+        if not first.any():
+            return 0.0, 0.0
         return tuple(float(np.percentile(late[part, 1], 99)) for part in (first, last))
 
 

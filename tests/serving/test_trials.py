@@ -39,7 +39,7 @@ def test_bad_requests_to_a_real_server(reliability):
 
 def test_a_leak_is_caught(reliability):
     soak, summary = reliability("soak"), reliability("summary")
-    tries = summary.Tries(SimpleNamespace(cases=300, minutes=None, seed=0))
+    tries = summary.Tries(SimpleNamespace(cases=10**9, minutes=0.2, seed=0))
     measured = soak.soak(soak.models_of(), tries, workers=1, plant=soak.leaks)
     assert [failure["why"][:12] for failure in tries.failures] == ["memory grows"]
     assert measured["mb_per_minute"] > 10
