@@ -177,18 +177,15 @@ def schemas(port):
     return {question: content[JSON]["schema"] for question, content in bodies.items()}
 
 
-def told_of(server, port):
+def told_of(server):
     """What is wrong with log and counters of a server: data, failures, a status 500."""
-    head = [("Host", f"127.0.0.1:{port}"), ("Authorization", f"Bearer {TOKEN}")]
-    asked = Drawn("metrics", request("GET", "/metrics", head), JSON, is_last=True)
-    found = Connection(port).ask(asked)
     wrong = []
     if SECRET in server.log_text().lower():
         lines = [line for line in server.log_text().splitlines() if SECRET in line.lower()]
         wrong.append(f"data in the log: {lines[0][:300]}")
     if failures := server.events("failure"):
         wrong.append(f"{len(failures)} failures in the log: {failures[0]}")
-    if counted := re.findall(r'requests_total\{.*status="500"\} (\d+)', found.body.decode()):
+    if counted := re.findall(r'requests_total\{.*status="500"\} (\d+)', server.metrics()):
         wrong.append(f"{counted} times 500 in the metrics")
     return wrong
 
@@ -209,7 +206,7 @@ def attack(fitted, tries, first=0, plant=None):
         clients.run()
         slow.ends.set()
         slow.join()
-        for wrong in told_of(server, server.port):
+        for wrong in told_of(server):
             tries.fail(tries.tried, wrong, f"--seed {tries.given.seed} --first {first}")
         if not server.is_alive:
             tries.fail(tries.tried, "the server is gone")

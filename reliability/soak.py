@@ -63,7 +63,7 @@ def soak(fitted, tries, workers=2, plant=None):
             for thread in others:
                 thread.ends.set()
                 thread.join()
-            for wrong in told_of(server, server.port):
+            for wrong in told_of(server):
                 tries.fail(tries.tried, wrong)
             return _measured(watch, tries) | {"faults": faults.counts}
 
@@ -80,8 +80,8 @@ def _measured(watch, tries):
         tries.fail(tries.tried, f"memory grows by {slope:.2f} MB a minute")
     if after > MOST_SLOWER * before + SLACK:
         tries.fail(tries.tried, f"99th percentile: {before:.3f} s at first, {after:.3f} s at last")
-    return {"mb_per_minute": round(slope, 3), "p99_first": round(before, 4),
-            "p99_last": round(after, 4)}  # fmt: skip
+    times = {"p99_first": round(before, 4), "p99_last": round(after, 4)}
+    return {"mb_per_minute": round(slope, 3), "mb_of_processes": watch.levels(), **times}
 
 
 def leaks():

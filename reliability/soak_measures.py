@@ -13,7 +13,6 @@ import numpy as np
 WARM_UP = 0.3  # of the time, and at most
 MOST_WARM_UP = 300.0  # seconds
 EVERY = 0.5  # seconds between two looks at memory
-YOUNG = 30.0  # seconds of a process that are not looked at
 
 
 class Watch(threading.Thread):
@@ -27,34 +26,41 @@ class Watch(threading.Thread):
         self.times: list[tuple[float, float]] = []  # when it ended, how long it took
 
     def run(self):
+        workers: list[int] = []  # in the order in which they came
         while not self.ends.wait(EVERY):
-            for pid in (self.server.pid, *self.server.workers()):
+            there = self.server.workers()
+            workers += [pid for pid in there if pid not in workers]
+            ready = workers[: self.server.counter("worker_starts_total")]
+            for pid in (self.server.pid, *(pid for pid in there if pid in ready)):
                 if (size := resident(pid)) is not None:
-                    now = time.monotonic() - self.start_time
-                    self.memory.setdefault(pid, []).append((now, size))
+                    self.memory.setdefault(pid, []).append((self.seconds, size))
 
     @property
     def seconds(self):
         return time.monotonic() - self.start_time
 
-    def slope(self):
-        """MB a minute that processes grow by, each counted from its own level.
-
-        Of a process that began meanwhile a third of its life is its warm-up: modules, models.
-        """
+    def late(self):
+        """Samples of each process after its warm-up, which is a third of its life at least."""
         start = min(MOST_WARM_UP, WARM_UP * self.seconds)
-        moments, sizes = [], []
         for samples in self.memory.values():
             born, last = samples[0][0], samples[-1][0]
-            first = born + max(YOUNG, (last - born) / 3) if born > YOUNG else start
-            late = np.array([sample for sample in samples if sample[0] > max(start, first)])
+            first = max(start, born + min(MOST_WARM_UP, (last - born) / 3))
+            late = np.array([sample for sample in samples if sample[0] > first])
             if len(late) > 5:
-                moments.append(late[:, 0] - late[:, 0].mean())
-                sizes.append(late[:, 1] - late[:, 1].mean())
-        if not moments:
+                yield late
+
+    def slope(self):
+        """MB a minute that processes grow by, each counted from its own level."""
+        centred = [late - late.mean(axis=0) for late in self.late()]
+        if not centred:
             return 0.0
-        t, y = np.concatenate(moments), np.concatenate(sizes)
+        t, y = np.concatenate(centred).T
         return float(60 * (t @ y) / (t @ t))
+
+    def levels(self):
+        """For each process its MB after the warm-up and at last, and the minutes between."""
+        rows = [(late[0, 1], late[-1, 1], (late[-1, 0] - late[0, 0]) / 60) for late in self.late()]
+        return [[round(float(n), 1) for n in row] for row in rows]
 
     def percentiles(self):
         """The 99th percentiles of what ended in the first and last third after the warm-up."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import time
 from pathlib import Path
 
 import numpy as np
+from raw_http import Connection, Drawn, request
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct import spaces as S
@@ -104,6 +106,17 @@ class TrialServer:
         for task in Path(f"/proc/{self.pid}/task").iterdir():
             found += map(int, (task / "children").read_text().split())
         return found
+
+    def metrics(self) -> str:
+        """Its counters, as it tells them."""
+        head = [("Host", f"127.0.0.1:{self.port}"), ("Authorization", f"Bearer {TOKEN}")]
+        asked = Drawn("metrics", request("GET", "/metrics", head), "text/plain", is_last=True)
+        return Connection(self.port, timeout=PATIENCE).ask(asked).body.decode()
+
+    def counter(self, name) -> int:
+        """One of its counters; 0 where it does not tell."""
+        found = re.search(rf"^skstruct_{name} (\d+)$", self.metrics(), re.MULTILINE)
+        return 0 if found is None else int(found[1])
 
     def log_text(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""

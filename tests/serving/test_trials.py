@@ -52,7 +52,7 @@ def test_growth_is_counted_for_each_process_from_its_own_level(reliability):
     watch.memory = {
         1: [(t, 100 + t / 60) for t in moments],  # a megabyte a minute
         2: [(t, 500 + t / 60) for t in moments if t < 300],
-        3: [(t, 20 + t / 60 + 50 * (t < 320)) for t in moments if t >= 300],  # young at first
+        3: [(t, 20 + t / 60 + 50 * (t < 390)) for t in moments if t >= 300],  # young at first
     }
     assert watch.slope() == pytest.approx(1.0)
     watch.times = [(t, 0.1 if t < 400 else 0.4) for t in moments]
