@@ -224,6 +224,21 @@ def test_ties_may_be_broken_otherwise():
         check_stored_predictions(clear, [[0.0]], found | {"values": found["values"] + 1e-3})
 
 
+def test_ties_excuse_no_other_format_and_no_other_row():
+    """A file without the kind of its outputs gave arrays in the place of sets."""
+    model = ConditionalRiskMinimizer(LabelSets("ab"), alpha=1.0)
+    model.fit([[0.0], [0.0], [9.0]], [{"a"}, set(), {"a"}])
+    rows = [[0.0], [9.0]]
+    found = predict_with_values(model, rows)
+    for wrong in (
+        np.array([[1, 0], [1, 0]]),
+        np.array([["a"], ["a"], None], dtype=object)[:2],
+        np.array([*found["outputs"][:1], {"b"}, None])[:2],
+    ):
+        with pytest.raises(ModelFileError, match="predictions"):
+            check_stored_predictions(model, rows, found | {"outputs": wrong})
+
+
 def test_models_without_values_must_give_the_same_outputs():
     model = OutputKernelRegressor(alpha=1.0).fit(X, ["u", "v", "u", "u", "v", "v"])
     found = predict_with_values(model, X) | {"values": None}
