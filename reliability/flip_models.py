@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Model files with one bit turned over, or cut short: refused, or answering as before.
+"""Model files with a bit turned over, cut short or damaged otherwise: refused, or as before.
 
-First a reader without checksums is tried, which the harness must catch.
+Every other file is mapped. First a reader without checksums is tried, which must be caught.
 
-    python reliability/flip_models.py --flips 10000 --cuts 1000 --seed 0
+    python reliability/flip_models.py [--cases 20000] [--minutes M] [--seed 0] [--first NUMBER]
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import json
-import platform
+import os
 import signal
 import sys
 import tempfile
@@ -19,13 +17,13 @@ import warnings
 import zipfile
 from collections import Counter
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from summary import Tries, arguments, finish
 
 from skstruct import (
     ConditionalRiskMinimizer,
@@ -121,6 +119,11 @@ def time_limit(seconds):
         signal.signal(signal.SIGPROF, before)
 
 
+def memory_folder() -> str | None:
+    """A folder in memory, where there is one: files by the thousand need no disk."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
 def verdict(path, X, expected, load) -> str:
     """What became of one damaged file."""
     try:
@@ -135,28 +138,79 @@ def verdict(path, X, expected, load) -> str:
         return f"RAISES {type(error).__name__}"
 
 
-def damage(models, n_flips, n_cuts, seed, load=load_model) -> Counter:
-    """Verdicts on so many files with one bit flipped, and so many cut short."""
-    rng, found = np.random.default_rng(seed), Counter()
-    with tempfile.TemporaryDirectory() as folder:
-        path, sound = Path(folder) / "model", {}
+# ---------------------------------------------------------------------- damage
+def _flipped(content, rng):
+    broken = bytearray(content)
+    broken[int(rng.integers(len(content)))] ^= 1 << int(rng.integers(8))
+    return broken
+
+
+def _cut(content, rng):
+    return content[: int(rng.integers(len(content)))]
+
+
+def _zeroed(content, rng):
+    """A block of the disk that was never written."""
+    at = 512 * int(rng.integers(-(-len(content) // 512)))
+    return content[:at] + bytes(len(content[at : at + 512])) + content[at + 512 :]
+
+
+def _without(content, rng):
+    start, stop = sorted(rng.integers(len(content) + 1, size=2).tolist())
+    return content[:start] + content[stop:]
+
+
+def _doubled(content, rng):
+    start, stop = sorted(rng.integers(len(content) + 1, size=2).tolist())
+    return content[:stop] + content[start:]
+
+
+def _longer(content, rng):
+    return content + rng.bytes(int(rng.integers(1, 200)))
+
+
+def _changed(content, rng):
+    """Some bytes drawn anew."""
+    broken = bytearray(content)
+    for at in rng.integers(len(content), size=int(rng.integers(2, 20))):
+        broken[at] = int(rng.integers(256))
+    return broken
+
+
+OFTEN = (_flipped,) * 6 + (_cut,) * 2
+DAMAGE = (*OFTEN, _zeroed, _without, _doubled, _longer, _changed)
+
+
+class Damaged:
+    """Damaged files by number, of models that were saved soundly."""
+
+    def __init__(self, models, folder, seed):
+        self.path, self.seed, self.sound = Path(folder) / "model", seed, {}
         for name, (model, X) in models.items():
-            save_model(model, path)
-            sound[name] = path.read_bytes(), X, answers(load_model(path), X)
-        for i in range(n_flips + n_cuts):
-            content, X, expected = sound[list(sound)[i % len(sound)]]
-            at = int(rng.integers(len(content)))
-            broken = bytearray(content if i < n_flips else content[:at])
-            if i < n_flips:
-                broken[at] ^= 1 << int(rng.integers(8))
-            path.write_bytes(broken)
-            found[verdict(path, X, expected, load)] += 1
+            save_model(model, self.path)
+            self.sound[name] = self.path.read_bytes(), X, answers(load_model(self.path), X)
+
+    def verdict(self, number) -> tuple[str, str]:
+        """What was done to which model, and what became of it; every other file is mapped."""
+        rng = np.random.default_rng([self.seed, number])
+        name, how = list(self.sound)[number % len(self.sound)], DAMAGE[rng.integers(len(DAMAGE))]
+        content, X, expected = self.sound[name]
+        self.path.unlink(missing_ok=True)  # a model that has mapped the old one keeps it
+        self.path.write_bytes(how(content, rng))
+        load = partial(load_model, mmap=bool(rng.random() < 0.5))
+        return f"{name}{how.__name__}", verdict(self.path, X, expected, load)
+
+
+def damage(damaged, tries, first=0) -> Counter:
+    """Verdicts on files of numbers from the first on."""
+    found: Counter = Counter()
+    for number in tries:
+        what, word = damaged.verdict(first + number)
+        found[word] += 1
+        if word not in ("same", "refused"):
+            again = f"--seed {damaged.seed} --first {first + number} --cases 1"
+            tries.fail(first + number, f"{word}: {what}", again)
     return found
-
-
-def failures(found: Counter) -> int:
-    """How many were neither refused nor the same."""
-    return sum(n for word, n in found.items() if word not in ("same", "refused"))
 
 
 @contextlib.contextmanager
@@ -170,30 +224,21 @@ def without_checksums():
         yield
 
 
-def main(arguments=None) -> int:
-    """Run it; returns the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--flips", type=int, default=10_000)
-    parser.add_argument("--cuts", type=int, default=1_000)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args(arguments)
-    models = make_models()
+def caught(damaged, n=200) -> bool:
+    """Whether a reader without checksums is caught."""
     with without_checksums():
-        planted = damage(models, 400, 0, options.seed)
-    print(f"planted bug, no checksums: {dict(planted)}")
-    caught = planted["DIFFERENT"] > 0
-    found = damage(models, options.flips, options.cuts, options.seed)
-    mapped = partial(load_model, mmap=True)
-    found += damage(models, options.flips // 10, options.cuts // 10, options.seed + 1, mapped)
-    tried = f"{options.flips} flips and {options.cuts} cuts over {len(models)} models"
-    print(f"{tried}, and a tenth of that mapped: {dict(found)}")
-    failed = failures(found)
-    versions = {name: version(name) for name in ("skstruct", "numpy", "scikit-learn")}
-    summary = {"tried": sum(found.values()), "failed": failed, "verdicts": dict(found),
-               "planted_bug_caught": caught, "seed": options.seed,
-               "versions": versions | {"python": platform.python_version()}}  # fmt: skip
-    print(json.dumps(summary))
-    return int(failed > 0 or not caught)
+        return any(damaged.verdict(number)[1] == "DIFFERENT" for number in range(n))
+
+
+def main() -> int:
+    given = arguments(__doc__, 20_000, ("--first", {"type": int, "default": 0}))
+    with tempfile.TemporaryDirectory(dir=memory_folder()) as folder:
+        damaged = Damaged(make_models(), folder, given.seed)
+        planted, tries = caught(damaged), Tries(given)
+        found = damage(damaged, tries, given.first)
+    rate = round(tries.tried / max(tries.seconds, 0.001), 1)
+    more = {"planted_caught": planted, "verdicts": dict(found), "files_per_second": rate}
+    return finish("flip_models", tries.counts(**more))
 
 
 if __name__ == "__main__":

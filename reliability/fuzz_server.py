@@ -1,198 +1,263 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A server of models on bad requests: answered by 2xx or 4xx, never 500, never late.
+"""A server of models on bad requests: 2xx or 4xx, never a 5xx without cause, no data in its log.
 
-Requests are good ones with something wrong: bytes changed, cells of other kinds, options that
-nobody knows, numbers that no float holds, nesting, keys given twice, streams of Arrow cut off.
-Whatever comes back has to be JSON with a sentence, or the answer in the format asked for. A planted
-bug, a route that fails, has to be caught.
+A real server at a port, asked by several clients that keep their connections: requests with bytes,
+cells and options that are wrong, values from the schema that it tells, wrong tokens, tricks with
+paths and headers, bodies that are too long, and noise; beside them clients that never end a
+request. Sound requests among them must be answered as Python does. Whatever comes back has to be
+JSON with a sentence, or the answer in the format asked for. 503 is an answer where the time is
+over. Every name, value and token holds a word that the log must not. Planted bugs, a route that
+fails and a log that tells too much, have to be caught.
 
-    python reliability/fuzz_server.py --count 5000 --seed 0
+    python reliability/fuzz_server.py [--cases 20000] [--minutes M] [--seed 0] [--first NUMBER]
 """
 
 from __future__ import annotations
 
-import argparse
-import io
 import json
-import random
 import re
+import socket
+import sys
+import tempfile
+import threading
 import time
 import warnings
 from collections import Counter
-from typing import Any
+from pathlib import Path
 
-import numpy as np
-from mutations import mutants
-from summary import finish
+from raw_http import CLOSED, Connection, Drawn, request
+from server_requests import MOST_BYTES, Requests
+from summary import Tries, arguments, finish
+from trial_server import SECRET, TOKEN, TrialServer, models
 
 import skstruct.serving.working as working
-from skstruct import ConditionalRiskMinimizer
-from skstruct import spaces as S
-from skstruct.serving import Settings, make_app
+from skstruct.serving.answers import answer
 from skstruct.serving.logs import Log
-from skstruct.serving.parsing import ARROW, CSV, JSON
+from skstruct.serving.parsing import JSON
+from skstruct.serving.served import Served
 from skstruct.serving.settings import QUESTIONS
 
-SLOW_SECONDS = 20.0  # of one small request, on a machine that is busy
-RNG = np.random.default_rng(0)
-X = RNG.standard_normal((20, 3)).round(2)
-ROWS = [{"u": float(a), "v": "xyz"[int(b > 0)], "w": float(c)} for a, b, c in X]
-CELLS = [
-    "null", "true", "-0.0", "1e308", "1e400", "-1e400", "NaN", "Infinity", "-Infinity", '""', '"x"',
-    '"NA"', '"1.5"', '"1e999"', '"\\u0000"', '"\\ud800"', "[]", "[1]", "{}", '{"a": 1}',
-    "1" + "0" * 30, "1" * 400, "9" * 5000, "[[[[1]]]]", '"' + "a" * 5000 + '"', "0x1", "1_0", "é",
-    "'x'", "", "-", "1.", "[" * 3000,
-]  # fmt: skip
-OPTIONS = [
-    '"loss"', '"restrict"', '"threshold"', '"level"', '"k"', '"n"', '"model"', '"rows"',
-    '"nothing"',
-]  # fmt: skip
-VALUES = [
-    *CELLS, '"f1"', '"hamming"', '"kendall"', '"hamming(miss=5)"', '"hamming(miss=[1])"', '"f1()"',
-    '"cost_matrix(5)"', '"hamming(miss={1: 2})"', '"__import__(1)"', '"hamming(" ',
-    '"pinball(0.3)"', '{"include": ["a"]}', '{"include": "a"}', '{"include": [["a"]]}',
-    '{"include": {"a": 1}}', '{"max_size": -1}', '{"max_size": 1e9}', '{"max_size": NaN}',
-    '{"min_size": 99}', '{"exclusive": [["a", "b"]]}', '{"exclusive": 3}',
-    '{"before": [["a", "b"]]}', '{"top": 2}', '{"positions": {"a": 9}}', '{"low": [0]}',
-    '{"known": {"0": "x"}}', '{"length": -3}', '{"length": 1e6}', "[{}]", "[null, {}]",
-    "[{}, {}, {}]", "0.5", "0", "1", "1000", "1001", "-1", '"micro_f1"', '"recall=0.9"',
-    '"recall=nan"', "0.1",
-]  # fmt: skip
+SLOW_SECONDS = 60.0  # of one small request, on a machine that is busy
+N_CLIENTS = 8
+N_SLOW = 6
+TIMEOUT = 30.0
 
 
-def models():
-    """Small models of several kinds."""
-    fit = ConditionalRiskMinimizer
-    sets = [{name for name, there in zip("abc", x > 0) if there} for x in X]
-    words = [list("ab" if x[0] > 0 else "ba") for x in X]
-    tags = [tuple("xy" if x[0] > 0 else "yx") for x in X]
-    return {
-        "sets": fit(alpha=1.0).fit(ROWS, sets),
-        "classes": fit(alpha=1.0).fit(X, np.where(X[:, 0] > 0, "p", "q")),
-        "ranks": fit(S.Rankings(list("abc")), alpha=1.0).fit(X, np.argsort(np.argsort(X)) + 1),
-        "numbers": fit(S.Box(), alpha=1.0).fit(ROWS, X[:, :2]),
-        "tags": fit(S.Sequences(), alpha=1.0).fit(words, tags),
-    }
+def sound_requests(served):
+    """(address, body, answers) of requests that are right, by Python itself."""
+    found = []
+    for name, one in served.items():
+        for question in QUESTIONS:
+            rows = one.example_rows(2)
+            try:
+                answers = answer(question, one, one.inputs(rows))
+            except (ValueError, NotImplementedError, TypeError):  # a model that cannot tell this
+                continue
+            body = json.dumps({"rows": rows}).encode()
+            found.append((f"/{question}?model={name}", body, rounded(answers)))
+    return found
 
 
-def bodies(rng, served):
-    """A request with something wrong: type of the content, its bytes, and the address."""
-    question = rng.choice(QUESTIONS)
-    name = rng.choice(list(served))
-    rows = served[name].example_rows(rng.choice((1, 1, 2, 3)))
-    way = rng.random()
-    address = f"/{question}?model={name}"
-    if way < 0.15:
-        return address, CSV, mutated(rng, csv_of(rows))
-    if way < 0.3:
-        return address, ARROW, mutated(rng, arrow_of(rows))
-    text = json.dumps({"rows": rows})
-    if way < 0.5:
-        return address, JSON, mutated(rng, text.encode())
-    if way < 0.75:
-        key, value = rng.choice(OPTIONS), rng.choice(VALUES)
-        return address, JSON, f"{text[:-1]}, {key}: {value}}}".encode("utf-8", "surrogatepass")
-    if way < 0.8:
-        key, value = rng.choice(OPTIONS).strip('"'), rng.choice(VALUES)
-        return f"{address}&{key}={value[:2000]}", JSON, text.encode()
-    start, end = rng.choice(json_cells(text))
-    return address, JSON, (text[:start] + rng.choice(CELLS) + text[end:]).encode()
+def rounded(value):
+    """Numbers without their last bits, which depend on who is predicted together."""
+    if isinstance(value, dict):
+        return {str(key): rounded(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [rounded(part) for part in value]
+    return float(f"{value:.6g}") + 0.0 if isinstance(value, float) else value
 
 
-def json_cells(text):
-    """Where numbers and texts of a JSON text are."""
-    return [found.span() for found in re.finditer(r'-?\d+\.?\d*|"[^"]*"', text)]
-
-
-def mutated(rng, body):
-    return next(mutants([body], 1, rng)) if body else body
-
-
-def csv_of(rows):
-    if not isinstance(rows[0], dict):
-        return b"words\na b\n"
-    lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
-    return "\n".join(lines).encode()
-
-
-def arrow_of(rows):
-    import pyarrow
-
-    columns = {"words": rows} if not isinstance(rows[0], dict) else None
-    table = pyarrow.table(columns) if columns else pyarrow.Table.from_pylist(rows)
-    sink = io.BytesIO()
-    with pyarrow.ipc.new_stream(sink, table.schema) as stream:
-        stream.write_table(table)
-    return sink.getvalue()
-
-
-def judged(client, address, kind, body, accept, statuses):
+def judged(drawn, found, seconds):
     """What is wrong with an answer; None if nothing is."""
-    start = time.perf_counter()
-    headers = {"content-type": kind, "accept": accept}
-    found = client.post(address, content=body, headers=headers)
-    seconds = time.perf_counter() - start
-    statuses[found.status_code] += 1
-    if found.status_code >= 500 and found.status_code != 503:
-        return f"status {found.status_code}"
+    if found.status == CLOSED:
+        return None if drawn.may_close else "no answer"
     if seconds > SLOW_SECONDS:
         return f"took {seconds:.1f} s"
-    if found.status_code != 200:
-        told = found.json()
+    if found.status >= 500 and not (found.status == 503 and "retry-after" in found.headers):
+        return f"status {found.status}"
+    if found.status == 400 and drawn.may_close and "text/plain" in found.headers["content-type"]:
+        return None  # of uvicorn, to what is no HTTP
+    if found.headers.get("x-content-type-options") != "nosniff":
+        return "no headers of safety"
+    if drawn.is_head:
+        return None
+    if found.status >= 300:
+        told = json.loads(found.body)
         return None if isinstance(told.get("error"), str) and told["error"] else "no sentence"
-    if accept == JSON:
-        found.json()
+    if drawn.expected is not None and found.status == 200:
+        same = rounded(json.loads(found.body)["answers"]) == drawn.expected
+        return None if same else "another answer than that of Python"
+    if drawn.accept == JSON and found.headers["content-type"].startswith(JSON):
+        json.loads(found.body)
     return None
 
 
-def tried(client, served, rng, count):
-    counts: dict[str, Any] = {"tried": 0, "failed": 0, "statuses": Counter()}
-    failures = []
-    for _ in range(count):
-        address, kind, body = bodies(rng, served)
-        accept = rng.choice((JSON, JSON, CSV, ARROW))
-        counts["tried"] += 1
-        try:
-            problem = judged(client, address, kind, body, accept, counts["statuses"])
-        except Exception as error:  # of the client: an answer that it cannot read
-            problem = f"{type(error).__name__}: {error}"
-        if problem:
-            counts["failed"] += 1
-            failures.append(
-                {"problem": problem, "address": address[:300], "body": repr(body)[:300]}
-            )
-    return counts, failures
+class Clients:
+    """Several clients that ask what comes next, until there is nothing more."""
+
+    def __init__(self, port, requests, tries, first=0):
+        self.port, self.requests, self.tries, self.first = port, requests, tries, first
+        self.numbers, self.lock = iter(tries), threading.Lock()
+        self.statuses: Counter = Counter()
+        self.kinds: Counter = Counter()
+
+    def run(self, n=N_CLIENTS):
+        threads = [threading.Thread(target=self._ask) for _ in range(n)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def _next(self):
+        with self.lock:
+            return next(self.numbers, None)
+
+    def _ask(self):
+        connection = Connection(self.port, timeout=2 * SLOW_SECONDS)
+        while (number := self._next()) is not None:
+            number += self.first
+            drawn = self.requests(number)
+            start = time.monotonic()
+            try:
+                found = connection.ask(drawn)
+                problem, status = judged(drawn, found, time.monotonic() - start), found.status
+            except Exception as error:  # an answer that cannot be read
+                connection.close()
+                problem, status = f"{type(error).__name__}: {error}", None
+            with self.lock:
+                self.statuses[str(status)] += 1
+                self.kinds[drawn.kind] += 1
+                if problem:
+                    again = f"--seed {self.tries.given.seed} --first {number} --cases 1"
+                    self.tries.fail(number, f"{problem}: {drawn.data[:300]!r}", again)
+        connection.close()
+
+
+class SlowClients(threading.Thread):
+    """Clients that begin a request and do not go on; the server may hang up on them."""
+
+    def __init__(self, port):
+        super().__init__(daemon=True)
+        self.port, self.ends, self.n_ended = port, threading.Event(), 0
+        head = [("Host", f"127.0.0.1:{port}"), ("Authorization", f"Bearer {TOKEN}"),
+                ("Content-Type", JSON), ("Content-Length", "5000")]  # fmt: skip
+        whole = request("POST", "/predict?model=sets", head, b'{"rows": [')
+        self.parts = [whole[:n] for n in (1, 30, len(whole) - 14, len(whole))]
+
+    def run(self):
+        held: list[socket.socket] = []
+        while not self.ends.wait(0.2):
+            while len(held) < N_SLOW:
+                held.append(socket.create_connection(("127.0.0.1", self.port), timeout=10))
+                held[-1].sendall(self.parts[len(held) % len(self.parts)])
+                held[-1].setblocking(False)
+            for sock in list(held):
+                try:
+                    if sock.recv(65536):
+                        continue
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    pass
+                held.remove(sock)
+                sock.close()
+                self.n_ended += 1
+        for sock in held:
+            sock.close()
+
+
+# ---------------------------------------------------------------------- the server itself
+def schemas(port):
+    """Schemas of the bodies of questions, as the server describes them."""
+    head = [("Host", f"127.0.0.1:{port}"), ("Authorization", f"Bearer {TOKEN}")]
+    asked = Drawn("schema", request("GET", "/openapi.json", head), JSON, is_last=True)
+    found = Connection(port, timeout=600.0).ask(asked)
+    paths = json.loads(found.body)["paths"]
+    bodies = {q: paths[f"/{q}"]["post"]["requestBody"]["content"] for q in QUESTIONS}
+    return {question: content[JSON]["schema"] for question, content in bodies.items()}
+
+
+def told_of(server):
+    """What is wrong with log and counters of a server: data, failures, a status 500."""
+    wrong = []
+    if SECRET in server.log_text().lower():
+        lines = [line for line in server.log_text().splitlines() if SECRET in line.lower()]
+        wrong.append(f"data in the log: {lines[0][:300]}")
+    if failures := server.events("failure"):
+        wrong.append(f"{len(failures)} failures in the log: {failures[0]}")
+    if counted := re.findall(r'requests_total\{.*status="500"\} (\d+)', server.metrics()):
+        wrong.append(f"{counted} times 500 in the metrics")
+    return wrong
+
+
+def attack(fitted, tries, first=0, plant=None):
+    """Ask a server of its own; counts of what came back."""
+    served = {name: Served(name, model) for name, model in fitted.items()}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        TrialServer(fitted, Path(folder) / "log", plant=plant, timeout=TIMEOUT,
+                    max_bytes=MOST_BYTES) as server,
+    ):  # fmt: skip
+        drawn = Requests(server.port, served, schemas(server.port), sound_requests(served),
+                         tries.given.seed)  # fmt: skip
+        slow = SlowClients(server.port)
+        slow.start()
+        clients = Clients(server.port, drawn, tries, first)
+        clients.run()
+        slow.ends.set()
+        slow.join()
+        for wrong in told_of(server):
+            tries.fail(tries.tried, wrong, f"--seed {tries.given.seed} --first {first}")
+        if not server.is_alive:
+            tries.fail(tries.tried, "the server is gone")
+    return {"statuses": dict(clients.statuses), "kinds": dict(clients.kinds),
+            "slow_ended": slow.n_ended}  # fmt: skip
+
+
+def fails_sometimes():
+    """A planted bug: a question that is answered by an error of the server."""
+    right = working.answer
+
+    def wrong(question, *arguments):
+        if question == "kbest":
+            raise KeyError("a bug")
+        return right(question, *arguments)
+
+    working.answer = wrong
+
+
+def tells_all():
+    """A planted bug: the log tells the name of the model that was asked for, whatever it is."""
+    read = working.read_request
+
+    def told(body, *rest):
+        Log().write("info", "request", body=body[:200].decode(errors="replace"))
+        return read(body, *rest)
+
+    working.read_request = told
+
+
+def planted(fitted, given, n=60):
+    """Whether each of two bugs is caught."""
+    caught = {}
+    for bug, word in ((fails_sometimes, "status 500"), (tells_all, "data in the log")):
+        tries = Tries(type(given)(**{**vars(given), "cases": n, "minutes": None}))
+        attack(fitted, tries, plant=bug)
+        caught[bug.__name__] = any(word in failure["why"] for failure in tries.failures)
+    return caught
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=5000)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
+    given = arguments(__doc__, 20_000, ("--first", {"type": int, "default": 0}))
     warnings.simplefilter("ignore")
-    from fastapi.testclient import TestClient
-
-    from skstruct.serving.served import Served
-
     fitted = models()
-    served = {name: Served(name, model) for name, model in fitted.items()}
-    log = io.StringIO()
-    app = make_app(fitted, Settings(timeout=60.0, max_bytes=200_000), log=Log("error", log))
-    with TestClient(app, raise_server_exceptions=False) as client:
-        counts, failures = tried(client, served, random.Random(options.seed), options.count)
-        answer, working.answer = working.answer, _planted
-        body = json.dumps(ROWS[:1]).encode()
-        planted = judged(client, "/predict?model=sets", JSON, body, JSON, Counter())
-        working.answer = answer
-    counts |= {"failures": failures[:20], "planted_caught": bool(planted)}
-    if failures:
-        counts["log"] = log.getvalue()[:3000]
-    return finish("fuzz_server", counts)
-
-
-def _planted(*_):
-    raise KeyError("a bug")
+    caught = planted(fitted, given)
+    tries = Tries(given)
+    counts = attack(fitted, tries, given.first)
+    rate = round(tries.tried / max(tries.seconds, 0.001), 1)
+    more = {"planted_caught": all(caught.values()), "planted": caught, "requests_per_second": rate}
+    return finish("fuzz_server", tries.counts(**more, **counts))
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main())

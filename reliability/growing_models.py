@@ -186,12 +186,13 @@ def _member(name):
 
 
 # ---------------------------------------------------------------------- copies and stretches
-def copied(manifest, arrays):
+def copied(manifest, arrays, numbers=None):
     """(name, manifest, arrays): every object of a model many times, its arrays made long."""
-    for i, entry in enumerate(manifest["objects"]):
-        changed, longer = copy.deepcopy(manifest), dict(arrays)
+    for i in range(len(manifest["objects"])) if numbers is None else numbers:
+        entry = manifest["objects"][i]
         if "class" not in entry:
             continue
+        changed, longer = copy.deepcopy(manifest), dict(arrays)
         changed["objects"] += [entry] * COPIES
         yield f"{entry['class']} {i} copied", changed, arrays
         for path in node_paths(entry["state"], []):
@@ -203,7 +204,7 @@ def copied(manifest, arrays):
 
 def stretched(manifest, arrays, lengths=None, to=STRETCHED):
     """(name, manifest, arrays): everything of one length made longer, all of it together."""
-    for length in sorted(_lengths(manifest, arrays)) if lengths is None else lengths:
+    for length in sorted(lengths_of(manifest, arrays)) if lengths is None else lengths:
         for longer in to:
             changed, others = copy.deepcopy(manifest), dict(arrays)
             for name, array in arrays.items():
@@ -213,14 +214,14 @@ def stretched(manifest, arrays, lengths=None, to=STRETCHED):
             yield f"{length} stretched to {longer}", changed, others
 
 
-def chained(manifest, arrays):
+def chained(manifest, arrays, to=STRETCHED):
     """(name, manifest, arrays): a graph of labels that is one long path, where there is a graph."""
     number = next((i for i, e in enumerate(manifest["objects"]) if e.get("class") == "Dag"), None)
     if number is None:
         return
     names = {key: node["array"] for key, node in manifest["objects"][number]["state"].items()}
     length = len(arrays[names["depth"]])
-    for longer in STRETCHED:
+    for longer in to:
         for _, changed, others in stretched(manifest, arrays, [length], [longer]):
             path = np.arange(longer)
             parts = {"depth": path, "parents": path[:-1], "children": path[1:]}
@@ -228,7 +229,7 @@ def chained(manifest, arrays):
             yield f"a path of {longer} labels", changed, others
 
 
-def _lengths(manifest, arrays):
+def lengths_of(manifest, arrays):
     """Lengths that sizes of a model may have."""
     found = {n for array in arrays.values() for n in array.shape}
     for path in node_paths(manifest["objects"], []):

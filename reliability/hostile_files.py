@@ -194,8 +194,11 @@ def _changed(manifest, path, value):
 
 # ---------------------------------------------------------------------- drawn changes
 def drawn_attack(manifest, arrays, rng):
-    """A sound file with one to three numbers, shapes or names turned against the reader."""
-    manifest, arrays = copy.deepcopy(manifest), dict(arrays)
+    """A sound file with one to three numbers, shapes or names turned against the reader.
+
+    The manifest that is given is changed.
+    """
+    arrays = dict(arrays)
     if rng.random() < 0.5:
         manifest["rehearsal"] = None  # nothing is compared: only the reader itself can object
     words = []

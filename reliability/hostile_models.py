@@ -1,27 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Model files made by an enemy, checksums in order: refused in time, with no code run.
 
-Every file is read in a process of its own, with a limit on memory and a hook that hears of code
-being compiled or run, files being written and connections. Reading takes at most 2 seconds and
-twice the memory of the cap that it is given, whether the file is refused or not. A file that is
-read after all, as a different but sound model may be, must also predict without bringing the
-interpreter down. First six planted bugs are tried, which the harness must catch.
+Files are read in other processes, see reading_children.py. Reading takes at most 2 seconds of work
+and twice the memory of the cap that it is given, whether the file is refused or not; half of the
+files are mapped. A file that is read after all, as a different but sound model may be, must also
+predict without bringing the interpreter down. First come zips and nodes made by hand, then files
+drawn by number: sound ones with one to three things turned against the reader, and, one in twenty,
+files that stand for far more than they are. Six planted bugs must be caught before.
 
-    python reliability/hostile_models.py --files 2000 --seed 0
+    python reliability/hostile_models.py [--cases 10000] [--minutes M] [--seed 0] [--first NUMBER]
 """
 
 from __future__ import annotations
 
-import argparse
-import contextlib
 import copy
-import faulthandler
-import json
 import os
-import platform
-import resource
-import shutil
-import signal
+import pickle
 import sys
 import tempfile
 import time
@@ -29,15 +23,23 @@ import warnings
 from collections import Counter
 from functools import partial
 from importlib import import_module
-from importlib.metadata import version
-from itertools import chain, count, islice
 from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-from flip_models import answers, make_models
-from growing_models import chained, copied, growing_nodes, stretched, with_nodes
+from flip_models import make_models, memory_folder
+from growing_models import (
+    STRETCHED,
+    chained,
+    copied,
+    growing_nodes,
+    lengths_of,
+    stretched,
+    with_nodes,
+)
 from hostile_files import drawn_attack, node_attacks, zip_attacks
+from reading_children import CAP, SECONDS, SOUND, use, verdict, verdicts
+from summary import Tries, arguments, finish
 
 from skstruct._files.container import read_container, write_container
 from skstruct.exceptions import ModelFileError
@@ -45,144 +47,15 @@ from skstruct.persistence import load_model, save_model
 from skstruct.persistence.budget import Budget
 from skstruct.persistence.names import class_named, known_names
 
-CAP = 64 * 2**20  # the size cap that files are read with
-SECONDS = 2.0  # that reading may take
-PATIENCE = 20  # seconds of work until a child is ended
-WAITING = 600  # seconds until one is that does not work: others may be busy here
-FORBIDDEN = ("exec", "compile", "os.system", "os.exec", "os.posix_spawn", "subprocess.Popen",
-             "os.remove", "os.rename", "os.mkdir", "os.chmod", "shutil.rmtree", "ctypes.dlopen",
-             "pickle.find_class", "marshal.loads", "webbrowser.open")  # fmt: skip
-OUR_OWN = ("importlib", "/numba/", "threadpoolctl", "/joblib/")
-BY_HAND = "by hand: "
-FAMILIES = ("nodes", "copies", "stretches")  # of files that grow
-BATCH = 20  # files that one process reads, if it lives
+BATCH = 50  # files that one process reads, if it lives
+GROWING = 0.05  # of the drawn files
 
 
-# ---------------------------------------------------------------------- one file, one process
 def load(path, mmap=False):
     """The reader, with the size cap of these trials."""
     return load_model(path, max_bytes=CAP, mmap=mmap)
 
 
-def verdicts(files, load=load, seconds=SECONDS) -> list[str]:
-    """What became of (path, inputs) pairs, read in a process of their own, or in several.
-
-    A process that ends has one file on its conscience; the files after it get another process.
-    So does a file that found no memory, of which files before it may have left too little.
-    """
-    found = _told(files, load, seconds)
-    if len(files) > 1:
-        again = [i for i, word in enumerate(found) if word.startswith("GREEDY")]
-        for i in again:
-            found[i] = verdict(*files[i], load, seconds)
-    return found
-
-
-def _told(files, load, seconds):
-    found: list[str] = []
-    while len(found) < len(files):
-        reader, writer = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.close(reader)
-            _read_in_child(files[len(found) :], load, seconds, writer)
-        os.close(writer)
-        with os.fdopen(reader, "rb") as pipe:
-            lines = pipe.read().decode().splitlines()
-        status = os.waitpid(child, 0)[1]
-        found += [line[2:] for line in lines if line.startswith("= ")]
-        if len(found) < len(files) and not (lines and lines[-1].startswith("= RUNS")):
-            found.append(_ended(status, lines[-1] if lines else "nothing"))
-    return found
-
-
-def verdict(path, X, load=load, seconds=SECONDS) -> str:
-    """What became of one file."""
-    return verdicts([(path, X)], load, seconds)[0]
-
-
-def _ended(status, doing):
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        late = number in (signal.SIGPROF, signal.SIGALRM)
-        return f"HANGS {doing}" if late else f"DIES of {number} {doing}"
-    return f"ENDS with {os.waitstatus_to_exitcode(status)} {doing}"
-
-
-def _is_our_own() -> bool:
-    """Whether a module is imported, a kernel of ours compiled, or threads are counted."""
-    frame = sys._getframe(2)
-    while frame is not None:
-        if any(word in frame.f_code.co_filename for word in OUR_OWN):
-            return True
-        frame = frame.f_back
-    return False
-
-
-def _read_in_child(files, load, seconds, writer):
-    """Never returns; tells what happens line by line."""
-
-    def tell(word):
-        os.write(writer, f"{word}\n".encode())
-
-    def hear(event, arguments):
-        mode = arguments[1] if event == "open" else None
-        writes = isinstance(mode, str) and set(mode) & set("wax+")
-        heard = event in FORBIDDEN or event.startswith("socket.") or writes
-        if heard and not _is_our_own():
-            tell(f"= RUNS {event} {' '.join(str(arguments).split())[:80]}")
-            os._exit(0)
-
-    faulthandler.disable()
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
-    for late in (signal.SIGPROF, signal.SIGALRM):
-        signal.signal(late, signal.SIG_DFL)
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    limit = pages * resource.getpagesize() + 2 * CAP
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    sys.addaudithook(hear)
-    for path, X in files:
-        signal.setitimer(signal.ITIMER_PROF, PATIENCE)
-        signal.alarm(WAITING)
-        tell("reading")
-        try:
-            tell(f"= {_read(path, X, load, seconds, tell)}")
-        except BaseException as error:
-            tell(f"= RAISES {type(error).__name__} {' '.join(str(error).split())[:100]}")
-    os._exit(0)
-
-
-def _read(path, X, load, seconds, tell):
-    """Read one file, and use the model if there is one."""
-    start = time.process_time()
-    try:
-        model = load(path)
-    except ModelFileError as error:
-        model = None
-        if _lacked_memory(error):
-            return "GREEDY"
-    spent = time.process_time() - start
-    if spent > seconds:
-        return f"SLOW {spent:.1f} s"
-    if model is None:
-        return "refused"
-    tell("predicting")
-    _use(model, X)
-    return "read"
-
-
-def _lacked_memory(error) -> bool:
-    """Whether it was the limit of this process that ended reading, and not the reader."""
-    while error is not None:
-        if isinstance(error, MemoryError):
-            return True
-        error = error.__context__
-    return False
-
-
-# ---------------------------------------------------------------------- all of them
 def warm_models() -> dict:
     """The models, after all that is imported and compiled once has been."""
     for name in known_names():
@@ -196,103 +69,119 @@ def warm_models() -> dict:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for model, X in models.values():
-            _use(copy.deepcopy(model), X)
+            use(copy.deepcopy(model), X)
     return models
 
 
-def _use(model, X):
-    """Ask for everything that a model may know."""
-    asked = (
-        lambda: answers(model, X),
-        lambda: model.kbest(X, 2),
-        lambda: model.explain(X),
-        lambda: model.partial_fit(X, model.predict(X)),
-    )
-    for ask in asked:
-        with contextlib.suppress(Exception):  # a model that cannot answer harms nobody
-            ask()
+# ---------------------------------------------------------------------- files by number
+class Attacks:
+    """Files by their numbers: (name, function that makes the file, whether it may be read)."""
+
+    def __init__(self, models, folder, seed):
+        self.folder, self.seed, self.sound = Path(folder), seed, {}
+        for name, (model, X) in models.items():
+            path = self.folder / "sound"
+            save_model(model, path)
+            manifest, arrays = read_container(path, "model")
+            self.sound[name] = pickle.dumps(manifest), arrays, X
+        manifest, arrays, X = self._of(next(iter(self.sound)))
+        by_hand = {**zip_attacks(manifest), **node_attacks(manifest)}
+        self.by_hand = [(name, made, arrays, X) for name, made in by_hand.items()]
+        self.growing = list(_growing({name: self._of(name) for name in self.sound}))
+
+    def _of(self, name):
+        manifest, arrays, X = self.sound[name]
+        return pickle.loads(manifest), arrays, X
+
+    def __call__(self, number):
+        if number < 2 * len(self.by_hand):  # each read, and mapped
+            name, made, arrays, X = self.by_hand[number // 2]
+            words, parts = f"by hand: {name}", lambda: (made, arrays)
+            mmap, may_be_read = number % 2 == 1, False
+        else:
+            rng = np.random.default_rng([self.seed, number])
+            words, parts, X = self._drawn(rng)
+            mmap, may_be_read = bool(rng.random() < 0.5), True
+        return words, partial(self._make, parts, X, mmap), may_be_read
+
+    def _drawn(self, rng):
+        if rng.random() < GROWING:
+            name, words, make = self.growing[rng.integers(len(self.growing))]
+            return f"{name}: {words}", lambda: make(*self._of(name)[:2]), self.sound[name][2]
+        name = list(self.sound)[rng.integers(len(self.sound))]
+        manifest, arrays, X = self._of(name)
+        words, *parts = drawn_attack(manifest, arrays, rng)
+        return f"{name}: {words}", lambda: parts, X
+
+    def make_growing(self, number, mmap=False):
+        """Write one of the files that grow."""
+        name, _, make = self.growing[number]
+        manifest, arrays, X = self._of(name)
+        return self._make(lambda: make(manifest, arrays), X, mmap)
+
+    def _make(self, parts, X, mmap):
+        """Write a file; a sound one where no such file can be."""
+        path = self.folder / f"{os.getpid()}.skstruct"
+        made, arrays = parts()
+        if isinstance(made, bytes):
+            path.write_bytes(made)
+        else:
+            try:
+                write_container(path, "model", made, arrays)
+            except (ModelFileError, ValueError):
+                path.write_bytes(b"no such file can be written")
+        return path, X, partial(load, mmap=mmap)
 
 
-def attacks(models, n_drawn, seed, folder):
-    """(name, path, inputs of the model it was made of) for all files, one after the other."""
-    rng, sound, paths = np.random.default_rng(seed), {}, _numbered(Path(folder))
-    for name, (model, X) in models.items():
-        path = next(paths)
-        save_model(model, path)
-        sound[name] = *read_container(path, "model"), X
-    manifest, _, X = next(iter(sound.values()))
-    for name, content in zip_attacks(manifest).items():
-        path = next(paths)
-        path.write_bytes(content)
-        yield f"{BY_HAND}{name}", path, X
-    for name, manifest, arrays, X in chain(_made_by_hand(sound), _drawn(sound, n_drawn, rng)):
-        path = next(paths)
-        try:
-            write_container(path, "model", manifest, arrays)
-        except (ModelFileError, ValueError):  # no such file can be
-            continue
-        yield name, path, X
+def _growing(sound):
+    """(name of the model, words, how it is made) for all files that grow."""
+    first = next(iter(sound))
+    for name, nodes in growing_nodes().items():
+        yield first, name, partial(with_nodes, nodes=nodes)
+    for name, (manifest, arrays, _) in sound.items():
+        for number, entry in enumerate(manifest["objects"]):
+            for which in range(2 if "class" in entry else 0):
+                made = partial(_nth, copied, which, numbers=[number])
+                yield name, f"{entry['class']} {number} copied {which}", made
+        for to in STRETCHED:
+            for length in sorted(lengths_of(manifest, arrays)):
+                made = partial(_nth, stretched, 0, lengths=[length], to=[to])
+                yield name, f"{length} stretched to {to}", made
+            if any(entry.get("class") == "Dag" for entry in manifest["objects"]):
+                yield name, f"a path of {to} labels", partial(_nth, chained, 0, to=[to])
 
 
-def _made_by_hand(sound):
-    manifest, arrays, X = next(iter(sound.values()))
-    for name, changed in node_attacks(manifest).items():
-        yield f"{BY_HAND}{name}", changed, arrays, X
+def _nth(make, which, manifest, arrays, **how):
+    return list(make(manifest, arrays, **how))[which][1:]
 
 
-def _drawn(sound, n_drawn, rng):
-    for i in range(n_drawn):
-        name = list(sound)[i % len(sound)]
-        manifest, arrays, X = sound[name]
-        words, changed, others = drawn_attack(manifest, arrays, rng)
-        yield f"{name}: {words}", changed, others, X
+def run(attacks, tries, first=0, seconds=SECONDS, jobs=1) -> Counter:
+    """Verdicts on files of numbers from the first on."""
+    found: Counter = Counter()
+    batch: list = []
 
+    def read():
+        words = verdicts([make for _, (_, make, _) in batch], seconds, jobs)
+        for (number, (name, _, may_be_read)), word in zip(batch, words):
+            found[word.split(" ")[0]] += 1
+            if word not in SOUND or (word == "read" and not may_be_read):
+                seed = tries.given.seed
+                tries.fail(number, f"{word}: {name[:300]}",
+                           f"--seed {seed} --first {number} --cases 1")  # fmt: skip
+        batch.clear()
 
-def growing(models, folder, families=FAMILIES):
-    """The same for files that grow: they may be read, if they take no more than they may."""
-    paths = _numbered(Path(folder))
-    for number, (model_name, (model, X)) in enumerate(models.items()):
-        path = next(paths)
-        save_model(model, path)
-        manifest, arrays = read_container(path, "model")
-        made = []
-        if "nodes" in families and number == 0:
-            for name, nodes in growing_nodes().items():
-                made.append((name, *with_nodes(manifest, arrays, nodes)))
-        made += copied(manifest, arrays) if "copies" in families else []
-        made += stretched(manifest, arrays) if "stretches" in families else []
-        made += chained(manifest, arrays) if "stretches" in families else []
-        for name, changed, others in made:
-            path = next(paths)
-            write_container(path, "model", changed, others)
-            yield f"{model_name}: {name}", path, X
-
-
-def _numbered(folder):
-    return (folder / f"{i}.skstruct" for i in count())
-
-
-def run(make, load=load, tell=None, keep=None, seconds=SECONDS) -> tuple[Counter, list]:
-    """Verdicts on all files that ``make(folder)`` gives, and the failures by name."""
-    found, failed = Counter(), []
     # Nobody cuts the power here: files need not reach the disk.
-    with tempfile.TemporaryDirectory() as folder, patch("os.fsync"):
-        files = make(folder)
-        while batch := list(islice(files, BATCH)):
-            words = verdicts([(path, X) for _, path, X in batch], load, seconds)
-            for (name, path, _), word in zip(batch, words):
-                found[word.split(" ")[0]] += 1
-                # Changes by chance may give another model, which is read; those by hand not.
-                if word != "refused" and (word != "read" or name.startswith(BY_HAND)):
-                    failed.append((name, word))
-                    if keep is not None:
-                        shutil.copy(path, keep / f"{len(failed)}.skstruct")
-                    if tell is not None:
-                        tell(f"{word:40} {name}")
-                path.unlink()
-    return found, failed
+    with patch("os.fsync"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for number in tries:
+            batch.append((first + number, attacks(first + number)))
+            if len(batch) >= jobs * BATCH:
+                read()
+        read()
+    return found
 
 
+# ---------------------------------------------------------------------- planted bugs
 def planted(models) -> dict[str, bool]:
     """Whether each of six bugs, planted in the reader, is caught."""
 
@@ -310,64 +199,52 @@ def planted(models) -> dict[str, bool]:
 
     caught = {}
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model"
-        model, X = models["forest"]
-        save_model(model, path)
-        for word, load in (("RAISES", wrong_error), ("SLOW", slow), ("RUNS", runs)):
-            caught[word] = verdict(path, X, load).startswith(word)
-        manifest, arrays = read_container(path, "model")
-        manifest["rehearsal"] = None
-        entry = next(e for e in manifest["objects"] if e.get("class") == "sklearn.Tree")
-        columns = dict(zip(*entry["state"]["columns"]["dict"]))
-        name = columns["left_child"]["array"]
-        arrays[name] = np.where(arrays[name] > 0, 2**40, arrays[name])
-        write_container(path, "model", manifest, arrays)
+        path, (model, X) = Path(folder) / "model", models["forest"]
+        for word, reader in (("RAISES", wrong_error), ("SLOW", slow), ("RUNS", runs)):
+            case = partial(_saved, path, lambda *parts: parts, model, X, reader)
+            caught[word] = verdict(case).startswith(word)
+        case = partial(_saved, path, _outside, model, X, load)
         with patch("skstruct.persistence.scikit_learn._check_paths", lambda *_: None):
-            caught["DIES"] = verdict(path, X).startswith("DIES")
-        caught["and not without it"] = verdict(path, X) == "refused"
-        caught |= _planted_budgets(path, *models["forest"])
+            caught["DIES"] = verdict(case).startswith("DIES")
+        caught["and not without it"] = verdict(case) == "refused"
+        nodes = growing_nodes()
+        for word, method, name in (
+            ("GREEDY", "take", "lists of one array"), ("SLOW", "work", "doubled tuples, many keys"),
+        ):  # fmt: skip
+            case = partial(_saved, path, partial(with_nodes, nodes=nodes[name]), model, X, load)
+            with patch.object(Budget, method, lambda *_: None):
+                caught[f"{word} without {method}"] = verdict(case).startswith((word, "HANGS"))
+            caught[f"{word}, and not without it"] = verdict(case) == "refused"
     return caught
 
 
-def _planted_budgets(path, model, X):
-    """Whether a reader that counts no memory, or no work, is caught."""
-    caught, nodes = {}, growing_nodes()
-    bugs = (("GREEDY", "take", "lists of one array"), ("SLOW", "work", "doubled tuples, many keys"))
-    for word, method, name in bugs:
-        save_model(model, path)
-        write_container(path, "model", *with_nodes(*read_container(path, "model"), nodes[name]))
-        with patch.object(Budget, method, lambda *_: None):
-            caught[f"{word} without {method}"] = verdict(path, X).startswith((word, "HANGS"))
-        caught[f"{word}, and not without it"] = verdict(path, X) == "refused"
-    return caught
+def _saved(path, change, model, X, reader):
+    save_model(model, path)
+    write_container(path, "model", *change(*read_container(path, "model")))
+    return path, X, reader
 
 
-def main(arguments=None) -> int:
-    """Run it; returns the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--files", type=int, default=2000, help="drawn files, besides the others")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--keep", type=Path, help="a folder for the files that failed")
-    options = parser.parse_args(arguments)
+def _outside(manifest, arrays):
+    """Trees whose children are far outside of the arrays of nodes."""
+    manifest["rehearsal"] = None
+    entry = next(e for e in manifest["objects"] if e.get("class") == "sklearn.Tree")
+    name = dict(zip(*entry["state"]["columns"]["dict"]))["left_child"]["array"]
+    return manifest, arrays | {name: np.where(arrays[name] > 0, 2**40, arrays[name])}
+
+
+def main() -> int:
+    given = arguments(
+        __doc__, 10_000, ("--first", {"type": int, "default": 0}),
+        ("--jobs", {"type": int, "default": os.cpu_count() or 1}),
+    )  # fmt: skip
     models = warm_models()
     caught = planted(models)
-    print(f"planted bugs: {caught}")
-    found, failed = Counter(), []
-    mapped = partial(load, mmap=True)
-    for kind, make, reader in (
-        ("turned against the reader", partial(attacks, models, options.files, options.seed), load),
-        ("that are mapped", partial(attacks, models, options.files, options.seed + 1), mapped),
-        ("that grow", partial(growing, models), load),
-    ):
-        some, wrong = run(make, load=reader, tell=print, keep=options.keep)
-        print(f"{sum(some.values())} files {kind}: {dict(some)}")
-        found, failed = found + some, failed + wrong
-    versions = {name: version(name) for name in ("skstruct", "numpy", "scikit-learn")}
-    summary = {"tried": sum(found.values()), "failed": len(failed), "verdicts": dict(found),
-               "planted_bugs_caught": all(caught.values()), "seed": options.seed,
-               "versions": versions | {"python": platform.python_version()}}  # fmt: skip
-    print(json.dumps(summary))
-    return int(bool(failed) or not all(caught.values()))
+    with tempfile.TemporaryDirectory(dir=memory_folder()) as folder:
+        attacks, tries = Attacks(models, folder, given.seed), Tries(given)
+        found = run(attacks, tries, given.first, jobs=given.jobs)
+    rate = round(tries.tried / max(tries.seconds, 0.001), 1)
+    more = {"planted_caught": all(caught.values()), "planted": caught, "verdicts": dict(found)}
+    return finish("hostile_models", tries.counts(**more, files_per_second=rate))
 
 
 if __name__ == "__main__":

@@ -439,3 +439,11 @@ def test_files_are_read_again_and_broken_ones_are_not(client_of, tmp_path, lines
         pass
     (found,) = client.get("/models").json()["models"]
     assert (found["error"], found["reloads"], found["failed_reloads"]) == (None, 2, 1)
+
+
+def test_addresses_are_not_redirected(client):
+    """By the header Host of whoever asks; the counters have no such status, either."""
+    found = client.post("/predict/", json=ROWS[:1], follow_redirects=False)
+    assert found.status_code == 404
+    assert "error" in found.json()
+    assert 'status="500"' not in client.get("/metrics").text

@@ -78,22 +78,40 @@ def check_stored_predictions(model: Any, X: Any, expected: dict[Any, Any]) -> No
         raise ModelFileError("its predictions are not those that it was saved with")
     if same(expected["outputs"], found["outputs"]):
         return
-    if values is None or not _tied(model, X):
+    if values is None or not _same_but_for_ties(
+        expected["outputs"], found["outputs"], _tied(model, X, len(values))
+    ):
         raise ModelFileError("its predictions are not those that it was saved with")
 
 
-def _tied(model: Any, X: Any) -> bool:
-    """Whether some row has several best outputs, as far as the model can tell."""
-    model = getattr(model, "learner_", model)
+def _tied(model: Any, X: Any, n_rows: int) -> np.ndarray:
+    """Which rows have several best outputs, as far as the model can tell."""
+    model, unknown = getattr(model, "learner_", model), np.ones(n_rows, dtype=bool)
     if not hasattr(model, "kbest"):
-        return True
+        return unknown
     try:
         values = np.asarray(model.kbest(X, 2).values)
     except ValueError:  # the second best is not known
-        return True
-    return values.shape[1] > 1 and bool(
-        np.isclose(values[:, 0], values[:, 1], rtol=STORED_PREDICTION).any()
+        return unknown
+    if values.shape[1] < 2:
+        return ~unknown
+    return np.isclose(values[:, 0], values[:, 1], rtol=STORED_PREDICTION)
+
+
+def _same_but_for_ties(a: Any, b: Any, tied: np.ndarray) -> bool:
+    """Whether outputs have one format, and differ in tied rows only."""
+    if type(a) is not type(b):
+        return False
+    a, b = (_rows_of(outputs) for outputs in (a, b))
+    return len(a) == len(b) == len(tied) and all(
+        same(x, y) or (may_differ and type(x) is type(y)) for x, y, may_differ in zip(a, b, tied)
     )
+
+
+def _rows_of(outputs: Any) -> Any:
+    if is_pandas(outputs, "DataFrame", "Series"):
+        return outputs.to_numpy()
+    return outputs.toarray() if sparse.issparse(outputs) else outputs
 
 
 def close(a: Any, b: Any) -> bool:

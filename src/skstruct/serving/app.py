@@ -109,7 +109,7 @@ class _Server:
 
         app = FastAPI(
             title="skstruct", docs_url=None, openapi_url=None, redoc_url=None,
-            lifespan=self._lifespan,
+            lifespan=self._lifespan, redirect_slashes=False,
             summary="Structured predictions: loss and constraints chosen in each request.",
         )  # fmt: skip
         for question in QUESTIONS:
@@ -166,6 +166,8 @@ class _Server:
 
     async def _body(self, request: Any) -> bytes:
         """The body, as long as it is not too long and does not take too long."""
+        from starlette.requests import ClientDisconnect
+
         most = self.settings.max_bytes
         too_long = Problem(413, f"The body has more than {most:,} bytes: send rows in parts.")
         told = request.headers.get("content-length", "")
@@ -181,6 +183,8 @@ class _Server:
                     parts.append(part)
         except TimeoutError:
             raise Problem(408, "The body took too long to arrive.") from None
+        except ClientDisconnect:  # nobody reads this, but the log tells who is to blame
+            raise Problem(400, "The body ended before it was whole.") from None
         return b"".join(parts)
 
     # ------------------------------------------------------------------ about the server

@@ -7,6 +7,7 @@ import threading
 from typing import Any
 
 from skstruct._arrays.imports import require
+from skstruct.serving.connections import in_time
 
 
 def open_socket(host: str, port: int) -> socket.socket:
@@ -32,13 +33,17 @@ def address(sock: socket.socket) -> str:
 def run_app(app: Any, sock: socket.socket, timeout: float, started: Any = None) -> None:
     """Answer until a signal comes; requests under way are answered before it ends.
 
-    An error says why its workers could not start.
+    A connection on which no request has begun within the timeout is closed. An error says why its
+    workers could not start.
     """
     uvicorn: Any = require("uvicorn", used_by="The server", extra="serve")
     config = uvicorn.Config(
         app, log_config=None, log_level="critical", access_log=False, server_header=False,
         timeout_graceful_shutdown=int(timeout) + 5, timeout_keep_alive=30, lifespan="on",
     )  # fmt: skip
+
+    config.load()
+    config.http_protocol_class = in_time(config.http_protocol_class, timeout)
 
     class Server(uvicorn.Server):  # type: ignore[misc]  # imported by name
         async def startup(self, sockets: Any = None) -> None:

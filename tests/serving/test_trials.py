@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The scripts that ask servers wrong things, and much for long: small counts, planted bugs."""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from script_folders import scripts_of
+
+pytest.importorskip("uvicorn")
+pytest.importorskip("pyarrow")
+FOLDER = Path(__file__).parents[2] / "reliability"
+pytestmark = [
+    pytest.mark.slow, pytest.mark.subprocess,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks, and reads /proc"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def reliability(monkeypatch):
+    """Imports a script of the folder."""
+    with scripts_of(FOLDER, monkeypatch) as named:
+        yield named
+
+
+def test_bad_requests_to_a_real_server(reliability):
+    fuzz, summary = reliability("fuzz_server"), reliability("summary")
+    fitted = reliability("trial_server").models()
+    given = SimpleNamespace(cases=200, minutes=None, seed=3)
+    assert fuzz.planted(fitted, given) == {"fails_sometimes": True, "tells_all": True}
+    tries = summary.Tries(given)
+    counts = fuzz.attack(fitted, tries)
+    assert tries.failures == []
+    assert set(counts["kinds"]) >= {"right", "damaged", "schema", "tricks", "tokens", "noise"}
+
+
+def test_a_leak_is_caught(reliability):
+    soak, summary = reliability("soak"), reliability("summary")
+    tries = summary.Tries(SimpleNamespace(cases=10**9, minutes=0.2, seed=0))
+    measured = soak.soak(soak.models_of(), tries, workers=1, plant=soak.leaks)
+    assert [failure["why"][:12] for failure in tries.failures] == ["memory grows"]
+    assert measured["mb_per_minute"] > 10
+
+
+def test_growth_is_counted_for_each_process_from_its_own_level(reliability):
+    watch = reliability("soak_measures").Watch(server=None)
+    watch.start_time -= 600  # ten minutes ago
+    moments = np.arange(0, 600, 5.0)
+    watch.memory = {
+        1: [(t, 100 + t / 60) for t in moments],  # a megabyte a minute
+        2: [(t, 500 + t / 60) for t in moments if t < 300],
+        3: [(t, 20 + t / 60 + 50 * (t < 390)) for t in moments if t >= 300],  # young at first
+    }
+    assert watch.slope() == pytest.approx(1.0)
+    watch.times = [(t, 0.1 if t < 400 else 0.4) for t in moments]
+    first, last = watch.percentiles()
+    assert (first, last) == (pytest.approx(0.1), pytest.approx(0.4))
