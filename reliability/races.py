@@ -213,6 +213,7 @@ def one_by_one():
     def finish(unfinished, folder, names):
         for name in names:
             os.replace(os.path.join(unfinished, name), folder / name)
+            time.sleep(0.02)
 
     right, writing._finish = writing._finish, finish
     try:
