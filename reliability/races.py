@@ -15,6 +15,7 @@ import contextlib
 import functools
 import os
 import random
+import shutil
 import sys
 import tempfile
 import time
@@ -199,7 +200,14 @@ def wrong_file(kind, folder, answers):
 @contextlib.contextmanager
 def in_place():
     """Planted: the file itself is written to."""
-    right, container.replacing = container.replacing, open
+
+    @contextlib.contextmanager
+    def slowly(path, mode):
+        with open(path, mode, buffering=0) as file:
+            yield file
+            time.sleep(0.005)
+
+    right, container.replacing = container.replacing, slowly
     try:
         yield
     finally:
@@ -208,18 +216,29 @@ def in_place():
 
 @contextlib.contextmanager
 def one_by_one():
-    """Planted: parts are moved one after another, whoever else does so."""
+    """Planted: parts are moved one after another; the two meet after the first one of each."""
+    meeting = Path(tempfile.mkdtemp())
 
     def finish(unfinished, folder, names):
+        here = meeting / folder.parent.name
+        here.mkdir(exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            (here / "second").mkdir() if (here / "first").exists() else (here / "first").mkdir()
+        names = names[::-1] if (here / "second").exists() else names
+        until = time.monotonic() + 5.0
         for name in names:
             os.replace(os.path.join(unfinished, name), folder / name)
-            time.sleep(0.02)
+            (here / str(os.getpid())).touch()
+            while len(os.listdir(here)) < 4 and time.monotonic() < until:
+                time.sleep(0.001)
 
-    right, writing._finish = writing._finish, finish
+    kept = writing._finish, writing._check_empty
+    writing._finish, writing._check_empty = finish, lambda folder: None
     try:
         yield
     finally:
-        writing._finish = right
+        writing._finish, writing._check_empty = kept
+        shutil.rmtree(meeting)
 
 
 PLANTED = {"in place": (in_place, "save, load"), "one by one": (one_by_one, "parts, parts")}
