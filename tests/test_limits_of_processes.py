@@ -3,17 +3,20 @@
 
 import os
 import resource
+import signal
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 
 from script_folders import scripts_of
 from skstruct._arrays.memory import _own_limit, advised, available_memory
 from skstruct._arrays.methods import all_or_nothing
+from skstruct._files.atomic import replacing
+from skstruct.cli.exit_codes import run_guarded
 
 FOLDER = Path(__file__).parents[1] / "reliability"
-PROCESS = Path("/proc")
 
 
 @pytest.fixture
@@ -81,3 +84,27 @@ def test_allocations_that_fail_say_what_to_do():
     assert not hasattr(model, "said_")
     error = MemoryError("says what to do")
     assert advised(error, "") is error
+
+
+@pytest.mark.subprocess
+def test_the_end_of_cpu_time_is_said_in_one_line(tmp_path, capfd):
+    def stopped(path):
+        with replacing(path) as file:
+            file.write("half")
+            os.kill(os.getpid(), signal.SIGXCPU)
+            signal.sigtimedwait([], 0)  # the handler has run by now
+
+    command = click.Command("trial", callback=lambda: stopped(tmp_path / "out"))
+    child = os.fork()
+    if child == 0:
+        try:
+            run_guarded(command, [])
+        except SystemExit as left:
+            os._exit(left.code)
+        finally:
+            os._exit(99)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    said = capfd.readouterr().err
+    assert "CPU time of this process (ulimit -t) is over; nothing was left" in said
+    assert "Traceback" not in said
+    assert os.listdir(tmp_path) == []
