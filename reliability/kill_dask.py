@@ -136,12 +136,13 @@ class Forgetful(SerialEngine):
     """Planted: the first result of a part counts for the second one too."""
 
     def __init__(self):
-        self.seen = []
+        self.seen = {}
 
     def submit(self, f, *args):
         found = f(*args)
-        self.seen.append(found)
-        return self.seen[0] if len(self.seen) == 2 else found
+        alike = self.seen.setdefault(type(found), [])
+        alike.append(found)
+        return alike[0] if len(alike) == 2 else found
 
 
 class Kills:
