@@ -15,6 +15,7 @@ import asyncio
 import contextlib
 import functools
 import hashlib
+import logging
 import multiprocessing
 import os
 import random
@@ -49,6 +50,8 @@ PATIENCE = 120  # seconds for a cluster to come up
 def scheduler_main(told):
     from distributed import Scheduler
 
+    logging.disable()  # who is killed leaves others that complain
+
     async def main():
         async with Scheduler(port=0, dashboard=False, host="127.0.0.1") as scheduler:
             told.send(scheduler.address)
@@ -59,6 +62,8 @@ def scheduler_main(told):
 
 def worker_main(address):
     from distributed import Worker
+
+    logging.disable()
 
     async def main():
         async with Worker(address, nthreads=1, dashboard=False, host="127.0.0.1") as worker:
@@ -208,6 +213,8 @@ class Kills:
 
 def main():
     given = arguments(__doc__, 200)
+    logging.disable()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the cluster ends with us
     PROCESSES.set_forkserver_preload(["distributed", "skstruct.streaming", "skstruct.learners"])
     counts: Counter = Counter()
     kills = Kills(counts)

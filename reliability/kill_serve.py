@@ -190,6 +190,7 @@ def planted(path):
 
 def main():
     given = arguments(__doc__, 300)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the server ends with us
     counts, server = Counter(), None
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         path = Path(folder) / "m.model"
