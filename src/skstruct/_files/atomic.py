@@ -4,7 +4,7 @@
 import contextlib
 import errno
 import os
-import tempfile
+import secrets
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +29,7 @@ def replacing(path: Any, mode: str = "w", encoding: str | None = "utf-8") -> Ite
 
     Examples
     --------
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "answer.txt"
     ...     with replacing(path) as file:
@@ -47,9 +48,11 @@ def replacing(path: Any, mode: str = "w", encoding: str | None = "utf-8") -> Ite
     path = Path(os.path.realpath(path))  # a link stays a link
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}.")
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+    # Its name is known before it is made: Ctrl-C in between leaves nothing.
+    temporary = path.parent / f".{path.name[:100]}.{secrets.token_hex(4)}"
+    mode = mode.replace("w", "x")
     try:
-        with os.fdopen(handle, mode, encoding=encoding, newline=newline) as file:
+        with open(temporary, mode, encoding=encoding, newline=newline, opener=_private) as file:
             yield file
             file.flush()
             os.chmod(temporary, _permissions(path))  # flushed with the rest
@@ -60,6 +63,11 @@ def replacing(path: Any, mode: str = "w", encoding: str | None = "utf-8") -> Ite
             os.unlink(temporary)
         raise
     sync_folder(path.parent)
+
+
+def _private(path: str, flags: int) -> int:
+    """Others may not read what is not finished."""
+    return os.open(path, flags, 0o600)
 
 
 def sync_folder(folder: Path) -> None:
