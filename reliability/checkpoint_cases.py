@@ -172,8 +172,13 @@ def outcome(name, checkpoint=None, seed=0) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # short of tol is as good here
         model.fit(X, y, checkpoint=checkpoint)
-    learned = [("predicted", str(list(model.predict(X)))), *_numbers("", model, set())]
-    return hashlib.sha256(repr(sorted(learned)).encode()).hexdigest()
+    return learned(model, X)
+
+
+def learned(model, X) -> str:
+    """SHA-256 of all numbers in a model, and of what it predicts."""
+    found = [("predicted", str(list(model.predict(X)))), *_numbers("", model, set())]
+    return hashlib.sha256(repr(sorted(found)).encode()).hexdigest()
 
 
 def _numbers(path, value, seen):

@@ -24,7 +24,12 @@ PROMISES = (
     Promise("bad requests to a server", "fuzz_server", 100_000, 3.0),
     Promise("a server under load, with faults", "soak", 100_000, 3.0),
     Promise("killed fits go on with the same bits", "kill_checkpoints", 1_000, 2.0),
-    Promise("killed predictions leave whole files", "kill_predict", 500),
     Promise("broken data files are read or refused", "fuzz_readers", 160_000_000, 8.0),
     Promise("what is read is what stands there", "misread_files", 10_000_000, 4.0),
+    Promise("killed commands leave whole files", "kill_predict", 500),
+    Promise("killed workers of a server: all are answered", "kill_serve", 300),
+    Promise("killed workers and schedulers of Dask", "kill_dask", 200),
+    Promise("power cuts and full disks: old or new files", "power_cuts", 2_000),
+    Promise("two processes at one file", "races", 1_000),
+    Promise("little memory and time: done or a clear error", "limits", 500, 2.0),
 )

@@ -86,3 +86,23 @@ def test_an_error_leaves_the_old_file_and_no_other(tmp_path):
         interrupted()
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("call", ["open", "chmod", "fsync", "replace"])
+def test_an_interrupt_right_after_a_call_leaves_one_whole_file(tmp_path, monkeypatch, call):
+    path, real = tmp_path / "file", getattr(os, call)
+    path.write_text("old")
+
+    def interrupted(*given, **options):
+        real(*given, **options)
+        raise KeyboardInterrupt
+
+    def write():
+        with replacing(path) as file:
+            file.write("new")
+
+    monkeypatch.setattr(os, call, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write()
+    assert path.read_text() == ("new" if call == "replace" else "old")
+    assert os.listdir(tmp_path) == ["file"]

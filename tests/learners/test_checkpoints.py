@@ -133,12 +133,12 @@ def test_a_fit_goes_on_in_another_process_after_a_kill(tmp_path):
 @pytest.mark.subprocess
 def test_kills_at_random_times_and_planted_bugs():
     """A few of what the script does by the hundred."""
-    command = [sys.executable, str(FOLDER / "kill_checkpoints.py"), "--kills", "6"]
-    command += ["--cases", "perceptron", "--seed", "1"]
+    command = [sys.executable, str(FOLDER / "kill_checkpoints.py"), "--cases", "6"]
+    command += ["--only", "perceptron", "--seed", "1"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
-    summary = json.loads(run.stdout.splitlines()[-1])
+    summary = json.loads(run.stdout[run.stdout.index("\n{") :])
     assert run.returncode == 0, run.stdout
-    assert summary["tried"] == 6
+    assert summary["tried"] >= 6
     assert summary["failed"] == 0
     assert all(summary["planted"].values())
 

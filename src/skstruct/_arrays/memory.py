@@ -13,9 +13,10 @@ def available_memory() -> int | None:
     """Bytes that can be taken without swapping; None where the system does not say.
 
     On Linux what it calls available, which counts files it can drop, and no more than what the
-    control groups of this process (containers, batch systems) leave.
+    control groups of this process (containers, batch systems) and its own limits (``ulimit -v``)
+    leave.
     """
-    known = (_system_memory(PROCESS), _group_memory(PROCESS, GROUPS))
+    known = (_system_memory(PROCESS), _group_memory(PROCESS, GROUPS), _own_limit(PROCESS))
     return min((size for size in known if size is not None), default=None)
 
 
@@ -47,6 +48,22 @@ def _group_memory(process: Path, groups: Path) -> int | None:
     return min(left, default=None)
 
 
+def _own_limit(process: Path) -> int | None:
+    """What the limits of this process leave of its addresses and its data; None without limit."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    pages = [int(word) for line in _lines(process / "self" / "statm") for word in line.split()]
+    left = []
+    for limit, column in ((resource.RLIMIT_AS, 0), (resource.RLIMIT_DATA, 5)):
+        most = resource.getrlimit(limit)[0]
+        if most != resource.RLIM_INFINITY:
+            used = os.sysconf("SC_PAGE_SIZE") * pages[column] if pages else 0
+            left.append(max(0, most - used))
+    return min(left, default=None)
+
+
 def _left(folder: Path, limit: str, used: str, files: str) -> list[int]:
     """Limit of one group less what it uses, but for files that can be dropped; or nothing."""
     try:
@@ -64,6 +81,26 @@ def _lines(path: Path) -> list[str]:
         return path.read_text().splitlines()
     except OSError:
         return []
+
+
+def advised(error: MemoryError, name: str) -> MemoryError:
+    """The error with what to do, where it comes from an allocation that failed.
+
+    >>> print(advised(MemoryError(), "Ridge.fit"))
+    Ridge.fit ran out of memory. Take fewer rows or columns, or landmarks where there are such, ...
+    """
+    said = str(error)
+    ours = type(error) is MemoryError and said and not said.startswith(_ALLOCATIONS)
+    if ours:  # says what to do already
+        return error
+    why = f": {said.rstrip('.')}." if said else "."
+    return MemoryError(
+        f"{name} ran out of memory{why} Take fewer rows or columns, or landmarks where there are "
+        "such, read rows in blocks (skstruct.streaming), or give the process more memory."
+    )
+
+
+_ALLOCATIONS = ("Allocation failed", "Unable to allocate", "std::bad_alloc")
 
 
 def check_square_fits(d: int, what: str, instead: str, available: int | None = None) -> None:

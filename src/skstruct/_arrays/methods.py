@@ -10,6 +10,8 @@ from functools import wraps
 from types import FrameType
 from typing import Concatenate, ParamSpec, TypeVar
 
+from skstruct._arrays.memory import advised
+
 Owner = TypeVar("Owner")
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -19,6 +21,8 @@ def all_or_nothing(
     method: Callable[Concatenate[Owner, Given], Result],
 ) -> Callable[Concatenate[Owner, Given], Result]:
     """When the method raises, the object has the attributes that it had before.
+
+    An allocation that failed is raised with what to do.
 
     >>> class Model:
     ...     @all_or_nothing
@@ -39,9 +43,11 @@ def all_or_nothing(
         before = dict(self.__dict__)
         try:
             return method(self, *args, **kwargs)
-        except BaseException:
+        except BaseException as error:
             self.__dict__.clear()
             self.__dict__.update(before)
+            if isinstance(error, MemoryError):
+                raise advised(error, f"{type(self).__name__}.{method.__name__}") from error
             raise
 
     return whole

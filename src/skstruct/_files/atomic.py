@@ -2,8 +2,10 @@
 """Files that are written whole or not at all."""
 
 import contextlib
+import errno
 import os
-import tempfile
+import secrets
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,9 @@ def replacing(path: Any, mode: str = "w", encoding: str | None = "utf-8") -> Ite
     """A file to write in place of ``path``, which changes only when all has been written.
 
     What is written goes to a temporary file in the same folder. When the block ends it is
-    flushed to the disk and renamed, which is one step: whoever reads ``path``, or kills the
-    process, finds the old file or the new one. When the block raises, the old one stays.
+    flushed to the disk and renamed, which is one step: whoever reads ``path``, kills the process
+    or cuts the power finds the old file or the new one, and the new one once the block has ended.
+    When the block raises, the old one stays. Of two who write at the same time the last one wins.
 
     Parameters
     ----------
@@ -26,6 +29,7 @@ def replacing(path: Any, mode: str = "w", encoding: str | None = "utf-8") -> Ite
 
     Examples
     --------
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "answer.txt"
     ...     with replacing(path) as file:
@@ -44,18 +48,42 @@ def replacing(path: Any, mode: str = "w", encoding: str | None = "utf-8") -> Ite
     path = Path(os.path.realpath(path))  # a link stays a link
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}.")
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+    # Its name is known before it is made: Ctrl-C in between leaves nothing.
+    temporary = path.parent / f".{path.name[:100]}.{secrets.token_hex(4)}"
+    mode = mode.replace("w", "x")
     try:
-        with os.fdopen(handle, mode, encoding=encoding, newline=newline) as file:
+        with open(temporary, mode, encoding=encoding, newline=newline, opener=_private) as file:
             yield file
             file.flush()
+            os.chmod(temporary, _permissions(path))  # flushed with the rest
             os.fsync(file.fileno())
-        os.chmod(temporary, _permissions(path))
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
+    sync_folder(path.parent)
+
+
+def _private(path: str, flags: int) -> int:
+    """Others may not read what is not finished."""
+    return os.open(path, flags, 0o600)
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush the names in a folder to the disk: a rename alone may be lost with the power."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # Windows; a folder that may be written to and not read
+        return
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some file systems have no such thing
+            said = f"Files in {folder} are written, but may be lost with the power: {error}"
+            warnings.warn(said, stacklevel=2)
+    finally:
+        os.close(handle)
 
 
 def _permissions(path: Path) -> int:

@@ -45,6 +45,10 @@ class OutputClosed(Exception):
     """Whoever read our output has seen enough; click would make code 1 of a BrokenPipeError."""
 
 
+class OutOfTime(KeyboardInterrupt):
+    """The system allows no more CPU time; like Ctrl-C nobody takes it for an error of the work."""
+
+
 @contextlib.contextmanager
 def writing(path: Any) -> Iterator[None]:
     """Whatever is wrong within with the disk is reported with the file that was to be written.
@@ -94,6 +98,8 @@ def run_guarded(command: Any, arguments: list[str] | None = None) -> None:
     """Run a click command; errors become one line on stderr and an exit code."""
     with contextlib.suppress(ValueError):  # signals belong to the main thread
         signal.signal(signal.SIGTERM, _interrupt)
+        if hasattr(signal, "SIGXCPU"):
+            signal.signal(signal.SIGXCPU, _out_of_time)
     given = list(sys.argv[1:] if arguments is None else arguments)
     if "--debug" not in given:
         _tame_warnings("-q" in given or "--quiet" in given)
@@ -104,9 +110,11 @@ def run_guarded(command: Any, arguments: list[str] | None = None) -> None:
         _traceback("--debug" in given, error.__cause__)
         error.show()
         code = error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("Interrupted; nothing was left half-written.", err=True)
-        code = INTERRUPTED
+    except (KeyboardInterrupt, click.Abort) as error:
+        late = isinstance(error.__cause__ or error, OutOfTime)
+        why = "Error: the CPU time of this process (ulimit -t) is over" if late else "Interrupted"
+        click.echo(f"{why}; nothing was left half-written.", err=True)
+        code = FAILURE if late else INTERRUPTED
     except (BrokenPipeError, OutputClosed):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = BROKEN_PIPE
@@ -156,3 +164,7 @@ def _traceback(wanted: bool, error: Any) -> None:
 
 def _interrupt(*_: Any) -> Any:
     raise KeyboardInterrupt
+
+
+def _out_of_time(*_: Any) -> Any:
+    raise OutOfTime

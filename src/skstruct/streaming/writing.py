@@ -14,7 +14,7 @@ import numpy as np
 
 from skstruct._arrays.imports import require
 from skstruct._arrays.progress import ticker, working
-from skstruct._files.atomic import replacing
+from skstruct._files.atomic import replacing, sync_folder
 from skstruct.config import carried
 from skstruct.streaming.blocks import Block, Partition, Source, count_rows
 from skstruct.streaming.engines import itself, opened
@@ -216,7 +216,8 @@ def predict_partitions(
 
     The partitions of the source become part-00000.parquet, part-00001.parquet, ..., each written
     whole by the worker that predicts it; where a worker is lost, another one begins that part
-    again. The files come into the folder when all are there; after an error there are none.
+    again. The files come into the folder when all are there, in one step; after an error or a kill
+    there are none. Of two who write to one folder, the second gets an error in the end.
 
     Parameters
     ----------
@@ -235,17 +236,12 @@ def predict_partitions(
     """
     if source.n_rows == 0:
         raise ValueError("There are no rows to predict for.")
-    folder = Path(folder).absolute()
+    folder = Path(os.path.realpath(folder))  # a link stays a link
     folder.mkdir(parents=True, exist_ok=True)
-    there = sorted(os.listdir(folder))
-    if there:
-        raise FileExistsError(
-            f"{folder} is not empty (it holds {there[0]!r}): predictions need a folder of their "
-            "own."
-        )
-    unfinished = tempfile.mkdtemp(prefix=".unfinished-", dir=folder)
-    os.chmod(unfinished, folder.stat().st_mode & 0o7777)  # workers may be other users
+    _check_empty(folder)
+    unfinished = _unfinished(folder)
     try:
+        os.chmod(unfinished, folder.stat().st_mode & 0o7777)  # workers may be other users
         with opened(engine) as workers:
             parts = _even_parts(source, count, getattr(workers, "n_workers", 1))
             names = [f"part-{i:05d}.parquet" for i in range(len(parts))]
@@ -260,11 +256,38 @@ def predict_partitions(
                 for i in range(len(parts)):
                     n_rows += workers.result(tasks[i])
                     tick()
-        for name in names:
-            os.replace(os.path.join(unfinished, name), folder / name)
+        _finish(unfinished, folder, names)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return n_rows
+
+
+def _check_empty(folder: Path) -> None:
+    there = sorted(os.listdir(folder))
+    if there:
+        raise FileExistsError(
+            f"{folder} is not empty (it holds {there[0]!r}): predictions need a folder of their "
+            "own."
+        )
+
+
+def _unfinished(folder: Path) -> str:
+    """Where parts wait for the others: beside the folder, in whose place it is put in the end."""
+    if os.name != "nt" and os.access(folder.parent, os.W_OK) and not os.path.ismount(folder):
+        return tempfile.mkdtemp(prefix=f".{folder.name[:100]}.unfinished-", dir=folder.parent)
+    return tempfile.mkdtemp(prefix=".unfinished-", dir=folder)
+
+
+def _finish(unfinished: str, folder: Path, names: list[str]) -> None:
+    """Put the parts where they belong, in one step where the system can do so."""
+    if Path(unfinished).parent == folder:
+        for name in names:
+            os.replace(os.path.join(unfinished, name), folder / name)
+        sync_folder(folder)
+        return
+    _check_empty(folder)  # somebody else was quicker: said with a name
+    os.replace(unfinished, folder)  # fails where that happens right now
+    sync_folder(folder.parent)
 
 
 PARTS_A_WORKER = 4  # at least, so that none waits long for another's hard rows
