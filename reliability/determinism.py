@@ -107,7 +107,8 @@ def start(folder):
     workers = {"plain": Worker("plain"), "varied": Worker("varied")}
     begun = {name: Worker(way, **more) for name, (way, more) in asked.items()}
     usual, missing = workers["plain"].about, {}
-    assert usual and workers["varied"].about, "no worker can start"
+    assert usual is not None, "no worker can start"
+    assert workers["varied"].about is not None, "no worker can start"
     for name, worker in begun.items():
         reason = not_in_effect(name, worker.about, usual)
         if reason:
@@ -189,6 +190,7 @@ def judge(workers, tries, exceptions, seed, first=0):
                 met[f"{name}: {setting}"] += len(wrong)
             elif wrong:
                 why = f"{name}, {setting}: {len(wrong)} of {n} rows differ, first {wrong[0]}"
+                print(f"case {number}: {why}", file=sys.stderr, flush=True)
                 tries.fail(number, why, f"--seed {seed} --first {number} --cases 1")
     return rows, met
 

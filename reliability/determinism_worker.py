@@ -17,7 +17,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from learner_cases import CASES, Case, draw
+from learner_cases import CASES, N_FEATURES, Case, draw
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_info
 
@@ -104,7 +104,7 @@ def plain(number, seed):
 
 def through_a_file(data):
     """Rows of a CSV file after writing and reading: texts and decimal points."""
-    table = Table(("a", "b", "c"), (None,) * 3, np.asarray(data.X))
+    table = Table(tuple("abcde"), (None,) * N_FEATURES, np.asarray(data.X))
     labels = tuple(sorted(set(data.y)))
     codes = np.array([labels.index(name) for name in data.y])
     with tempfile.TemporaryDirectory() as folder:
@@ -120,7 +120,7 @@ def varied(number, seed):
     name = name_of(number)
     case, rng = ALL[name], np.random.default_rng([seed, abs(number)])
     data = drawn(case, number, rng)
-    n, k, width = len(data.X), len(data.new), 3
+    n, k, width = len(data.X), len(data.new), N_FEATURES
     order, asked, across = rng.permutation(n), rng.permutation(k), rng.permutation(width)
     model = fitted(case, data)
     whole = as_rows(model.predict(data.new))
@@ -150,6 +150,7 @@ def varied(number, seed):
 
 def in_child(send, receive):
     """A child's life: cases from the one end, answers to the other."""
+    warnings.simplefilter("ignore")
     while (asked := receive.recv()) is not None:
         send.send(plain(*asked))
 

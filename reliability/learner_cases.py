@@ -48,6 +48,8 @@ from skstruct.spaces import (
 # What locales write in other ways: an i with a dot and without, commas and points of numbers.
 NAMES = ("I", "ı", "İ", "i", "1,5", "1.5", "ß")
 TREE = [("I", "ı"), ("I", "İ"), ("ı", "i"), ("ı", "1,5"), ("İ", "1.5"), ("İ", "ß")]
+STEPS = np.array([8.0, 2.0, 1.0, 4.0, 8.0])
+N_FEATURES = len(STEPS)
 WEIGHTS = {"I": 1, "ı": 2, "İ": 2, "i": 3, "1,5": 1}
 
 
@@ -136,19 +138,27 @@ OUTPUTS = {  # how many scores an output takes, and how it is made of them
 
 
 def draw(kind, rng, n=24, n_new=24):
-    """Rows on a grid, a third of them twice, with outputs that need not agree."""
+    """Rows on a grid, many of them twice, with outputs that need not agree.
+
+    Every other time all rows are there twice, with the first two names exchanged: whatever learns
+    from sums over rows then scores these two alike, and every bit of rounding is a preference.
+    """
     if kind == "sequences":
         return _sentences(rng, n, n_new)
-    X = rng.integers(-4, 5, (n + n_new, 3)) / np.array([8.0, 2.0, 1.0])
+    X = rng.integers(-4, 5, (n + n_new, N_FEATURES)) / STEPS
+    width, make = OUTPUTS[kind]
+    scores = _scores(rng, X[:n], width)
+    if rng.random() < 0.5:
+        X[n // 2 : n] = X[: n // 2]
+        scores[n // 2 :] = scores[: n // 2, ([1, 0, *range(2, width)] if width > 1 else [0])]
     X[n // 2 : n // 2 + n // 3] = X[: n // 3]
     X[n : n + n_new // 3] = X[: n_new // 3]
     X[n + n_new // 3] = 0.0
-    width, make = OUTPUTS[kind]
-    return Drawn(X[:n], make(_scores(rng, X[:n], width)), X[n:])
+    return Drawn(X[:n], make(scores), X[n:])
 
 
 def _sentences(rng, n, n_new):
-    X = [rng.integers(-4, 5, (rng.integers(1, 5), 3)) / 4.0 for _ in range(n + n_new)]
+    X = [rng.integers(-4, 5, (rng.integers(1, 5), N_FEATURES)) / STEPS for _ in range(n + n_new)]
     X[n // 2 : n // 2 + n // 3] = X[: n // 3]
     y = [[NAMES[k] for k in _scores(rng, x, 3).argmax(axis=1)] for x in X[:n]]
     return Drawn(X[:n], y, X[n:])
