@@ -137,14 +137,19 @@ OUTPUTS = {  # how many scores an output takes, and how it is made of them
 }
 
 
-def draw(kind, rng, n=24, n_new=24):
+def draw(kind, rng, n=24, n_new=24, grid=True):
     """Rows on a grid, many of them twice, with outputs that need not agree.
 
     Every other time all rows are there twice, with the first two names exchanged: whatever learns
     from sums over rows then scores these two alike, and every bit of rounding is a preference.
+    Without a grid no row is there twice, and nothing ties.
     """
     if kind == "sequences":
         return _sentences(rng, n, n_new)
+    if not grid:
+        X = rng.standard_normal((n + n_new, N_FEATURES))
+        width, make = OUTPUTS[kind]
+        return Drawn(X[:n], make(_scores(rng, X[:n], width)), X[n:])
     X = rng.integers(-4, 5, (n + n_new, N_FEATURES)) / STEPS
     width, make = OUTPUTS[kind]
     scores = _scores(rng, X[:n], width)
