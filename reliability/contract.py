@@ -33,11 +33,11 @@ class Changes(BaseEstimator):
 
     def fit(self, X, y, sample_weight=None):
         self.alpha = self.alpha or 1.0
-        self.mean_ = int(np.mean([name == y[0] for name in y]) > 0.5)
+        self.n_ = len(y)
         return self
 
     def predict(self, X):
-        return np.full(len(X), self.mean_)
+        return np.full(len(X), self.n_)
 
 
 def pairs(seed, number):

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct.encoding import TableEncoder
 
 
-class Skipped(Exception):  # noqa: N818
+class Skipped(Exception):
     """A check that does not apply, with the reason."""
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Estimators that scikit-learn's own checks are run on, and checks that cannot hold, with reasons."""
+"""Estimators for the checks of scikit-learn itself, and checks that cannot hold, with reasons."""
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone

@@ -19,4 +19,7 @@ PROMISES = (
     Promise("model files: flipped bits and cuts", "flip_models", 100_000),
     Promise("killed fits go on with the same bits", "kill_checkpoints", 1_000, 2.0),
     Promise("killed predictions leave whole files", "kill_predict", 500),
+    Promise("the same labels in every setting", "determinism", 50_000, 2.0),
+    Promise("the contract with scikit-learn", "contract", 2_000, 2.0),
+    Promise("packages: licences, hashes, two builds", "supply_chain", 35_000),
 )

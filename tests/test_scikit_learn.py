@@ -8,10 +8,10 @@ import warnings
 from pathlib import Path
 
 import pytest
+from reliability.estimator_cases import ESTIMATORS, EXPECTED_FAILURES, IN_ANOTHER_PROCESS
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from reliability.estimator_cases import ESTIMATORS, EXPECTED_FAILURES, IN_ANOTHER_PROCESS
 from skstruct import ConditionalRiskMinimizer
 from skstruct.spaces import Hierarchy
 from work import n_calls, peak_bytes
