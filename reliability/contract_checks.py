@@ -232,19 +232,10 @@ KNOWN = {
     ("weights are rows", name): reason
     for reason, names in {
         VISITS: ("perceptron, label sets", "perceptron, rankings", "rankings online"),
-        GAP: (
-            "svm, classes", "svm, label sets", "svm, kernel", "svm, sequences", "network", "tree",
-            "rankings by margins", "family, classes", "family, label sets", "family, sequences",
-        ),
+        GAP: ("svm, classes", "svm, label sets", "svm, sequences", "rankings by margins", "tree"),
         "landmarks are drawn among the rows": ("risk, landmarks",),
-        "folds and trees draw rows by their number": ("risk, weighed smoothers", "risk, forest"),
-        "the nearest three are three rows, also where these are one row thrice": (
-            "risk, neighbors", "rankings by neighbors",
-        ),
+        "folds and trees draw rows by their number": ("risk, weighed smoothers",),
         "trees settle equally good splits by rounding": ("rankings by boosting",),
-        "its solver of logistic regressions ends at a tolerance": (
-            "rankings by pairs", "rankings by constraints",
-        ),
     }.items()
     for name in names
 }  # fmt: skip

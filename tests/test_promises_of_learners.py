@@ -52,7 +52,8 @@ def test_hash_seeds_are_settings(script):
 def test_exceptions_name_learners_and_reasons(script):
     worker = script("determinism_worker")
     for one in script("determinism").read_exceptions():
-        assert one["learner"] == worker.name_of(one["case"])
+        assert worker.name_of(one["shown_by"]) in one["learners"]
+        assert set(one["learners"]) <= set(worker.CASES)
         assert len(one["reason"]) > 20
 
 
