@@ -32,4 +32,7 @@ PROMISES = (
     Promise("power cuts and full disks: old or new files", "power_cuts", 2_000),
     Promise("two processes at one file", "races", 1_000),
     Promise("little memory and time: done or a clear error", "limits", 500, 2.0),
+    Promise("the same labels in every setting", "determinism", 50_000, 2.0),
+    Promise("the contract with scikit-learn", "contract", 2_000, 2.0),
+    Promise("packages: licences, hashes, two builds", "supply_chain", 35_000),
 )

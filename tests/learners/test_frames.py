@@ -198,3 +198,12 @@ def test_mixed_cells_are_named():
     bad = FRAME.assign(town=["Ulm", 3.5, *["Bonn"] * (N - 2)])
     with pytest.raises(ValueError, match=r"row 2, column 'town': one of numbers, '3\.5'"):
         ConditionalRiskMinimizer().fit(bad, Y)
+
+
+@pytest.mark.parametrize("name", ["svm", "family", "counting"])
+def test_tables_of_pyarrow_with_outputs_beside_them(name):
+    """Names that are outputs are not taken for names of columns, where there are none of these."""
+    table, y = frame_of("pyarrow"), Y.tolist()
+    model = clone(LEARNERS[name]).fit(table, y)
+    expected = clone(LEARNERS[name]).fit(FRAME, y).predict(FRAME)
+    assert_array_equal(np.asarray(model.predict(table)), np.asarray(expected))

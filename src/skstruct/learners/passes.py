@@ -21,8 +21,13 @@ def is_streamed(X: Any, y: Any) -> bool:
     """Whether ``X`` is read in blocks: not a mapped array, nor a table whose outputs are apart."""
     if not is_source(X) or isinstance(X, np.memmap):
         return False
-    named = y is None or isinstance(y, (str, list, tuple))
-    return named or not is_frame(X)
+    return not is_frame(X) or names_columns(X, y)
+
+
+def names_columns(X: Any, y: Any) -> bool:
+    """Whether outputs are given by the names of their columns in a table of pyarrow."""
+    several = isinstance(y, (list, tuple)) and all(isinstance(name, str) for name in y)
+    return y is None or isinstance(y, str) or (several and set(y) <= set(X.column_names))
 
 
 def first_sample(model: Any, source: Any, otherwise: str = "") -> Any:

@@ -156,6 +156,11 @@ class RiskProblem:
         costs = snap(costs, terms) if self.space.discrete else costs
         return costs, self.loss.offset(g, total)
 
+    def _snapped(self, costs: np.ndarray) -> np.ndarray:
+        """Costs that are scores or sums of them, (n, d): those that tie do so in every batch."""
+        costs = np.array(costs, dtype=np.float64, order="C")
+        return snap(costs, np.abs(costs).max(axis=1, initial=0.0)) if self.space.discrete else costs
+
     def _terms(self, means: np.ndarray, g: np.ndarray, total: np.ndarray) -> Any:
         """Size of the terms that the costs of a row are differences of; shape (n,)."""
         if self.by_weights:

@@ -101,7 +101,9 @@ class WithChainScores(WithPositions):
     def chain_costs(
         self, means: ChainScores, rows: Any = slice(None)
     ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
-        return -means.values, -means.transitions, np.zeros(len(means.starts) - 1)
+        costs = -means.values  # rounded, so that those that tie do so in every batch
+        costs = snap(costs, np.abs(costs).max(axis=1, initial=0.0))
+        return costs, -means.transitions, np.zeros(len(means.starts) - 1)
 
 
 @savable

@@ -30,6 +30,7 @@ from skstruct.learners.leave_out import (
     searched_by,
 )
 from skstruct.learners.marginals import expecting
+from skstruct.learners.passes import names_columns
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import (
     ONE_PASS,
@@ -147,18 +148,12 @@ def is_read_whole(model: Any, X: Any, y: Any, groups: Any) -> bool:
     that needs all of it, and a table whose outputs are beside it.
     """
     if not isinstance(X, np.memmap):
-        return is_frame(X) and not _names_columns(X, y)
+        return is_frame(X) and not names_columns(X, y)
     whole = smoothing_by(model) == "given" or model._precomputed
     whole |= isinstance(model.cv, str) or hasattr(model.cv, "split")
     if whole or groups is not None:
         return True
     return model.solver not in ONE_PASS and (model.solver != "auto" or len(X) <= EXACT_ROWS)
-
-
-def _names_columns(X: Any, y: Any) -> bool:
-    """Whether outputs are given by the names of their columns in a table."""
-    several = isinstance(y, (list, tuple)) and all(isinstance(name, str) for name in y)
-    return y is None or isinstance(y, str) or (several and set(y) <= set(X.column_names))
 
 
 def check_streamed(model: Any, groups: Any = None) -> None:

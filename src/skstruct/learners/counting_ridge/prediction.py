@@ -114,9 +114,9 @@ class CountingProblem(RiskProblem):
 
     def costs(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if not self.by_loss:
-            return np.ascontiguousarray(-means), np.zeros(len(means))
+            return self._snapped(-means), np.zeros(len(means))
         g, total = self.means(means)
-        return np.ascontiguousarray(self.loss.cost(g, total)), self.loss.offset(g, total)
+        return self._snapped(self.loss.cost(g, total)), self.loss.offset(g, total)
 
     def bytes_per_row(self) -> Any:
         return 8 * (6 * self.width + 3 * self.n_features)

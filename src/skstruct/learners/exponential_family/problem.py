@@ -107,7 +107,7 @@ class ExponentialProblem(RiskProblem):
 
     def row_costs(self, means: np.ndarray, rows: Any) -> tuple[np.ndarray, np.ndarray]:
         if not self.by_loss:  # what came are scores
-            return np.ascontiguousarray(-means), np.zeros(len(means))
+            return self._snapped(-means), np.zeros(len(means))
         return self.costs(self.means(means, rows))
 
     def bytes_per_row(self) -> Any:

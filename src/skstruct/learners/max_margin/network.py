@@ -71,11 +71,14 @@ class NetworkMargins(MarginProblem):
         return NetworkScores(smoother.predict(X), smoother.constants_)
 
     def decode(self, means: Any, rows: Any = slice(None)) -> Any:
-        return self.space.rows(rows).argmin_shared(-means.labels, -means.edges)
+        # Weights of edges are the same for all rows: only what a product gave is rounded.
+        labels = self._snapped(-means.labels)
+        return self.space.rows(rows).argmin_shared(labels, -means.edges)
 
     def costs(self, means: Any) -> tuple[np.ndarray, np.ndarray]:
         n, edges = len(means.labels), means.edges
-        costs = -np.hstack([means.labels, np.broadcast_to(edges, (n, len(edges)))])
+        labels = self._snapped(-means.labels)
+        costs = np.hstack([labels, np.broadcast_to(-edges, (n, len(edges)))])
         return costs, np.zeros(n)
 
     def bytes_per_row(self) -> Any:

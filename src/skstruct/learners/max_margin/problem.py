@@ -197,7 +197,7 @@ class MarginProblem(RowGaps, RiskProblem):
     def costs(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Minus the scores, as costs of the coordinates of the space that decides."""
         costs = self.space.lift(-means, self.scored.embedding)
-        return np.ascontiguousarray(costs), np.zeros(len(means))
+        return self._snapped(costs), np.zeros(len(means))
 
     def bytes_per_row(self) -> Any:
         return 8 * (6 * self.width + 3 * self.n_features)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Harnesses of determinism, contract and supply chain catch what is planted, and pass the rest."""
+
+from argparse import Namespace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from script_folders import scripts_of
+
+FOLDER = Path(__file__).parents[1] / "reliability"
+
+
+@pytest.fixture
+def script(monkeypatch):
+    with scripts_of(FOLDER, monkeypatch) as load:
+        yield load
+
+
+def test_a_learner_that_looks_at_the_rows_beside_is_caught(script):
+    found = script("determinism_worker").varied(-1, 0)
+    assert found["one by one"] != found["plain"]
+    assert found["again"] == found["plain"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["risk, linear", "risk, rankings", "counting, label sets"])
+def test_batches_and_orders_change_no_label(script, name):
+    worker = script("determinism_worker")
+    for turn in range(3):
+        found = worker.varied([*worker.CASES].index(name) + turn * len(worker.CASES), 0)
+        assert {setting for setting, rows in found.items() if rows != found["plain"]} == set()
+
+
+@pytest.mark.subprocess
+def test_hash_seeds_are_settings(script):
+    """A learner that walks a set is caught by another process."""
+    harness = script("determinism")
+    workers = {"plain": harness.Worker("plain")}
+    workers["hash seed 1"] = harness.Worker("plain", PYTHONHASHSEED="1")
+    try:
+        caught = {setting: wrong for setting, _, wrong in harness.compared(workers, 0, -2)}
+        held = {setting: wrong for setting, _, wrong in harness.compared(workers, 0, 2)}
+    finally:
+        for worker in workers.values():
+            worker.close()
+    assert caught["hash seed 1"]
+    assert held == {"hash seed 1": []}
+
+
+def test_exceptions_name_learners_and_reasons(script):
+    worker = script("determinism_worker")
+    for one in script("determinism").read_exceptions():
+        assert worker.name_of(one["shown_by"]) in one["learners"]
+        assert set(one["learners"]) <= set(worker.CASES)
+        assert len(one["reason"]) > 20
+
+
+@pytest.mark.slow
+def test_an_estimator_that_changes_a_parameter_is_caught(script):
+    assert script("contract").planted_are_caught(0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "check", ["parameters", "pickles and copies", "weights are rows", "metadata routing", "arrow"]
+)
+def test_checks_of_the_contract_hold(script, check):
+    contract = script("contract")
+    for name in ("risk, linear", "counting, rankings"):
+        case = contract.CASES[name]
+        assert contract.checked(check, case, np.random.default_rng([0, 1])) == ""
+
+
+def test_every_case_of_the_contract_comes_in_a_round(script):
+    contract = script("contract")
+    n = len(contract.CHECKS) * len(contract.CASES) + len(contract.ESTIMATORS)
+    given = Namespace(seed=3)
+    assert len({contract.pairs(given.seed, number) for number in range(n)}) == n
+    assert len(contract.CASES) >= 22
+
+
+def test_planted_packages_are_caught(script, tmp_path):
+    assert all(script("supply_chain").planted_are_caught(tmp_path).values())
+
+
+def test_licences(script):
+    is_free = script("licences").is_free
+    assert is_free("MIT OR GPL-3.0-only")
+    assert is_free("BSD-3-Clause AND (GPL-3.0-only OR MIT)")
+    assert not is_free("MIT AND GPL-3.0-only")
+    assert not is_free("AGPL")
+    assert not is_free("")
+
+
+def test_bills_are_the_same_again(script):
+    sbom = script("sbom")
+    one, other = sbom.bill(sbom.installed()), sbom.bill(sbom.installed())
+    assert one == other
+    assert [*sbom.faults(one)] == []
+    assert [*sbom.faults({**one, "serialNumber": "1"})] == ["serialNumber is no UUID"]
