@@ -20,6 +20,7 @@ from skstruct.exceptions import Cancelled
 
 T = TypeVar("T")
 
+FEWEST_NODES = 500  # of a compiled search, however short the time
 MOST_NODES = 2**62  # where nobody counts; compiled loops add to it
 
 
@@ -86,11 +87,12 @@ class Limit:
     def nodes(self, most: int = MOST_NODES, per_second: float | None = None) -> int:
         """Nodes that are left, of ``most``.
 
-        Compiled loops have no clock: for them seconds are so many nodes ``per_second``, nominally.
+        Compiled loops have no clock: for them seconds are so many nodes ``per_second``, nominally,
+        and some hundred at least, which take no time and most often find an answer.
         """
         most = min(most, self._nodes)
         if per_second is not None and np.isfinite(self._end):
-            most = int(min(most, self.seconds * per_second))
+            most = int(min(most, max(self.seconds * per_second, FEWEST_NODES)))
         return max(most, 0)
 
     def take(self, nodes: int = 1) -> bool:
@@ -106,5 +108,5 @@ class Limit:
         if np.isfinite(self._end):
             options["time_limit"] = max(self.seconds, 0.01)  # none at all is read as no limit
         if self._nodes < 2**31:  # what the solver counts with
-            options["node_limit"] = max(self._nodes, 0)
+            options["node_limit"] = max(self._nodes, 1)  # with none it would look at nothing
         return options
