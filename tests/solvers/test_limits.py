@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Searches that end before they are done: outputs stay in the space, and bounds stay bounds."""
 
+from functools import cache
 from itertools import permutations, product
 
 import numpy as np
@@ -90,20 +91,21 @@ def test_where_no_point_is_found_that_is_said():
         space.argmin(costs)
 
 
-@pytest.mark.parametrize("limit", LIMITS, ids=map(str, NODES))
-def test_labels_with_costs_of_pairs(limit):
-    rng = np.random.default_rng(0)
-    space = PairwiseLabels(labels=range(16), exact=True)
-    costs = np.hstack([rng.normal(size=(2, 16)), rng.normal(size=(2, 120))])
-    decoded = within(limit, lambda: space.argmin(costs))
-    check(decoded.outputs, decoded.values, decoded.bounds, space, costs, least_of(space, costs))
+@cache
+def pair_problem(kind, d=15):
+    """A space of more labels than are tried in all ways, costs, and the least."""
+    space = {"labels": PairwiseLabels(labels=range(d), exact=True), "sets": Cliques(d, exact=True)}
+    width = d * (d - 1) // 2 + (d if kind == "labels" else 0)
+    costs = np.random.default_rng(1).normal(size=(2, width))
+    return space[kind], costs, least_of(space[kind], costs)
 
 
 @pytest.mark.parametrize("limit", LIMITS, ids=map(str, NODES))
-def test_cliques(limit):
-    space, costs = Cliques(16, exact=True), np.random.default_rng(1).normal(size=(2, 120))
+@pytest.mark.parametrize("kind", ["labels", "sets"])
+def test_costs_of_pairs_of_labels(limit, kind):
+    space, costs, least = pair_problem(kind)
     decoded = within(limit, lambda: space.argmin(costs))
-    check(decoded.outputs, decoded.values, decoded.bounds, space, costs, least_of(space, costs))
+    check(decoded.outputs, decoded.values, decoded.bounds, space, costs, least)
 
 
 @pytest.mark.parametrize("nodes", [0, 1, 3, 10, 100, 10**6])

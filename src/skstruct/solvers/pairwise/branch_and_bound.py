@@ -180,14 +180,13 @@ def best_by_branching(
     # Parts, where 1 is in and 0 is out, and what nothing in each of them is better than.
     waiting = [(np.full((1, k), 0.5), np.array([-np.inf]))]
     while waiting:
+        if limit.is_over:
+            return output, float(min([value, *(below.min() for _, below in waiting)]))
         parts, below = waiting.pop()
         at_once = min(PARTS_AT_ONCE, limit.nodes())
         if len(parts) > at_once:
             waiting.append((parts[at_once:], below[at_once:]))
             parts, below = parts[:at_once], below[:at_once]
-        if limit.is_over:
-            left = [below.min() for _, below in waiting]
-            return output, float(min(value, *left))
         limit.take(len(parts))
         costs = np.repeat(node_cost, len(parts), axis=0), edge_cost, edges
         parts, at_stake, bounds = _bounded(parts, *costs)
