@@ -55,7 +55,7 @@ class Visitor:
         self.address, self.problems, self.planted = address, [], False
         context = browser.new_context(bypass_csp=True, viewport={"width": 1200, "height": 900})
         self.tab = context.new_page()
-        self.tab.set_default_timeout(60_000)
+        self.tab.set_default_timeout(300_000)  # code may be compiled first
         self.tab.route("**/*", self._guard)
         self.tab.on("dialog", self._dismiss)
         self.tab.on("pageerror", lambda error: self.problems.append(f"error: {str(error)[:100]}"))
