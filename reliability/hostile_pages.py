@@ -26,8 +26,10 @@ def hostile_app(names, kind):
     columns, rows, title = rest[:N_COLUMNS], rest[N_COLUMNS:-1], rest[-1]
     rng = np.random.default_rng(0)
     numbers = rng.standard_normal((N_ROWS, N_COLUMNS)).round(3)
-    frame = pd.DataFrame(numbers, columns=columns, index=rows).astype(object)
-    frame[columns[0]] = [rows[i % 6] for i in range(N_ROWS)]  # a column of names
+    heads, index = (pd.Index(some, dtype=object) for some in (columns, rows))  # any text at all
+    frame = pd.DataFrame(numbers, columns=heads, index=index).astype(object)
+    names_of_rows = [rows[i % 6] for i in range(N_ROWS)]
+    frame[columns[0]] = pd.Series(names_of_rows, index=index, dtype=object)
     frame = frame.astype(dict.fromkeys(columns[1:], float))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
