@@ -21,9 +21,8 @@ from skstruct import (
     config_context,
 )
 from skstruct.exceptions import Cancelled
-from skstruct.kernels import RBF
 from skstruct.learners import Checkpoint
-from skstruct.spaces import LabelSets
+from skstruct.spaces import LabelSets, SolverSpace
 from skstruct.streaming import predict_batches, write_batches
 
 RNG = np.random.default_rng(0)
@@ -83,21 +82,27 @@ def test_learners_stop_and_are_as_they_were(name):
         assert_array_equal(clone(model).fit(X, Y).predict(X), before)
 
 
-def test_another_thread_stops_a_fit_that_runs():
-    started, cancel, ended = threading.Event(), threading.Event(), []
+def test_another_thread_stops_a_prediction_that_runs():
+    started, cancel, solved, ended = threading.Event(), threading.Event(), [], []
 
-    class Waiting(RBF):
-        """A kernel that is computed when the work has been cancelled."""
+    def solve(costs):
+        """Waits until the work has been cancelled, then answers."""
+        solved.append(costs)
+        started.set()
+        assert cancel.wait(60)
+        return costs < 0
 
-        def __call__(self, first, second=None):
-            started.set()
-            assert cancel.wait(60)
-            return super().__call__(first, second)
+    model = ConditionalRiskMinimizer(SolverSpace(solve, exact=True), alpha=1.0)
+    cancel.set()  # fit need not wait
+    model.fit(X, Y.astype(float))
+    cancel.clear()
+    started.clear()
+    solved.clear()
 
     def work():
         with config_context(cancel=cancel):
             try:
-                ConditionalRiskMinimizer(LabelSets(), kernel=Waiting(), alpha=[0.1, 1.0]).fit(X, Y)
+                model.predict(X)
             except Cancelled as error:
                 ended.append(error)
 
@@ -107,6 +112,7 @@ def test_another_thread_stops_a_fit_that_runs():
     cancel.set()
     thread.join(60)
     assert len(ended) == 1
+    assert len(solved) == 1  # of 40 rows
 
 
 def test_threads_of_a_prediction_stop_too():
