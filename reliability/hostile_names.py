@@ -102,23 +102,25 @@ ODD = (
 )  # fmt: skip
 
 
-def hostile_names(n: int, seed: int = 0) -> list[str]:
-    """``n`` different strings: each pattern in turn, then with changes that slip past filters."""
-    rng = random.Random(seed)
-    patterns = [line for text in (MARKUP, WORDS) for line in text.strip("\n").split("\n")]
-    patterns = [pattern.replace("OUT", OUTSIDE) for pattern in patterns]
-    all_patterns, names, seen = [*patterns, *ODD], [], set()
-    while len(names) < n:
-        k = len(names) + 1
-        if k <= len(all_patterns):
-            chosen = all_patterns[k - 1]
-            names.append(chosen.replace("{k}", str(k)))
-            continue
-        chosen = rng.choice(patterns).replace("{k}", str(k))
-        changed = f"{rng.choice(CHANGES)(chosen, rng)}{rng.choice(ENDS)}"
-        names.append(changed if changed not in seen else f"{changed} {k}")
+def hostile_names(n: int, seed: int = 0, first: int = 0) -> list[str]:
+    """``n`` different strings: each pattern in turn, then with changes that slip past filters.
+
+    The names from the ``first`` on; each depends on its number and the seed alone.
+    """
+    names: list[str] = []
+    seen: set[str] = set()
+    for k in range(first + 1, first + n + 1):
+        name = _named(k, random.Random(f"{seed} {k}"))
+        names.append(name if name not in seen else f"{name} {k}")
         seen.add(names[-1])
     return names
+
+
+def _named(k: int, rng: random.Random) -> str:
+    if k <= len(ALL):
+        return ALL[k - 1].replace("{k}", str(k))
+    chosen = rng.choice(PATTERNS).replace("{k}", str(k))
+    return f"{rng.choice(CHANGES)(chosen, rng)}{rng.choice(ENDS)}"
 
 
 def _mixed(text, rng):
@@ -146,4 +148,7 @@ def _plain(text, rng):
 
 
 CHANGES = (_mixed, _spaced, _entities, _nested, _quoted, _plain)
+PATTERNS = [line for text in (MARKUP, WORDS) for line in text.strip("\n").split("\n")]
+PATTERNS = [pattern.replace("OUT", OUTSIDE) for pattern in PATTERNS]
+ALL = (*PATTERNS, *ODD)
 ENDS = ("", "<!--", "//", "\\", "&", '"', "'", "\x00", " \u202e")

@@ -71,19 +71,25 @@ KINDS = {
 N_FEATURES = 40
 
 
+def fitted(kind, outputs, X):
+    """A model of some rows whose outputs have these names, and the outputs of all rows."""
+    space, y = kind(outputs)
+    model = ConditionalRiskMinimizer(
+        space, "hamming" if kind is hierarchy else None, alpha=[0.1, 1.0]
+    )
+    return model.fit(X[:N_TRAIN], y[:N_TRAIN]), y
+
+
 def write_hostile(names, kind, path) -> list[str]:
     """Write one report with as many of the names as fit; returns those that were used."""
     outputs = names[: KINDS[kind]]
     features = names[len(outputs) : len(outputs) + N_FEATURES]
     features += [f"feature {j}" for j in range(4 - len(features))]
     used = names[: len(outputs) + N_FEATURES]
-    space, y = kind(outputs)
     X = RNG.standard_normal((N_TRAIN + N_TEST, len(features)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        loss = "hamming" if kind is hierarchy else None
-        model = ConditionalRiskMinimizer(space, loss, alpha=[0.1, 1.0])
-        model.fit(X[:N_TRAIN], y[:N_TRAIN])
+        model, y = fitted(kind, outputs, X)
         write_report(
             model, X[N_TRAIN:], y[N_TRAIN:], path, title=used[0], data_name=used[-1],
             timings={used[1]: 1.0, used[2]: used[3]}, feature_names=features, n_examples=4,

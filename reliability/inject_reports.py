@@ -1,30 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hostile names as features, labels, classes and file names of reports: none comes alive.
+"""Hostile names as features, labels, classes, files and cells of reports and CSV: none is live.
 
 Every report is parsed, and opened in a browser without its content security policy, so that
 escaping alone has to hold; the first one of each kind is opened with it, too. Before that, live
-injections are planted in a report, each of which both must catch.
+injections are planted in a report, a template that escapes nothing and a table that guards nothing
+are taken, each of which must be caught. A case is a name.
 
-Usage: python reliability/inject_reports.py [--count 1000] [--seed 0] [--no-browser]
+    python reliability/inject_reports.py [--cases 10000] [--minutes M] [--seed 0] [--no-browser]
 """
 
-import argparse
-import json
-import platform
 import sys
 import tempfile
-import time
 from contextlib import nullcontext
-from importlib import metadata
 from pathlib import Path
 
+import jinja2
 import matplotlib
 
 matplotlib.use("agg")
 
 from hostile_names import OUTSIDE, hostile_names
-from hostile_reports import KINDS, N_FEATURES, write_hostile
+from hostile_reports import KINDS, N_FEATURES, classes, write_hostile
+from hostile_tables import table_problems
+from hostile_tables import written as written_table
 from report_checks import HOW_TO_GET_ONE, find_browser, opened_browser, parsed_problems
+from summary import Tries, arguments, finish
 
 from skstruct.inspection.drawing import written
 
@@ -54,43 +54,56 @@ def check_planted(page: str, visit=None) -> list[str]:
     return missed
 
 
-def inject(count: int, seed: int, visit=None, say=print) -> dict:
-    """Write reports until ``count`` names have been used; returns counts and failures."""
-    names, failures, reports, used, start = hostile_names(count, seed), [], 0, 0, time.time()
-    kinds = list(KINDS)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "report.html"
-        missed = None
-        while names:
-            kind = kinds[reports % len(kinds)]
-            some = names if len(names) > 8 else (names + hostile_names(200, seed + 1)[-8:])[:8]
-            try:
-                shown = write_hostile(some, kind, path)
-                page = path.read_text(encoding="utf-8")
-            except Exception as error:  # a name must never stop a report
-                failures.append(f"{kind.__name__}: {type(error).__name__}: {error}"[:300])
-                shown, page = some[: KINDS[kind] + N_FEATURES], ""
-            if page and missed is None:
-                missed = check_planted(page, visit)
-                failures += [f"planted and not caught by {one}" for one in missed]
-                say(f"planted {len(PLANTED)} live injections, not caught: {len(missed)}")
-            found = _problems(page, shown, kind, visit, reports < len(kinds)) if page else []
-            failures += [f"{kind.__name__}: {problem}" for problem in found]
-            names = names[len(shown) :]
-            reports, used = reports + 1, used + len(shown)
-            say(f"{kind.__name__}: {len(shown)} names, {len(found)} problems, {len(names)} left")
-    return {
-        "tried": used,
-        "reports": reports,
-        "failed": len(failures),
-        "failures": failures[:20],
-        "seed": seed,
-        "browser": visit is not None,
-        "seconds": round(time.time() - start, 1),
-    }
+def unescaped(path: Path, names: list[str]) -> str:
+    """A report of a template that escapes nothing."""
+    environment = jinja2.Environment
+    jinja2.Environment = lambda **options: environment(**{**options, "autoescape": False})
+    try:
+        write_hostile(names, classes, path)
+    finally:
+        jinja2.Environment = environment
+    return path.read_text(encoding="utf-8")
 
 
-def _problems(page, names, kind, visit, with_policy) -> list[str]:
+def all_caught(path: Path, visit=None) -> bool:
+    """Whether everything that is planted is found."""
+    names = hostile_names(60)
+    write_hostile([f"name {k}" for k in range(60)], classes, path)
+    missed = check_planted(path.read_text(encoding="utf-8"), visit)
+    live = unescaped(path, names)
+    missed += [] if parsed_problems(live)[0] else ["parser: a template that escapes nothing"]
+    if visit is not None and not any(one.startswith(("ran", "request")) for one in visit(live)):
+        missed.append("browser: a template that escapes nothing")
+    formulas = ["=1+1", "@SUM(A1)"]
+    if not table_problems(written_table(formulas, raw=True), formulas):
+        missed.append("a table that guards nothing")
+    for one in missed:
+        print(f"planted and not caught by {one}", file=sys.stderr)
+    return not missed
+
+
+def inject(tries: Tries, path: Path, visit=None) -> int:
+    """Write reports and tables until so many names have been used; how many reports."""
+    kinds, used, reports = list(KINDS), 0, 0
+    for _ in tries:
+        kind = kinds[reports % len(kinds)]
+        some = hostile_names(KINDS[kind] + N_FEATURES, tries.given.seed, used)
+        again = f"write_hostile(hostile_names({len(some)}, {tries.given.seed}, {used}), {kind.__name__}, path)"  # noqa: E501
+        try:
+            write_hostile(some, kind, path)
+            page = path.read_text(encoding="utf-8")
+            found = _problems(page, some, visit, reports < len(kinds))
+            found += table_problems(written_table(some), some)
+        except Exception as error:  # a name must never stop a report
+            found = [f"{type(error).__name__}: {error}"[:300]]
+        for problem in found:
+            tries.fail(used, f"{kind.__name__}: {problem}", again)
+        used, reports = used + len(some), reports + 1
+        tries.tried = min(used, tries.given.cases) - 1  # the loop adds the last
+    return reports
+
+
+def _problems(page, names, visit, with_policy) -> list[str]:
     problems, text = parsed_problems(page)
     title = " ".join(written(names[0], 200).split())
     if title not in text:
@@ -103,20 +116,20 @@ def _problems(page, names, kind, visit, with_policy) -> list[str]:
 
 def main():
     """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--no-browser", action="store_true")
-    options = parser.parse_args()
-    browser = not options.no_browser and find_browser() is not None
+    given = arguments(__doc__, 10_000, ("--no-browser", {"action": "store_true"}))
+    browser = not given.no_browser and find_browser() is not None
     if not browser:
         print(f"no browser: pages are parsed only. To open them, {HOW_TO_GET_ONE}.")
-    with opened_browser() if browser else nullcontext() as visit:
-        summary = inject(options.count, options.seed, visit)
-    summary["versions"] = {name: metadata.version(name) for name in ("jinja2", "matplotlib")}
-    summary["versions"]["python"] = platform.python_version()
-    print(json.dumps(summary, indent=1))
-    sys.exit(1 if summary["failed"] else 0)
+    with (
+        opened_browser() if browser else nullcontext() as visit,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        path = Path(folder) / "report.html"
+        caught = all_caught(path, visit)
+        tries = Tries(given)
+        reports = inject(tries, path, visit)
+    counts = tries.counts(planted_caught=caught, reports=reports, browser=browser)
+    sys.exit(finish("inject_reports", counts))
 
 
 if __name__ == "__main__":

@@ -35,4 +35,6 @@ PROMISES = (
     Promise("the same labels in every setting", "determinism", 50_000, 2.0),
     Promise("the contract with scikit-learn", "contract", 2_000, 2.0),
     Promise("packages: licences, hashes, two builds", "supply_chain", 35_000),
+    Promise("names in reports and CSV stay names", "inject_reports", 10_000),
+    Promise("names on the live page stay names", "inject_page", 10_000),
 )

@@ -28,6 +28,7 @@ from skstruct.streaming.pipeline import overlapped
 from skstruct.streaming.writing import predict_partitions
 
 USUAL = {"device": None, "engine": None, "memory": "1GB", "precision": "double"}
+USUAL |= {"time_limit": None, "node_limit": None, "cancel": None}
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 3))
 Y = (X @ RNG.standard_normal((3, 2)) > 0).astype(int)

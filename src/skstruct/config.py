@@ -1,27 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a machine may spend: device, engine, memory and precision, for all learners at once."""
+"""What a machine may spend: device, engine, memory, precision, time; for all learners at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
+from numbers import Integral, Real
 from typing import Any
 
 from skstruct._arrays.memory import parse_memory
+from skstruct._arrays.settings import Settings, current, here, of_all
 
 PRECISIONS = ("double", "mixed")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The settings of one moment; see :func:`set_config`."""
-
-    device: Any = None
-    engine: Any = None
-    memory: str | int = "1GB"
-    precision: str = "double"
 
 
 class _Unset:
@@ -30,12 +21,6 @@ class _Unset:
 
 
 UNSET: Any = _Unset()
-_of_all = [Settings()]  # of every thread, in a place that can be written to
-_here: ContextVar[Settings | None] = ContextVar("skstruct settings", default=None)
-
-
-def _current() -> Settings:
-    return _here.get() or _of_all[0]
 
 
 def _changed(settings: Settings, **given: Any) -> Settings:
@@ -44,7 +29,19 @@ def _changed(settings: Settings, **given: Any) -> Settings:
         parse_memory(given["memory"])
     if given.get("precision", "double") not in PRECISIONS:
         raise ValueError(f'precision is "double" or "mixed"; got {given["precision"]!r}.')
+    _check_limits(given.get("time_limit"), given.get("node_limit"))
+    if given.get("cancel") is not None and not hasattr(given["cancel"], "is_set"):
+        raise TypeError(f"cancel is a threading.Event, or None; got {given['cancel']!r}.")
     return replace(settings, **given)
+
+
+def _check_limits(seconds: Any, nodes: Any) -> None:
+    is_number = isinstance(seconds, Real) and not isinstance(seconds, bool)
+    if seconds is not None and not (is_number and seconds > 0):
+        raise ValueError(f"time_limit is a number of seconds above 0, or None; got {seconds!r}.")
+    is_whole = isinstance(nodes, Integral) and not isinstance(nodes, bool)
+    if nodes is not None and not (is_whole and nodes >= 0):
+        raise ValueError(f"node_limit is a whole number of at least 0, or None; got {nodes!r}.")
 
 
 def get_config() -> dict[str, Any]:
@@ -53,7 +50,7 @@ def get_config() -> dict[str, Any]:
     >>> get_config()["memory"]
     '1GB'
     """
-    settings = _current()
+    settings = current()
     return {name: getattr(settings, name) for name in asdict(Settings())}
 
 
@@ -63,6 +60,9 @@ def set_config(
     engine: Any = UNSET,
     memory: str | int = UNSET,
     precision: str = UNSET,
+    time_limit: float | None = UNSET,
+    node_limit: int | None = UNSET,
+    cancel: Any = UNSET,
 ) -> None:
     """Change settings for all threads from now on; within :func:`config_context`, up to its end.
 
@@ -79,6 +79,16 @@ def set_config(
     precision : "double" or "mixed"
         ``"mixed"`` factors in float32 and refines in float64; with landmarks, features are
         computed in float32 and summed in float64.
+    time_limit : float, default=None
+        Seconds that the search for the output of one row may take, where that may need
+        exponential time: branch and bound and integer programs. It then ends with the best output
+        found, and a bound on the best there is. None for the limits of each space. Compiled
+        searches have no clock, and take so many nodes as usually fit in.
+    node_limit : int, default=None
+        The same, counted in nodes of branch and bound: the same outputs on every machine.
+    cancel : threading.Event, default=None
+        Work within ends soon after another thread sets it, by
+        :class:`~skstruct.exceptions.Cancelled`: see :func:`config_context`.
 
     Examples
     --------
@@ -87,13 +97,13 @@ def set_config(
     '2GB'
     >>> set_config(memory="1GB")
     """
-    settings = _changed(
-        _current(), device=device, engine=engine, memory=memory, precision=precision
-    )
-    if _here.get() is None:
-        _of_all[0] = settings
+    given = {"device": device, "engine": engine, "memory": memory, "precision": precision}
+    limits = {"time_limit": time_limit, "node_limit": node_limit, "cancel": cancel}
+    settings = _changed(current(), **given, **limits)
+    if here.get() is None:
+        of_all[0] = settings
     else:
-        _here.set(settings)
+        here.set(settings)
 
 
 @contextmanager
@@ -103,6 +113,9 @@ def config_context(
     engine: Any = UNSET,
     memory: str | int = UNSET,
     precision: str = UNSET,
+    time_limit: float | None = UNSET,
+    node_limit: int | None = UNSET,
+    cancel: Any = UNSET,
 ) -> Iterator[None]:
     """Settings within a ``with`` block; parameters as in :func:`set_config`.
 
@@ -116,15 +129,27 @@ def config_context(
     '200MB'
     >>> get_config()["memory"]
     '1GB'
+
+    What another thread can stop, here before it begins:
+
+    >>> from threading import Event
+    >>> from skstruct import ConditionalRiskMinimizer
+    >>> stop = Event()
+    >>> stop.set()
+    >>> with config_context(cancel=stop):
+    ...     ConditionalRiskMinimizer().fit([[0.0], [1.0]], ["no", "yes"])
+    Traceback (most recent call last):
+        ...
+    skstruct.exceptions.Cancelled: The work was cancelled by another thread.
     """
-    settings = _changed(
-        _current(), device=device, engine=engine, memory=memory, precision=precision
-    )
-    token = _here.set(settings)
+    given = {"device": device, "engine": engine, "memory": memory, "precision": precision}
+    limits = {"time_limit": time_limit, "node_limit": node_limit, "cancel": cancel}
+    settings = _changed(current(), **given, **limits)
+    token = here.set(settings)
     try:
         yield
     finally:
-        _here.reset(token)
+        here.reset(token)
 
 
 class carried:
@@ -134,15 +159,19 @@ class carried:
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.function, self.settings = function, replace(_current(), engine=None)
+        self.function, self.settings = function, replace(current(), engine=None)
         self.__name__ = getattr(function, "__name__", type(function).__name__)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Another process cannot see the event; what comes later is not sent to it any more."""
+        return {**self.__dict__, "settings": replace(self.settings, cancel=None)}
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        token = _here.set(self.settings)
+        token = here.set(self.settings)
         try:
             return self.function(*args, **kwargs)
         finally:
-            _here.reset(token)
+            here.reset(token)
 
 
 class Configured:
@@ -150,16 +179,16 @@ class Configured:
 
     @property
     def device(self) -> Any:
-        return _current().device
+        return current().device
 
     @property
     def engine(self) -> Any:
-        return _current().engine
+        return current().engine
 
     @property
     def memory(self) -> str | int:
-        return _current().memory
+        return current().memory
 
     @property
     def precision(self) -> str:
-        return _current().precision
+        return current().precision

@@ -42,6 +42,13 @@ class SamplingError(RuntimeError):
     """Exact draws would take more trials than allowed."""
 
 
+class Cancelled(RuntimeError):
+    """Another thread has asked for the work to end; see :func:`skstruct.config_context`.
+
+    Models are as they were before the call, files are whole or not there, and checkpoints stay.
+    """
+
+
 class DataFormatError(ValueError):
     """A file that cannot be read as data; one line that says where and why.
 

@@ -21,11 +21,12 @@ def harness():
     try:
         import hostile_names
         import hostile_reports
+        import hostile_tables
         import inject_reports
         import report_checks
 
         yield {"names": hostile_names, "reports": hostile_reports, "checks": report_checks,
-               "inject": inject_reports}  # fmt: skip
+               "inject": inject_reports, "tables": hostile_tables}  # fmt: skip
     finally:
         sys.path.remove(str(FOLDER))
 
@@ -34,6 +35,20 @@ def test_names_are_many_and_different(harness):
     names = harness["names"].hostile_names(1000)
     assert len(set(names)) == 1000
     assert names == harness["names"].hostile_names(1000)
+
+
+def test_a_name_depends_on_its_number_alone(harness):
+    names = harness["names"].hostile_names
+    assert names(1000)[700:720] == names(20, 0, 700)
+    assert names(20, 1, 700) != names(20, 0, 700)
+
+
+def test_no_cell_of_a_table_runs_and_none_is_lost(harness):
+    tables, names = harness["tables"], harness["names"].hostile_names(2000)
+    assert tables.table_problems(tables.written(names), names) == []
+    bare = ["=1+1", "@SUM(A1)", "+a", "-2+3", "\tx"]
+    problems = tables.table_problems(tables.written(bare, raw=True), bare)
+    assert sum("formula" in one for one in problems) == 2 * len(bare)
 
 
 @pytest.mark.slow

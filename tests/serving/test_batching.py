@@ -3,9 +3,13 @@
 
 import asyncio
 import socket
+import threading
 
 import pytest
 
+from skstruct import get_config
+from skstruct._arrays.stopping import check_cancelled
+from skstruct.exceptions import Cancelled
 from skstruct.serving.batching import MOST_REQUESTS, Batcher
 from skstruct.serving.lanes import LaneEnded, ThreadLane
 from skstruct.serving.messages import Reply, Request, packed, read_message, receive
@@ -18,7 +22,7 @@ class Held:
 
     def __init__(self):
         self.is_ready, self.batches, self.end = False, [], None
-        self.starts, self.broken = 0, 0
+        self.starts, self.broken, self.stops = 0, 0, 0
 
     async def start(self):
         await asyncio.sleep(0)
@@ -40,6 +44,9 @@ class Held:
         self.done([(i, Reply(200, names[i].encode())) for i in at])
         if places is None:
             self.end.set_result(None)
+
+    def stop(self):
+        self.stops += 1
 
     def die(self, late=False):
         self.is_ready = False
@@ -240,6 +247,46 @@ def test_requests_that_took_too_long_in_the_queue_are_not_predicted():
         assert not t.batcher.waiting
 
     trial(work, n=1, timeout=0.01)
+
+
+def test_a_batch_that_nobody_waits_for_is_stopped():
+    async def work(t):
+        (lane,) = t.lanes
+        await t.ask("first")
+        lane.answer()
+        await t.settle()
+        assert lane.stops == 0
+        await t.ask("second", "third")
+        for name in ("second", "third"):
+            with pytest.raises(Problem, match="The answer takes longer"):
+                await t.asked[name]
+        await t.settle()
+        assert lane.stops
+        lane.answer()
+
+    trial(work, n=1, timeout=0.05)
+
+
+def test_a_thread_leaves_undone_what_nobody_waits_for():
+    ended = threading.Event()
+
+    def predict(requests):
+        assert get_config()["cancel"].wait(60)
+        try:
+            check_cancelled()
+        except Cancelled:
+            ended.set()
+            raise
+        yield [(0, Reply(200, b""))]
+
+    async def run():
+        batcher = Batcher(Settings(timeout=0.05), [ThreadLane(predict)])
+        with pytest.raises(Problem, match="The answer takes longer"):
+            await batcher.ask(Request("predict"))
+        assert await asyncio.to_thread(ended.wait, 60)
+        await batcher.close()
+
+    asyncio.run(run())
 
 
 def test_an_error_that_no_lane_has_foreseen_is_told_at_once():

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from skstruct._arrays.stopping import check_cancelled
+
 PROCESS, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 
 
@@ -167,4 +169,5 @@ def row_blocks(n_rows: int, bytes_per_row: int, memory: str | int | float) -> It
     """
     step = max(1, parse_memory(memory) // max(1, bytes_per_row))
     for start in range(0, n_rows, step):
+        check_cancelled()
         yield slice(start, min(start + step, n_rows))

@@ -6,6 +6,8 @@ Nothing is shown of what takes less than two seconds. All goes to stderr.
 * :func:`reported` makes a method one piece of work, which begins when it is called;
 * :func:`announce` says what will be done, once the work takes longer than that;
 * :func:`track`, :func:`ticker` and :func:`working` are stages of the work, one in another.
+
+All of them are also where work ends that another thread has cancelled.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from skstruct._arrays.stopping import cancellable, check_cancelled
 
 T = TypeVar("T")
 Owner = TypeVar("Owner")
@@ -187,6 +191,7 @@ def reported(
 
     @wraps(method)
     def shown(self: Owner, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        check_cancelled()
         with watching(getattr(self, "verbose", 0)):
             return method(self, *args, **kwargs)
 
@@ -198,6 +203,7 @@ def announce(text: str | Callable[[], str]) -> None:
 
     What takes time to find is given as a function, which is called when it is said.
     """
+    check_cancelled()
     work = _WORK.get()
     if work is not None:
         work.plans.append(text)
@@ -214,6 +220,7 @@ def working(
     ``expected`` tells how many seconds a single call will about take during which nothing can be
     printed, since it holds the interpreter: where these are too many, it is shown before it.
     """
+    check_cancelled()
     with watching(verbose) as work:
         if work is None:
             yield None
@@ -231,13 +238,15 @@ def track(steps: Sequence[T], description: str, verbose: int = 0) -> Iterable[T]
     """Iterate over ``steps``, also in another thread, and show how far it has come."""
     work = _WORK.get()
     if work is None and not verbose:
-        return steps
-    return _tracked(steps, description, work, verbose)
+        return cancellable(steps)
+    return _tracked(cancellable(steps), len(steps), description, work, verbose)
 
 
-def _tracked(steps: Any, description: str, work: Work | None, verbose: int) -> Iterator[Any]:
+def _tracked(
+    steps: Iterable[T], total: int, description: str, work: Work | None, verbose: int
+) -> Iterator[T]:
     shown_by = Work(int(verbose)) if work is None else work
-    stage = Stage(shown_by, description, len(steps))
+    stage = Stage(shown_by, description, total)
     try:
         for step in steps:
             yield step
@@ -252,7 +261,13 @@ def _tracked(steps: Any, description: str, work: Work | None, verbose: int) -> I
 def ticker(n_steps: int | None, description: str, verbose: int = 0) -> Iterator[Callable[..., Any]]:
     """A function to call after each of so many steps, or of fewer."""
     with working(description, n_steps, verbose) as stage:
-        yield (lambda *_: None) if stage is None else (lambda *_: stage.advance())
+
+        def tick(*_: Any) -> None:
+            check_cancelled()
+            if stage is not None:
+                stage.advance()
+
+        yield tick
 
 
 def duration(seconds: float) -> str:

@@ -2,6 +2,7 @@
 """The page and its questions over HTTP: JSON in, JSON out, nothing from another place."""
 
 # No postponed annotations: FastAPI reads them where the functions are defined.
+import json
 from contextlib import suppress
 from dataclasses import replace
 from importlib import resources
@@ -31,9 +32,10 @@ ELSEWHERE = {"drawings.css": "skstruct.drawings"}  # files of the page that belo
 EMPTY = "<!doctype html><title>Explorer</title><p>The page is not installed."
 
 
-def answered(value: Any) -> Response:
-    """Any value as JSON."""
-    return JSONResponse(json_value(value))
+def answered(value: Any, status: int = 200) -> Response:
+    """Any value as JSON, in ASCII: names need be no Unicode, and come back as they were."""
+    body = json.dumps(json_value(value), allow_nan=False)
+    return Response(body, status, media_type="application/json")
 
 
 def new_app(explored: Explored, training: Training) -> FastAPI:
@@ -45,7 +47,7 @@ def new_app(explored: Explored, training: Training) -> FastAPI:
 
     @app.exception_handler(ValueError)
     async def wrong(request: Request, error: Exception) -> Response:
-        return JSONResponse({"error": " ".join(str(error).split())}, 422)
+        return answered({"error": " ".join(str(error).split())}, 422)
 
     @app.exception_handler(404)
     async def missing(request: Request, error: Exception) -> Response:

@@ -117,6 +117,12 @@ class Batcher:
                 if not job.future.done():  # else it took too long
                     job.future.set_result(reply)
 
+        def gone(_: Any) -> None:
+            if left and all(job.future.done() for job in left.values()):
+                lane.stop()
+
+        for job in jobs:
+            job.future.add_done_callback(gone)
         self.n_running += len(jobs)
         self.note("batch", requests=len(jobs))
         try:
@@ -128,6 +134,7 @@ class Batcher:
                 if not job.future.done():
                     job.future.set_exception(error)
         finally:
+            left.clear()  # whoever waits on is asked for in another batch
             self.n_running -= len(jobs)
             if lane.is_ready and lane not in self.free:
                 self.free.append(lane)

@@ -2,10 +2,12 @@
 """Who predicts for a server: a thread of it here, a process of its own in ``worker_lane``."""
 
 import asyncio
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
+from skstruct.config import config_context
 from skstruct.serving.messages import Replies, Request
 
 
@@ -32,6 +34,9 @@ class Lane(Protocol):
             If it ended before all were answered.
         """
 
+    def stop(self) -> None:
+        """Nobody waits for the batch any more: what can be left undone is."""
+
     async def ended(self) -> str:
         """Wait until it ends; what is known of the reason."""
 
@@ -48,7 +53,7 @@ class LaneEnded(Exception):
 
 
 class ThreadLane:
-    """A thread of this process. It cannot be stopped while it predicts.
+    """A thread of this process. A batch that nobody waits for ends at its next step.
 
     Parameters
     ----------
@@ -61,18 +66,24 @@ class ThreadLane:
     def __init__(self, replies: Callable[[list[Request]], Iterable[Replies]]) -> None:
         self.replies = replies
         self.thread = ThreadPoolExecutor(1, "skstruct-predict")
+        self._cancel = threading.Event()
 
     async def start(self) -> None:
         """Nothing: the models are there."""
 
     async def run(self, requests: list[Request], done: Callable[[Replies], None]) -> None:
         loop = asyncio.get_running_loop()
+        cancel = self._cancel = threading.Event()
 
         def predict() -> None:
-            for replies in self.replies(requests):
-                loop.call_soon_threadsafe(done, replies)
+            with config_context(cancel=cancel):
+                for replies in self.replies(requests):
+                    loop.call_soon_threadsafe(done, replies)
 
         await loop.run_in_executor(self.thread, predict)
+
+    def stop(self) -> None:
+        self._cancel.set()
 
     async def ended(self) -> str:
         """Never: it ends with the process."""

@@ -182,6 +182,7 @@ def find_dominated(cost, A, dominators, dominated):
 def search(cost, A, b, reduced, root, limit, best):
     """The best point in depth-first order, in ``best``; (status, value) of the open coordinates.
 
+    Where it is not finished, the value is infinite unless a point was found.
     A is (d, m); ``root`` the bound of all points. State of depth t: what is left of b, the cost
     so far, the bound, and the bits of those of the last coordinates that are 0 and 1.
     """
@@ -265,7 +266,10 @@ def sort_by_size(reduced, columns):
 
 @nb.njit(cache=True, nogil=True)
 def solve_row(cost, A, b, low, high, limit, x):
-    """Fill ``x`` with the best 0/1 point of A x <= b between low and high; its status."""
+    """Fill ``x`` with the best 0/1 point of A x <= b between low and high; its status.
+
+    Where the search is not finished, with the best found; it holds -1 where there is none.
+    """
     m, d = A.shape
     n_open = fix_sides(cost, A, low, high, x)
     if n_open < 0:
@@ -301,8 +305,8 @@ def solve_row(cost, A, b, low, high, limit, x):
         for i in range(m):
             rows[k, i] = A[i, columns[k]]
     best = np.empty(n_open, np.int8)
-    status, _ = search(price, rows, rest, reduced, root, limit, best)
-    if status == SOLVED:
+    status, value = search(price, rows, rest, reduced, root, limit, best)
+    if value < np.inf:
         for k in range(n_open):
             x[columns[k]] = best[k]
     return status

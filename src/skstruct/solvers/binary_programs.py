@@ -3,8 +3,10 @@
 
 Programs of some hundred columns and rows are searched by a compiled kernel, all costs in one
 call, each for so many nodes; what is left goes to HiGHS, an LP first and branch and bound if it
-must be. The solver's word is never taken: answers are rounded, checked against the constraints and
-evaluated anew, and the LP's lower bound is rebuilt from its dual variables by weak duality.
+must be. Within the limits of the settings, the best point found is the answer, and the bound what
+was proven by then. The solver's word is never taken: answers are rounded, checked against the
+constraints and evaluated anew, and the LP's lower bound is rebuilt from its dual variables by weak
+duality.
 """
 
 from dataclasses import dataclass, replace
@@ -15,7 +17,8 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.progress import track
-from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
+from skstruct._arrays.stopping import Limit
+from skstruct.exceptions import InfeasibleError, UndecidableError, UnverifiedAnswerError
 from skstruct.solvers.linear_constraints import LinearConstraints
 from skstruct.solvers.linear_programs import INFEASIBLE, solve_linear_program, weak_dual_bounds
 from skstruct.tolerances import FEASIBLE, INTEGRAL, SOLVER_GAP
@@ -24,6 +27,7 @@ SOLVED, UNFINISHED = 0, 2  # statuses of the search
 MOST_ENTRIES = 2**15  # of the dense matrix of a program that is searched
 FIRST_WORK = 2**20  # entries read in the search of one row, before its linear program is solved
 MORE_WORK = 2**28  # the same where the vertex of that is not integral, before HiGHS branches
+WORK_PER_SECOND = 2**28  # nominally
 
 
 @dataclass(frozen=True)
@@ -57,16 +61,24 @@ class BinaryProgram:
         return self.constraints.violation(points)
 
     def solve(
-        self, cost: np.ndarray, low: np.ndarray | None = None, high: np.ndarray | None = None
+        self,
+        cost: np.ndarray,
+        low: np.ndarray | None = None,
+        high: np.ndarray | None = None,
+        limit: Limit | None = None,
     ) -> tuple[np.ndarray, float]:
-        """The best point and a lower bound on its cost, for one finite cost vector."""
+        """The best point and a lower bound on its cost, for one finite cost vector.
+
+        Raises UndecidableError where no point was found within the limits of the settings.
+        """
         d = len(cost)
+        limit = Limit() if limit is None else limit
         low = np.zeros(d) if low is None else np.asarray(low, dtype=np.float64)
         high = np.ones(d) if high is None else np.asarray(high, dtype=np.float64)
         scale = max(np.abs(cost).max(initial=0.0), np.finfo(float).tiny)
         point, bound = self._relax(cost / scale, low, high)
         if np.abs(point - np.rint(point)).max(initial=0.0) > INTEGRAL:
-            point, bound = self._branch(cost / scale, low, high, bound)
+            point, bound = self._branch(cost / scale, low, high, bound, limit)
         point = np.rint(point)
         self._verify(point, low, high)
         value = float(cost @ point)
@@ -105,6 +117,8 @@ class BinaryProgram:
                 points[i], bounds[i] = program.solve(costs[i], must, may)
             except InfeasibleError:
                 continue
+            except UndecidableError as error:
+                raise UndecidableError(f"In row {i}: {error}") from None
             values[i] = costs[i] @ points[i]
         return points, values, bounds
 
@@ -115,7 +129,7 @@ class BinaryProgram:
         n, d = costs.shape
         points, values, left = np.zeros((n, d), np.int8), np.full(n, np.inf), np.arange(n)
         if n and self._system is not None:
-            points, status = self._search(costs, low, high, b_ub, FIRST_WORK)
+            points, status = self._search(costs, low, high, b_ub, FIRST_WORK, Limit())
             solved, left = np.flatnonzero(status == SOLVED), np.flatnonzero(status == UNFINISHED)
             values[solved] = (costs[solved] * points[solved]).sum(axis=1)
             points[status != SOLVED] = 0
@@ -131,7 +145,13 @@ class BinaryProgram:
         return np.ascontiguousarray(np.vstack([self.A_ub.toarray(), equal, -equal]))
 
     def _search(
-        self, costs: np.ndarray, low: Any, high: Any, b_ub: np.ndarray | None, work: int
+        self,
+        costs: np.ndarray,
+        low: Any,
+        high: Any,
+        b_ub: np.ndarray | None,
+        work: int,
+        limit: Limit,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Points (n, d) and whether each is the best; see ``_numba_binary_programs``."""
         from skstruct.solvers._numba_binary_programs import solve_rows
@@ -145,8 +165,13 @@ class BinaryProgram:
         points, status = np.zeros(costs.shape, np.int8), np.empty(len(costs), np.int64)
         masks = (np.array(np.atleast_2d(mask), dtype=bool, order="C") for mask in (low, high))
         costs = np.array(costs, dtype=np.float64, order="C")
-        solve_rows(costs, A, b, *masks, work // (len(A) + 8), points, status)
+        solve_rows(costs, A, b, *masks, self._most_nodes(work, limit), points, status)
         return points, status
+
+    def _most_nodes(self, work: int, limit: Limit) -> int:
+        """Nodes of the search that are so much work, or that the limit leaves."""
+        of_node = self.A_ub.shape[0] + 2 * self.A_eq.shape[0] + 8
+        return limit.nodes(work // of_node, WORK_PER_SECOND / of_node)
 
     def relax_costs(self, cost: np.ndarray) -> tuple[np.ndarray, float]:
         """The best point of the relaxation and a proven lower bound on any 0/1 point."""
@@ -167,19 +192,31 @@ class BinaryProgram:
         return answer.point, float(bound)
 
     def _branch(
-        self, cost: np.ndarray, low: np.ndarray, high: np.ndarray, lp_bound: float
+        self, cost: np.ndarray, low: np.ndarray, high: np.ndarray, lp_bound: float, limit: Limit
     ) -> tuple[np.ndarray, float]:
+        found = None
         if self._system is not None:
             points, status = self._search(
-                cost[None], low[None] > 0, high[None] > 0, None, MORE_WORK
+                cost[None], low[None] > 0, high[None] > 0, None, MORE_WORK, limit
             )
-            if status[0] == SOLVED:
-                return points[0].astype(np.float64), float(cost @ points[0])
-        return self._branch_by_highs(cost, low, high, lp_bound)
+            if points.min() >= 0 and status[0] in (SOLVED, UNFINISHED):
+                found = points[0].astype(np.float64)
+                if status[0] == SOLVED:
+                    return found, float(cost @ found)
+                if not limit.take(self._most_nodes(MORE_WORK, limit)):
+                    return found, lp_bound
+        return self._branch_by_highs(cost, low, high, lp_bound, found, limit)
 
     def _branch_by_highs(
-        self, cost: np.ndarray, low: np.ndarray, high: np.ndarray, lp_bound: float
+        self,
+        cost: np.ndarray,
+        low: np.ndarray,
+        high: np.ndarray,
+        lp_bound: float,
+        found: np.ndarray | None,
+        limit: Limit,
     ) -> tuple[np.ndarray, float]:
+        """The best of a point that was ``found`` and that of HiGHS, and a bound."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         below = np.full(self.A_ub.shape[0], -np.inf)
@@ -191,14 +228,22 @@ class BinaryProgram:
             integrality=np.ones(len(cost)),
             bounds=Bounds(low, high),
             constraints=constraints,
-            options={"mip_rel_gap": 0.0},  # the default stops at a gap of 1e-4
+            options=limit.of_program(),
         )
         if answer.status == INFEASIBLE:
             raise InfeasibleError("No 0/1 point meets the constraints.")
-        if answer.x is None:
+        limit.take(int(answer.mip_node_count or 1))
+        points = [point for point in (found, answer.x) if point is not None]
+        if not points and limit.is_set:
+            raise UndecidableError(
+                "no 0/1 point was found within the limits, nor that there is none; raise "
+                "time_limit or node_limit."
+            )
+        if not points:
             raise UnverifiedAnswerError(f"The MILP solver stopped: {answer.message}")
         claimed = lp_bound if answer.mip_dual_bound is None else answer.mip_dual_bound
-        return answer.x, max(lp_bound, float(claimed))
+        best = min(points, key=lambda point: float(cost @ np.rint(point)))
+        return best, max(lp_bound, float(claimed))
 
     def _verify(self, point: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
         violation = self.violation(point[None])[0]

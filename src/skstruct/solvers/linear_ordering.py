@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from skstruct._arrays.stopping import Limit
+from skstruct.exceptions import UndecidableError
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.tolerances import INTEGRAL, ROUNDING_GAP, TIE
 
@@ -131,36 +133,43 @@ def triangle_order(pair: np.ndarray, *, prove: bool = False) -> tuple[np.ndarray
     pair : array of shape (d, d)
         Antisymmetric; ``pair[p, q]`` is the cost of p before q.
     prove : bool
-        Go on with branch and bound, until the two meet.
+        Go on with branch and bound, until the two meet or the limits of the settings do.
     """
-    matrix, bound, cuts = solve_triangles(pair)
+    limit = Limit()
+    matrix, bound, cuts = solve_triangles(pair, limit=limit)
     orders = [np.arange(len(pair)), _rounded(pair, matrix)]
     best = min(orders, key=lambda order: _total(pair, order))
     if prove and _total(pair, best) > bound + ROUNDING_GAP * np.abs(pair).sum():
-        matrix, bound, _ = solve_triangles(pair, cuts, branch=True)
-        best = np.argsort(-matrix.sum(axis=1), kind="stable")
+        try:
+            matrix, lower, _ = solve_triangles(pair, cuts, branch=True, limit=limit)
+        except UndecidableError:  # the limits are met: what there is, is the answer
+            return best, min(bound, _total(pair, best))
+        bound, proven = max(bound, lower), np.argsort(-matrix.sum(axis=1), kind="stable")
+        best = min(best, proven, key=lambda order: _total(pair, order))
     return best, min(bound, _total(pair, best))
 
 
 def solve_triangles(
-    pair: np.ndarray, cuts: Any = (), *, branch: bool = False
+    pair: np.ndarray, cuts: Any = (), *, branch: bool = False, limit: Limit | None = None
 ) -> tuple[np.ndarray, float, list[np.ndarray]]:
     """x[p, q] in [0, 1] says that p comes before q: the best x, its bound, and the cuts.
 
     Any three items obey 0 <= x[p, q] + x[q, r] - x[p, r] <= 1; with ``branch`` all x are
-    whole, and the bound is the cost of the best order.
+    whole, and the bound is the cost of the best order. Where the limit is met, three items may
+    disobey still: the bound holds all the same.
     """
     d = len(pair)
     p, q = np.triu_indices(d, 1)
     number = np.zeros((d, d), np.int64)
     number[p, q] = np.arange(len(p))
-    cuts, matrix = list(cuts), np.zeros((d, d))
+    cuts, matrix, limit = list(cuts), np.zeros((d, d)), Limit() if limit is None else limit
     while True:
-        program = _program(cuts, len(p))
-        x, bound = (program.solve if branch else program.relax_costs)(2 * pair[p, q])
+        program, cost = _program(cuts, len(p)), 2 * pair[p, q]
+        x, bound = program.solve(cost, limit=limit) if branch else program.relax_costs(cost)
         matrix[p, q], matrix[q, p] = x, 1 - x
         violated = _violated(matrix, number)
-        if not len(violated):
+        over = not limit.take() if branch else limit.seconds <= 0  # relaxations are no nodes
+        if over or not len(violated):
             return matrix, bound - pair[p, q].sum(), cuts
         cuts.append(violated)
 
@@ -260,7 +269,8 @@ def linear_orders(
     ----------
     costs : array of shape (n, d (d - 1) / 2)
     prove : bool
-        Close remaining gaps by branch and bound, whatever time it takes.
+        Close remaining gaps by branch and bound, whatever time it takes within the limits of the
+        settings.
 
     Returns
     -------

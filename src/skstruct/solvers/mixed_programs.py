@@ -7,7 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
+from skstruct._arrays.stopping import Limit
+from skstruct.exceptions import InfeasibleError, UndecidableError, UnverifiedAnswerError
 from skstruct.solvers.linear_constraints import LinearConstraints
 from skstruct.solvers.linear_programs import INFEASIBLE
 from skstruct.tolerances import INTEGRAL, TRUSTED_VIOLATION
@@ -59,6 +60,7 @@ def simplex_program(d: int, total: float = 1.0) -> MixedProgram:
 def solve_mixed_program(cost: np.ndarray, program: LinearSet) -> tuple[np.ndarray, float]:
     """The best point and the lower bound that HiGHS claims for its branch and bound.
 
+    Within the limits of the settings, the best point found; UndecidableError where there is none.
     Whole numbers are rounded, and the point is checked against all constraints.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
@@ -69,15 +71,20 @@ def solve_mixed_program(cost: np.ndarray, program: LinearSet) -> tuple[np.ndarra
         constraints.append(LinearConstraint(program.A_ub, below, program.b_ub))
     if program.A_eq.shape[0]:
         constraints.append(LinearConstraint(program.A_eq, program.b_eq, program.b_eq))
+    limit = Limit()
     answer = milp(
         cost,
         integrality=program.integral.astype(np.int64),
         bounds=Bounds(program.low, program.high),
         constraints=constraints,
-        options={"mip_rel_gap": 0.0},  # the default stops at a gap of 1e-4
+        options=limit.of_program(),
     )
     if answer.status == INFEASIBLE:
         raise InfeasibleError("No point meets the constraints.")
+    if answer.x is None and limit.is_set:
+        raise UndecidableError(
+            "No point was found within the limits; raise time_limit or node_limit."
+        )
     if answer.x is None:
         raise UnverifiedAnswerError(f"The MILP solver stopped: {answer.message}")
     claimed = -np.inf if answer.mip_dual_bound is None else float(answer.mip_dual_bound)

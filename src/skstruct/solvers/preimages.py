@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from skstruct._arrays.stopping import Limit, check_cancelled
 from skstruct.tolerances import (
     CELL_MARGIN,
     CONVERGED,
@@ -257,7 +258,7 @@ class GaussianCells:
         ----------
         points (B, d), sums (B,) : good points of the set and G there
         budget : int
-            Cells looked at in each row, beside the first grid.
+            Cells looked at in each row, beside the first grid; the settings may allow less.
         tol : float
             Gap that is good enough, relative to sum_i |w_i|.
         """
@@ -271,7 +272,8 @@ class GaussianCells:
         centres, halves = centres[cell], np.tile(half, (len(owner), 1))
         shifts = np.array(list(product((-0.5, 0.5), repeat=len(half))))
         at_once = max(1, 64 // len(shifts))  # cells of a row that are split together
-        for _ in range(budget // (at_once * len(shifts))):
+        for _ in range(Limit().nodes(budget) // (at_once * len(shifts))):
+            check_cancelled()
             is_open = bounds > (self.sums + slack)[owner]
             np.maximum.at(top, owner[~is_open], bounds[~is_open])
             owner, bounds = owner[is_open], bounds[is_open]

@@ -15,7 +15,7 @@ from skstruct._arrays.checks import check_costs
 from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.methods import keep_in_step
 from skstruct._arrays.rows import dense
-from skstruct.exceptions import InfeasibleError
+from skstruct.exceptions import InfeasibleError, UndecidableError
 from skstruct.saving import savable
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_min_cost, min_cost
@@ -32,6 +32,7 @@ from skstruct.spaces.common.narrowing import Narrowed
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
 from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
 from skstruct.spaces.partial import PartialOutputs
+from skstruct.tolerances import ROUNDING_GAP
 
 
 class BaseSpace(
@@ -360,6 +361,17 @@ def decoded_or_infeasible(
     """A result, unless some row has no output at all (infinite value)."""
     check_feasible(np.isfinite(values), space)
     return Decoded(outputs, values, bounds)
+
+
+def check_proven(values: np.ndarray, bounds: np.ndarray, used_by: str) -> None:
+    """Raise where limits left a gap: of the second best it would not be known whether it is."""
+    found = np.isfinite(values)
+    values, bounds = values[found], bounds[found]
+    if (values - bounds > ROUNDING_GAP * np.maximum(np.abs(values), 1.0)).any():
+        raise UndecidableError(
+            f"{used_by}: the k best need proven outputs, for which the limits were not enough; "
+            "raise time_limit or node_limit."
+        )
 
 
 class EmbeddingView(BaseSpace):

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from skstruct._arrays.stopping import Limit, check_cancelled
 from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag
@@ -18,7 +19,7 @@ from skstruct.solvers.k_best import k_best
 from skstruct.solvers.marginals import nearest_sized
 from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.solvers.proposals import Proposals
-from skstruct.spaces.base import check_k, decoded_or_infeasible
+from skstruct.spaces.base import check_k, check_proven, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, Scalar
 from skstruct.spaces.common.description import MarkedLabels
 from skstruct.spaces.common.formats import LabelSetFormat, check_distinct, read_label_sets
@@ -205,8 +206,14 @@ class IndicatorSpace(MarkedLabels, UniformSets):
     def _k_best(self, decode: Callable[..., Any], n: int, k: int) -> Decoded:
         """The k best sets of n rows, by ``decode(rows, constraints)``: outputs and values first."""
 
+        limited = Limit().is_set
+
         def best_within(rows: np.ndarray, low: np.ndarray, high: np.ndarray) -> Any:
-            return decode(rows, self.constraints_.rows(rows).within(low, high))[:2]
+            check_cancelled()
+            found = decode(rows, self.constraints_.rows(rows).within(low, high))
+            if limited and len(found) > 2:
+                check_proven(*found[1:3], type(self).__name__)
+            return found[:2]
 
         outputs, values = k_best(best_within, n, len(self.labels_), k)
         check_feasible(np.isfinite(values).any(axis=1), self)

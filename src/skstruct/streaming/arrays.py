@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from skstruct._arrays.imports import is_pandas
+from skstruct._arrays.stopping import check_cancelled
 from skstruct.exceptions import DataFormatError
 from skstruct.streaming.blocks import (
     Block,
@@ -119,6 +120,7 @@ class ArrayPartition(Partition):
         """Slices of at most so many rows; their types are those of the arrays."""
         rows = check_rows(rows)
         for first in range(0, self.n_rows, rows):
+            check_cancelled()
             part = slice(first, min(first + rows, self.n_rows))
             begin, end = self.start + part.start, self.start + part.stop
             values = (self.X, self.y, self.weight)

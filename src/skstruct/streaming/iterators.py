@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from skstruct._arrays.imports import is_pandas
+from skstruct._arrays.stopping import check_cancelled
 from skstruct.backends import is_tensor
 from skstruct.streaming.blocks import (
     Block,
@@ -258,6 +259,7 @@ class IteratorPartition(Partition):
         """The blocks as they come; larger ones are cut."""
         rows = check_rows(rows)
         for block in self.source.blocks():
+            check_cancelled()
             if len(block) <= rows:
                 yield block
                 continue

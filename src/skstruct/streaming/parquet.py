@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
+from skstruct._arrays.stopping import check_cancelled
 from skstruct.streaming.arrow_tables import (
     TableColumns,
     check_alike,
@@ -109,6 +110,7 @@ class ParquetPartition(Partition):
         for run in self.runs:
             done = 0
             for batch in run.groups.batches(run.numbers, self.columns.names, rows):
+                check_cancelled()
                 begin, first, n = run.start + done, run.first + done, batch.num_rows
                 X, y, weight = self.columns.values(batch, range(begin, begin + n))
                 name = run.groups.name

@@ -8,6 +8,8 @@ from contextvars import copy_context
 from types import GeneratorType
 from typing import Any
 
+from skstruct._arrays.stopping import check_cancelled
+
 _PATIENCE = 1.0  # seconds that a consumer who stops waits for the work in hand
 
 
@@ -102,6 +104,7 @@ def _read(items: Any, to: Channel) -> None:
     try:
         iterator = iter(items)
         for item in iterator:
+            check_cancelled()
             if not to.put(("item", item)):
                 return
         to.put(("end", None))
@@ -118,6 +121,7 @@ def _apply(stage: Any, source: Channel, to: Channel) -> None:
         kind, value = source.get()
         if kind == "item":
             try:
+                check_cancelled()
                 value = stage(value)
             except BaseException as error:
                 kind, value = "error", error

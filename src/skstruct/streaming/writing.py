@@ -14,6 +14,7 @@ import numpy as np
 
 from skstruct._arrays.imports import require
 from skstruct._arrays.progress import ticker, working
+from skstruct._arrays.stopping import check_cancelled
 from skstruct._files.atomic import replacing, sync_folder
 from skstruct.config import carried
 from skstruct.streaming.blocks import Block, Partition, Source, count_rows
@@ -194,6 +195,7 @@ def write_batches(
     with working("writing", total, verbose, " rows") as stage, replacing(path, mode) as file:
         with kinds[suffix](file) as table:
             for number, batch in enumerate(batches):
+                check_cancelled()
                 n_rows = table.add(batch, number)
                 if stage is not None:
                     stage.advance(n_rows)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from skstruct._arrays.stopping import Limit, check_cancelled
 from skstruct.solvers.curves.base import WeightedCurves, blocks_of, ends
 from skstruct.solvers.curves.piecewise import clipped
 from skstruct.tolerances import BOUND_ROUNDING, CURVE_GAP, SUM_ROUNDING
@@ -104,6 +105,7 @@ def _lowest(value: np.ndarray, slope: np.ndarray, bend: np.ndarray, length: np.n
 
 SEARCH_ROUNDS = 110  # half of them halve: as many as a double has bits
 MOST_CELLS = 2000  # open cells per row
+CELLS_PER_SECOND = 50_000  # nominally
 MANY = 200  # outputs from which on cells are cut by matrix products
 SEVERAL, PARTS = 4, 8  # rows with the same cell open, and the parts it is cut into
 
@@ -153,12 +155,14 @@ class CellSearch:
 
     def _refined(self, cells: Cells) -> tuple[Cells, np.ndarray]:
         """Split until nothing is open; what is left after many rounds comes back."""
-        bounds = cells.bounds()
+        bounds, left = cells.bounds(), Limit().nodes(per_second=CELLS_PER_SECOND) * len(self.best)
         for round in range(SEARCH_ROUNDS):
+            check_cancelled()
             # The first round also polishes what is good enough: one cell of each row.
             cells, bounds = self._open(cells, bounds, self.tolerance if round else self.rounding)
-            if not len(cells) or len(cells) > MOST_CELLS * len(self.best):
-                break  # flat to rounding all over: what is left shows as a gap
+            left -= len(cells)
+            if not len(cells) or len(cells) > MOST_CELLS * len(self.best) or left < 0:
+                break  # flat to rounding all over, or too long: what is left shows as a gap
             now = _first_of_each(cells.owner, bounds) if round == 0 else np.full(len(cells), True)
             # Every other round in the middle: guesses may hug one end for ever.
             halves = self._split(cells.take(now), guess=round % 2 == 0, polish=round == 0)

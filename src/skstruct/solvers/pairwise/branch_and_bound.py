@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from skstruct._arrays.stopping import Limit
 from skstruct.solvers.pairwise.forests import neighbors
 from skstruct.solvers.pairwise.roof_duality import evaluate_points, fold, roof_dual
 from skstruct.tolerances import TIE
@@ -143,8 +144,8 @@ MOST_TRIED_OUT = 10  # open labels that are tried in all ways
 
 
 def best_by_branching(
-    node_cost: np.ndarray, edge_cost: np.ndarray, output: np.ndarray
-) -> np.ndarray:
+    node_cost: np.ndarray, edge_cost: np.ndarray, output: np.ndarray, limit: Limit | None = None
+) -> tuple[np.ndarray, float]:
     """Best labels of one row of a full graph, from labels that are good already.
 
     A part holds some labels in and some out. It is dropped when its bound says that nothing
@@ -162,25 +163,36 @@ def best_by_branching(
     Returns
     -------
     output : int8 array of shape (k,)
+    bound : float
+        No labels cost less: the cost of the output, unless a limit was met.
 
     Examples
     --------
     >>> costs = np.array([-1.0, -2.0, -1.0]), np.array([2.0, 0.5, 2.0])
     >>> best_by_branching(*costs, np.zeros(3, np.int8))
-    array([0, 1, 0], dtype=int8)
+    (array([0, 1, 0], dtype=int8), -2.0)
     """
     k = len(node_cost)
     edges, node_cost, edge_cost = all_pairs(k), node_cost[None], edge_cost[None]
     slack = TIE * (np.abs(node_cost).sum() + np.abs(edge_cost).sum())
     value = evaluate_points(output[None], node_cost, edge_cost, edges)[0]
-    waiting = [np.full((1, k), 0.5)]  # parts: 1 is in, 0 is out
+    limit = Limit() if limit is None else limit
+    # Parts, where 1 is in and 0 is out, and what nothing in each of them is better than.
+    waiting = [(np.full((1, k), 0.5), np.array([-np.inf]))]
     while waiting:
-        parts, rest = np.split(waiting.pop(), [PARTS_AT_ONCE])
-        if len(rest):
-            waiting.append(rest)
+        if limit.is_over:
+            return output, float(min([value, *(below.min() for _, below in waiting)]))
+        parts, below = waiting.pop()
+        at_once = min(PARTS_AT_ONCE, limit.nodes())
+        if len(parts) > at_once:
+            waiting.append((parts[at_once:], below[at_once:]))
+            parts, below = parts[:at_once], below[:at_once]
+        limit.take(len(parts))
         costs = np.repeat(node_cost, len(parts), axis=0), edge_cost, edges
         parts, at_stake, bounds = _bounded(parts, *costs)
-        parts, at_stake = parts[bounds < value - slack], at_stake[bounds < value - slack]
+        bounds = np.maximum(bounds, below)
+        kept = bounds < value - slack
+        parts, at_stake, bounds = parts[kept], at_stake[kept], bounds[kept]
         n_open = (parts == 0.5).sum(axis=1)
         for size in np.unique(n_open[n_open <= MOST_TRIED_OUT]):
             leaves = parts[n_open == size]
@@ -190,8 +202,8 @@ def best_by_branching(
                 output, value = found[totals.argmin()], totals.min()
         large = n_open > MOST_TRIED_OUT
         if large.any():
-            waiting.append(_split(parts[large], at_stake[large]))
-    return output
+            waiting.append((_split(parts[large], at_stake[large]), np.repeat(bounds[large], 2)))
+    return output, float(value)
 
 
 def _bounded(

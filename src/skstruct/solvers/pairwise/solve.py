@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from skstruct.exceptions import UndecidableError
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.pairwise.branch_and_bound import (
+    all_pairs,
     best_by_branching,
     best_by_enumeration,
     open_cores,
@@ -90,7 +92,8 @@ def minimize(
     edge_costs : array of shape (rows, E), or (1, E) when all rows have the same
     edges : int array of shape (E, 2)
     exact : bool, default=False
-        Whether rows with a gap left are solved by branch and bound.
+        Whether rows with a gap left are solved by branch and bound, within the limits of the
+        settings.
 
     Returns
     -------
@@ -181,13 +184,23 @@ def _close(
         one = slice(row, row + 1)
         costs = node_costs[one], _rows(edge_costs, one), edges
         k = int((halves[row] == 0.5).sum())
+        lower, slack = bounds[row], ROUNDING_GAP * size[row]
         if k <= BRANCHED:
             core, nodes, pairs = open_cores(*costs, halves[one], k)
-            outputs[row, core[0]] = best_by_branching(nodes[0], pairs[0], outputs[row, core[0]])
+            found, of_core = best_by_branching(nodes[0], pairs[0], outputs[row, core[0]])
+            outputs[row, core[0]] = found
+            gap = evaluate_points(found[None], nodes, pairs, all_pairs(k))[0] - of_core
+            values[one] = evaluate_points(outputs[one], *costs)
+            lower = values[row] - gap - slack if gap > 0 else values[row]
         else:
-            outputs[one], bounds[one] = best_by_program(*costs, halves[one])
-        values[one] = evaluate_points(outputs[one], *costs)
-        bounds[row] = values[row] if k <= BRANCHED else min(bounds[row], values[row])
+            try:
+                points, (lower,) = best_by_program(*costs, halves[one])
+            except UndecidableError:  # the limits are met: labels and bound are what they were
+                continue
+            point_values = evaluate_points(points, *costs)
+            if point_values[0] < values[row]:
+                outputs[one], values[one] = points, point_values
+        bounds[row] = min(max(bounds[row], lower), values[row])
 
 
 def minimize_fixed(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.memory import row_blocks
+from skstruct._arrays.stopping import Limit
 from skstruct.solvers.curves.base import Samples
 from skstruct.solvers.separable.relaxations import DENSE, lowered
 from skstruct.tolerances import FEASIBLE, NARROWEST_CELL, PROVEN_GAP, PROVEN_GAP_OF_TERMS
@@ -21,6 +22,7 @@ ROUNDS = 40  # of finer samples
 FINER = 16  # cells around a point where samples are too coarse
 EARLY = 0.1  # of the gap: how exactly coarse samples are minimized
 UNLIMITED = 2**62
+BOXES_PER_SECOND = 20_000  # nominally
 
 
 def close_enough(
@@ -56,7 +58,7 @@ def close_gaps(
     tolerance : array of shape (B,)
         Gap that is called rounding; see ``close_enough``.
     max_boxes : int or None
-        Boxes to look at in a row; None for no limit.
+        Boxes to look at in a row; None for no limit but those of the settings.
     """
     outputs, values, bounds = (np.array(part) for part in start)
     if not len(values) or len(polytope.equal) > DENSE:
@@ -81,7 +83,7 @@ def _close_block(
     n_cells: int,
     most: int | None,
 ) -> None:
-    left = UNLIMITED if most is None else int(most)
+    left = Limit().nodes(UNLIMITED if most is None else int(most), BOXES_PER_SECOND)
     samples = curves.sample(low, high, n_cells)
     aim = close_enough(values, samples, tolerance, most)
     bent = (samples.slack > 0).any(axis=(1, 2))

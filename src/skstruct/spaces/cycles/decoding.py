@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from skstruct._arrays.stopping import Limit
 from skstruct.solvers.linear_programs import INFEASIBLE
 from skstruct.spaces.cycles.relaxation import (
     CycleProgram,
@@ -33,21 +33,23 @@ STRETCH = 1e3  # of costs up to 1: the solver stops at a gap of 1e-6, which cann
 SECONDS = 120.0  # for one problem; what is proven by then is the bound
 
 
-def prove_tour(program: CycleProgram, tour: np.ndarray, bound: float) -> tuple[np.ndarray, float]:
+def prove_tour(
+    program: CycleProgram, tour: np.ndarray, bound: float, limit: Limit
+) -> tuple[np.ndarray, float]:
     """The best cycle and its cost; or a cycle and a bound where a limit was met.
 
     Every solution of an integer program is a set of disjoint cycles. Where it is one cycle,
     that is the best one; else each of them gives an inequality that it breaks.
     """
-    problem, deadline = program.problem, time.monotonic() + SECONDS
+    problem = program.problem
     value = problem.cost(tour) if len(tour) else np.inf
     for _ in range(MOST_PROGRAMS):
-        left = deadline - time.monotonic()
-        if left <= 0 or bound >= value - CYCLE_GAP:
+        if limit.is_over or bound >= value - CYCLE_GAP:
             break
-        answer = _integer_answer(program, left)
+        answer = _integer_answer(program, limit)
         if answer.status == INFEASIBLE:
             return tour, (bound if len(tour) else np.inf)
+        limit.take(int(answer.mip_node_count or 1))
         if answer.mip_dual_bound is not None:
             bound = max(bound, min(float(answer.mip_dual_bound) / STRETCH, value))
         if answer.x is None:
@@ -62,7 +64,7 @@ def prove_tour(program: CycleProgram, tour: np.ndarray, bound: float) -> tuple[n
     return tour, min(bound, value)
 
 
-def _integer_answer(program: CycleProgram, seconds: float) -> Any:
+def _integer_answer(program: CycleProgram, limit: Limit) -> Any:
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     cost = program.cost
@@ -75,7 +77,7 @@ def _integer_answer(program: CycleProgram, seconds: float) -> Any:
             LinearConstraint(A_eq, b_eq, b_eq),
             LinearConstraint(A_ub, np.full(len(b_ub), -np.inf), b_ub),
         ],
-        options={"mip_rel_gap": 0.0, "time_limit": seconds},  # the default gap is 1e-4
+        options=limit.of_program(),
     )
 
 
@@ -92,7 +94,7 @@ def solve_problem(problem: Problem, prove: bool = False) -> tuple[np.ndarray, fl
 
 
 def _solve(problem: Problem, prove: bool) -> tuple[np.ndarray, float]:
-    cycles, bound = [], -np.inf
+    cycles, bound, limit = [], -np.inf, Limit(SECONDS)
     if problem.directed:
         disjoint, bound = disjoint_cycles(problem)
         if np.isinf(bound):
@@ -104,16 +106,16 @@ def _solve(problem: Problem, prove: bool) -> tuple[np.ndarray, float]:
     if len(tour) and bound >= problem.cost(tour) - CYCLE_GAP:
         return tour, bound
     program = CycleProgram(problem)
-    rounds = cut_rounds(program, tour, bound)
+    rounds = cut_rounds(program, tour, bound, limit)
     if len(rounds.tour) and not problem.low.any():
-        rounds = anchored_rounds(program, rounds)
+        rounds = anchored_rounds(program, rounds, limit)
     tour, bound = rounds.tour, rounds.bound
     if len(tour) and bound < problem.cost(tour) - CYCLE_GAP:
         tour = shaken_tour(problem, tour)
     value = problem.cost(tour) if len(tour) else np.inf
     # Without a cycle at hand, whether there is one is a question that has to be answered.
     if (prove or not len(tour)) and bound < value - CYCLE_GAP:
-        tour, bound = prove_tour(program, tour, bound)
+        tour, bound = prove_tour(program, tour, bound, limit)
     return tour, bound
 
 
@@ -159,7 +161,8 @@ def min_cost_cycles(
     smallest, largest : int or int array of shape (n,)
         Number of nodes of a cycle; never less than 3.
     prove : bool, default=False
-        Close gaps by integer programs with subtour inequalities, within constraints.
+        Close gaps by integer programs with subtour inequalities, within constraints, for two
+        minutes a row or as long as the settings allow.
 
     Returns
     -------

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from skstruct._arrays.stopping import Limit, check_cancelled
 from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
 from skstruct.solvers.linear_programs import solve_linear_program, weak_dual_bounds
 from skstruct.spaces.cycles.search import Problem, guided_start, improved_tour, split_cycles
@@ -249,7 +250,9 @@ class Rounds(NamedTuple):
     complete: bool  # whether no inequality was broken in the end
 
 
-def cut_rounds(program: CycleProgram, tour: np.ndarray, bound: float = -np.inf) -> Rounds:
+def cut_rounds(
+    program: CycleProgram, tour: np.ndarray, bound: float = -np.inf, limit: Limit | None = None
+) -> Rounds:
     """Solve the program and add inequalities until none is broken, or little is gained.
 
     Bounds hold for cycles of the arcs still in the program; the others cost as much as the
@@ -270,7 +273,7 @@ def cut_rounds(program: CycleProgram, tour: np.ndarray, bound: float = -np.inf) 
             if _value(problem, found) < value:
                 tour, value = found, problem.cost(found)
         weight, y = program.weights(point)
-        if bound >= value - CYCLE_GAP or not patience:
+        if bound >= value - CYCLE_GAP or not patience or is_late(limit):
             break
         cuts = violated_cuts(problem, weight, y)
         if not cuts:
@@ -281,7 +284,7 @@ def cut_rounds(program: CycleProgram, tour: np.ndarray, bound: float = -np.inf) 
     return Rounds(tour, min(bound, value), y, cuts == [])
 
 
-def anchored_rounds(program: CycleProgram, rounds: Rounds) -> Rounds:
+def anchored_rounds(program: CycleProgram, rounds: Rounds, limit: Limit | None = None) -> Rounds:
     """A better bound where no node must be visited and the rounds so far left a gap.
 
     Then the inequalities are weak: half of a cycle here and half of one there may do. Cycles
@@ -293,14 +296,20 @@ def anchored_rounds(program: CycleProgram, rounds: Rounds) -> Rounds:
         node = int(rounds.y.argmax())
         settled = rounds.complete and rounds.y[node] > 1 - INTEGRAL  # nothing to gain
         value = _value(problem, rounds.tour)
-        if settled or rounds.bound >= min(visiting, value - CYCLE_GAP):
+        if settled or rounds.bound >= min(visiting, value - CYCLE_GAP) or is_late(limit):
             break
-        with_it = cut_rounds(program.visiting(node), rounds.tour, rounds.bound)
+        with_it = cut_rounds(program.visiting(node), rounds.tour, rounds.bound, limit)
         visiting = min(visiting, with_it.bound)
         program = program.avoiding(node)
-        rounds = cut_rounds(program, with_it.tour, rounds.bound)
+        rounds = cut_rounds(program, with_it.tour, rounds.bound, limit)
     bound = min(visiting, rounds.bound, _value(problem, rounds.tour))
     return rounds._replace(bound=bound)
+
+
+def is_late(limit: Limit | None) -> bool:
+    """Whether time is over; rounds are no nodes."""
+    check_cancelled()
+    return limit is not None and limit.seconds <= 0
 
 
 def _value(problem: Problem, tour: np.ndarray) -> float:

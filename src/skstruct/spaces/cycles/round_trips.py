@@ -17,10 +17,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from skstruct._arrays.stopping import Limit
 from skstruct.spaces.cycles.constraints import CycleConstraints
 
 FEWEST_NODES = 9  # below, the table over subsets is as fast
 MOST_WORK = 20_000_000  # entries of the costs looked at for one row: 50 to 100 ms
+WORK_PER_SECOND = 2e8  # nominally
+OF_NODE = 27  # trees that are grown for a node, about
 
 
 def visits_all(constraints: CycleConstraints, n: int) -> np.ndarray:
@@ -33,9 +36,15 @@ def visits_all(constraints: CycleConstraints, n: int) -> np.ndarray:
 
 
 def work_allowed(n_nodes: np.ndarray) -> np.ndarray:
-    """Work for rows of so many nodes: no more than a few times that of the table over subsets."""
+    """Work for rows of so many nodes: no more than a few times that of the table over subsets.
+
+    The limits of the settings may be less.
+    """
     table = 4.0 * n_nodes * 2.0 ** np.minimum(n_nodes, 40)
-    allowed: np.ndarray = np.minimum(table, MOST_WORK).astype(np.int64)
+    limit = Limit()
+    of_node = OF_NODE * n_nodes.astype(np.float64) ** 2
+    most = np.minimum(limit.nodes(MOST_WORK, WORK_PER_SECOND), limit.nodes() * of_node)
+    allowed: np.ndarray = np.minimum(table, most).astype(np.int64)
     return allowed
 
 

@@ -9,6 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.checks import check_costs
+from skstruct._arrays.stopping import Limit
+from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.closed_products import ProductDag
@@ -118,7 +120,10 @@ class ParentProducts(EmbeddingView):
             outputs, values, bounds = self._by_cuts(costs)
             open_ = np.flatnonzero(values - bounds > ROUNDING_GAP * np.abs(costs).sum(axis=1))
             if self.exact and len(open_):
-                best, least, lower = self._by_program(costs[open_], constraints, open_)
+                try:
+                    best, least, lower = self._by_program(costs[open_], constraints, open_)
+                except UndecidableError:  # the limits are met
+                    return Decoded(outputs, values, bounds)
                 rows = open_[least < values[open_]]
                 outputs[rows] = best[least < values[open_]]
                 values[open_] = np.minimum(values[open_], least)
@@ -135,7 +140,7 @@ class ParentProducts(EmbeddingView):
         low, high = self.space._close_masks(self.space.constraints_)
         feasible = (low <= high).all(axis=1)
         check_feasible(np.broadcast_to(feasible, len(costs)), self.space)
-        most = MOST_BRANCHES if self.exact else QUICK_BRANCHES
+        most = Limit().nodes(MOST_BRANCHES if self.exact else QUICK_BRANCHES)
         return self._graph.closed_sets(costs, low, high, most)
 
     def _by_program(

@@ -6,6 +6,7 @@ from itertools import combinations, product
 
 import numpy as np
 
+from skstruct._arrays.stopping import MOST_NODES, Limit, check_cancelled, is_cancellable
 from skstruct.solvers.linear_ordering import close_transitively
 from skstruct.tolerances import ROUNDING_GAP, TIE
 
@@ -80,9 +81,8 @@ def pairs_and_triples(n_items: int) -> tuple[np.ndarray, np.ndarray]:
 
 def n_nodes(n_items: int, n_triples: int, prove: bool) -> int:
     """How many nodes the search may have."""
-    if prove or n_items <= MOST_PROVEN:
-        return int(np.iinfo(np.int64).max)
-    return MOST_WORK // n_triples
+    most = MOST_NODES if prove or n_items <= MOST_PROVEN else MOST_WORK // n_triples
+    return Limit().nodes(most, MOST_WORK / max(n_triples, 1))
 
 
 def min_cost_orders(
@@ -107,7 +107,7 @@ def min_cost_orders(
     low, high : bool arrays of shape (1 or n, N (N - 1))
         Relations that must be, and that may be.
     prove : bool
-        Go on until the gap is closed, whatever time it takes.
+        Go on until the gap is closed, whatever time it takes within the limits of the settings.
     most_nodes : int, default=None
         Nodes of the search, in place of those that the number of items calls for.
 
@@ -129,11 +129,13 @@ def min_cost_orders(
     from skstruct.spaces.partial_orders._numba import solve_rows
 
     ends, triples = pairs_and_triples(n_items)
+    most = n_nodes(n_items, len(triples), prove) if most_nodes is None else most_nodes
+    if is_cancellable() and most * len(triples) > MOST_WORK:
+        return _in_parts(costs, low, high, n_items, most)
     # A power of two: nothing is rounded, and sums of the largest numbers do not overflow.
     scale = np.ldexp(1.0, np.frexp(np.abs(costs).max(axis=1, initial=0.0))[1])
     matrices = as_matrices(costs / scale[:, None], n_items)
     known, barred = (as_matrices(mask, n_items).astype(bool) for mask in (low, ~high))
-    most = n_nodes(n_items, len(triples), prove) if most_nodes is None else most_nodes
     shape = _n_levels(len(ends), len(triples), most), len(ends)
     theta, allowed = np.empty((*shape, 3)), np.empty(shape, np.int64)
     levels = theta, allowed, np.empty((shape[0], len(triples), 3, 3))
@@ -147,6 +149,26 @@ def min_cost_orders(
     feasible = np.isfinite(values)
     values[feasible] = (costs[feasible] * outputs[feasible]).sum(axis=1)
     return outputs, values, _safe(values, bounds * scale, np.abs(costs).sum(axis=1))
+
+
+def _in_parts(
+    costs: np.ndarray, low: np.ndarray, high: np.ndarray, n_items: int, most: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same row by row, with ever more nodes: compiled loops cannot be asked to end."""
+    outputs, (values, bounds) = np.zeros(costs.shape, np.int8), np.empty((2, len(costs)))
+    first = max(1, MOST_WORK // max(1, len(pairs_and_triples(n_items)[1])))
+    for i in range(len(costs)):
+        one, nodes = slice(i, i + 1), min(first, most)
+        masks = (mask[one] if len(mask) > 1 else mask for mask in (low, high))
+        row = costs[one], *masks, n_items
+        while True:
+            check_cancelled()
+            found = min_cost_orders(*row, most_nodes=nodes)
+            outputs[one], values[one], bounds[one] = found
+            if nodes >= most or not bounds[i] < values[i]:
+                break
+            nodes = min(2 * nodes, most)
+    return outputs, values, bounds
 
 
 def _n_levels(n_pairs: int, n_triples: int, most: int) -> int:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.exceptions import UndecidableError
 from skstruct.spaces.edge_sets.distribution import PathGraph
 from skstruct.spaces.paths.arcs import ArcTable
 from skstruct.spaces.paths.constraints import PathConstraints
@@ -197,6 +198,11 @@ def _search(
             table, costs[i], int(source[i]), int(target[i]), low[i], visited[i], int(longest[i])
         )
         output, values[i], bounds[i] = min_simple_path(problem, some[i] if good[i] else None)
+        if output is None and bounds[i] < np.inf:
+            raise UndecidableError(
+                f"Paths: no path within the constraints was found in row {i}, and that there is "
+                "none was not shown; raise time_limit or node_limit."
+            )
         outputs[i] = 0 if output is None else output
 
 

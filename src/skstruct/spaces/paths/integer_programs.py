@@ -9,13 +9,13 @@ which leaves cycles beside the path. For a set S of nodes without t, a path that
 leaves it: :math:`x(\delta^+(S)) \ge x(\delta^+(k))`. Such inequalities are added as cycles appear.
 """
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from skstruct._arrays.stopping import Limit
 from skstruct.solvers.linear_programs import INFEASIBLE
 from skstruct.spaces.paths.arcs import ArcTable
 from skstruct.tolerances import SOLVER_GAP
@@ -58,17 +58,18 @@ def min_simple_path(
     output : int8 array of shape (d,) or None
         None where no path was found.
     """
-    program, deadline = _Program(problem), time.monotonic() + seconds
+    program, limit = _Program(problem), Limit(seconds)
     cost = np.where(np.isfinite(problem.cost), problem.cost, 0.0)
     scale = max(np.abs(cost).max(initial=0.0), np.finfo(float).tiny)
     best, value = known, np.inf if known is None else float(cost @ known)
     if not len(program.columns):
         return best, value, value
     bound = _least_out(program, cost)
-    while (left := deadline - time.monotonic()) > 0:
-        answer = program.solve(STRETCH * (cost[program.columns] / scale), left)
+    while not limit.is_over:
+        answer = program.solve(STRETCH * (cost[program.columns] / scale), limit)
         if answer.status == INFEASIBLE:
             return (best, value, value) if best is not None else (None, np.inf, np.inf)
+        limit.take(int(answer.mip_node_count or 1))
         if answer.mip_dual_bound is not None:
             bound = max(bound, float(answer.mip_dual_bound) / STRETCH * scale)
         if answer.x is None:
@@ -117,7 +118,7 @@ class _Program:
             (all_steps, np.zeros(1), np.array([float(problem.longest)])),
         ]
 
-    def solve(self, cost: np.ndarray, seconds: float) -> Any:
+    def solve(self, cost: np.ndarray, limit: Limit) -> Any:
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         matrix = sparse.vstack([block for block, _, _ in self.blocks], format="csr")
@@ -128,7 +129,7 @@ class _Program:
             integrality=np.ones(len(cost)),
             bounds=Bounds(0.0, 1.0),
             constraints=LinearConstraint(matrix, low, high),
-            options={"mip_rel_gap": 0.0, "time_limit": seconds},  # the default gap is 1e-4
+            options=limit.of_program(),
         )
 
     def parts(self, taken: np.ndarray) -> tuple[np.ndarray, list[list[int]]]:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from skstruct._arrays.memory import check_square_fits
+from skstruct._arrays.stopping import Limit
 from skstruct.saving import savable
 from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.solvers.chains.viterbi import best_chains
@@ -29,6 +30,7 @@ from skstruct.spaces.sequence_sets.distribution import distribution_of_grams
 from skstruct.spaces.sequences import Sequences
 from skstruct.spaces.strings.decoding import (
     MAX_NODES,
+    NODES_PER_SECOND,
     GramConstraints,
     min_cost_strings,
     nearest_strings,
@@ -242,14 +244,15 @@ class Strings(SequenceSet):
         r"""For every row a string of least :math:`|\psi(z)|^2 - 2 \langle \psi(z), g \rangle`.
 
         Where a row's value and bound are equal, no string is nearer; else none is nearer by
-        more than their difference. ``max_nodes`` is the work allowed.
+        more than their difference. ``max_nodes`` is the work allowed, or less by the settings.
         """
         costs, constraints = self._checked(g)
         if not isinstance(self.max_nodes, Integral) or self.max_nodes < 0:
             raise ValueError(
                 f"Strings: max_nodes is a whole number of at least 0; got {self.max_nodes!r}."
             )
-        return self._decoded(*nearest_strings(costs, constraints, max_nodes=int(self.max_nodes)))
+        nodes = Limit().nodes(int(self.max_nodes), NODES_PER_SECOND)
+        return self._decoded(*nearest_strings(costs, constraints, max_nodes=nodes))
 
     # ------------------------------------------------------------- distributions
     def distribution(self, scores: Any) -> Distribution | None:
