@@ -178,6 +178,7 @@ def main():
     parser.add_argument("--sets", nargs="*", default=list(SETS))
     parser.add_argument("--splits", type=int, default=5)
     options = parser.parse_args()
+    print(__doc__.partition("Usage:")[0].strip(), "\n", flush=True)
     warnings.simplefilter("ignore")
     start = time.process_time()
     columns = ("full", *METHODS)

@@ -238,6 +238,7 @@ def main():
     parser.add_argument("--sentences", type=int, help="training sentences")
     parser.add_argument("--methods", nargs="+", default=["ours", "crfsuite"])
     arguments = parser.parse_args()
+    print(__doc__.partition("Usage:")[0].strip(), "\n", flush=True)
     try:
         data = load_conll2000()
     except MissingDataError as error:

@@ -195,6 +195,7 @@ def main():
     parser.add_argument("--exact-rows", type=int, default=10_000, help="most rows of an exact fit")
     parser.add_argument("--rows", type=int, default=10**9, help="fewer training rows, for a trial")
     arguments = parser.parse_args()
+    print(__doc__.partition("Usage:")[0].strip(), "\n", flush=True)
     threads = max((pool["num_threads"] for pool in threadpool_info()), default=1)
     print(f"Seconds are wall time of a fit, {threads} thread(s) of BLAS.")
     for name in arguments.sets:

@@ -162,6 +162,7 @@ def main():
     parser.add_argument("cities", nargs="*", default=list(CITIES), help=", ".join(CITIES))
     parser.add_argument("--folds", type=int, help="0: one by one")
     arguments = parser.parse_args()
+    print(__doc__.partition("Usage:")[0].strip(), "\n", flush=True)
     for name in arguments.cities:
         try:
             run(name, arguments.folds)

@@ -3,6 +3,7 @@
 
 import argparse
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -15,6 +16,9 @@ import at_a_glance
 import keeping
 
 from skstruct.exceptions import MissingDataError
+
+PAPERS = Path(__file__).parents[1] / "papers"
+SCRIPTS = [path for path in sorted(PAPERS.glob("*.py")) if "__main__" in path.read_text("utf-8")]
 
 
 def options(folder, **more):
@@ -131,3 +135,9 @@ def test_figures_of_something_else_have_no_verdict(tmp_path, capsys):
     (tmp_path / "flows.txt").write_text(log, encoding="utf-8")
     at_a_glance.main(tmp_path)
     assert "By the rule: 0 better, 0 within noise, 0 worse." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_scripts_print_their_protocol(script):
+    source = script.read_text(encoding="utf-8")
+    assert "print(__doc__" in source or re.search(r"arguments\(\s*__doc__", source), script.name

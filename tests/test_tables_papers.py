@@ -156,7 +156,7 @@ def test_label_ranking_is_judged_by_ten_folds(capsys):
     tasks = label_ranking.tasks(("iris", "cold", "fried"))
     assert sum("iris/" in key and key.endswith("/ours") for key in tasks) == 50
     assert sum("cold/" in key and key.endswith("/ours") for key in tasks) == 20
-    assert sum("fried/" in key and key.endswith("/default") for key in tasks) == 5
+    assert sum("fried/" in key and key.endswith("/default") for key in tasks) == 10
     rng = np.random.default_rng(0)
     found = {key: [float(rng.normal(0.9, 0.01)), 1.0] for key in tasks}
     results = label_ranking.gathered(found)

@@ -44,7 +44,7 @@ class Watched:
         page = context.new_page()
         self.pages.append(page)
         page.set_viewport_size({"width": width, "height": height})
-        page.set_default_timeout(8000)
+        page.set_default_timeout(60_000)  # for what never comes; a busy machine is slow
         origin = "/".join(address.split("/")[:3])
 
         def guard(route):

@@ -212,7 +212,8 @@ class Laplacian(InputKernel):
             return super().__call__(A, B)
         assert self.gamma_ is not None
         G *= -self.gamma_
-        return np.exp(G, out=G)
+        np.exp(G, out=G)
+        return G
 
 
 @savable
