@@ -95,7 +95,8 @@ def _tied(model: Any, X: Any, n_rows: int) -> np.ndarray:
         return unknown
     if values.shape[1] < 2:
         return ~unknown
-    return np.isclose(values[:, 0], values[:, 1], rtol=STORED_PREDICTION)
+    close: np.ndarray = np.isclose(values[:, 0], values[:, 1], rtol=STORED_PREDICTION)
+    return close
 
 
 def _same_but_for_ties(a: Any, b: Any, tied: np.ndarray) -> bool:

@@ -212,7 +212,7 @@ class IndicatorSpace(MarkedLabels, UniformSets):
             check_cancelled()
             found = decode(rows, self.constraints_.rows(rows).within(low, high))
             if limited and len(found) > 2:
-                check_proven(*found[1:3], type(self).__name__)
+                check_proven(found[1], found[2], type(self).__name__)
             return found[:2]
 
         outputs, values = k_best(best_within, n, len(self.labels_), k)
