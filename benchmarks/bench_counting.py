@@ -144,8 +144,7 @@ def bench_online(n=2000):
         X, Z, space = data(n, N)
         for kernel, size in (("linear", 4), ("linear", 16), ("rbf", 4), ("rbf", 16)):
             steps = StochasticGradient(batch_size=size, budget=500)
-            model = learner(space, kernel, solver=steps)
-            model.partial_fit(X[:600], Z[:600])
+            model = learner(space, kernel).partial_fit(X[:600], Z[:600], steps=steps)
             weights = model.function_.weights_.copy()
             calls = {
                 OURS: partial(model.partial_fit, X, Z),
