@@ -15,6 +15,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 
 from skstruct import CountingRidge
+from skstruct.learners import NewtonCG, StochasticGradient
 from skstruct.spaces import Cycles, LabelSets, Matchings, Rankings, SpanningTrees
 
 QUICK = "--quick" in sys.argv
@@ -56,7 +57,7 @@ def fits(kernel, X, Z, space):
         peer = Ridge(alpha=1.0, solver="cholesky")
     return {
         OURS: partial(learner(space, kernel).fit, X, Z),
-        NEWTON: partial(learner(space, kernel, solver=NEWTON, tol=TOL).fit, X, Z),
+        NEWTON: partial(learner(space, kernel, solver=NewtonCG(tol=TOL)).fit, X, Z),
         PEER: partial(peer.fit, X, psi),
         FLOOR: floor,
     }
@@ -142,8 +143,8 @@ def bench_online(n=2000):
     for N in MORE_PLACES[: 1 if QUICK else 3]:
         X, Z, space = data(n, N)
         for kernel, size in (("linear", 4), ("linear", 16), ("rbf", 4), ("rbf", 16)):
-            model = learner(space, kernel, budget=500, batch_size=size)
-            model.partial_fit(X[:600], Z[:600])
+            steps = StochasticGradient(batch_size=size, budget=500)
+            model = learner(space, kernel).partial_fit(X[:600], Z[:600], steps=steps)
             weights = model.function_.weights_.copy()
             calls = {
                 OURS: partial(model.partial_fit, X, Z),

@@ -37,7 +37,7 @@ GROWTH_PASSES, MORE_PASSES = 30, 100  # at most, and with all pairs of 100 label
 
 def once(fit) -> tuple[float, object]:
     """CPU seconds of a fit and what it returns."""
-    with warnings.catch_warnings(), threadpool_limits(constraints=1):
+    with warnings.catch_warnings(), threadpool_limits(limits=1):
         warnings.simplefilter("ignore", ConvergenceWarning)
         start = time.process_time()
         model = fit()

@@ -76,5 +76,5 @@ class TreeByPrograms(MaxMarginTree):
         if graph != "full":
             return super()._space_of(graph)
         space = LabelsByPrograms(graph, labels=self.space_.labels_)
-        space.form_ = self.space_.form_
+        space.format_ = self.space_.format_
         return space

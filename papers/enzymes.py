@@ -88,28 +88,29 @@ def table(part, rows):
     _, y, _, true = parts(part)
     print(f"\n{TITLES[part]}: {len(y):,} for training, {len(true):,} for testing,")
     print(f"  the EC number of {np.isin(true, y).mean():.1%} of these was seen in training")
-    print(f"{'':32s}{'0/1 risk':>24s}{'hierarchical':>16s}{'F1':>8s}   chosen, CPU seconds")
+    print(f"{'':32s}{'0/1 risk':>24s}{'hierarchical':>16s}{'F1':>8s}   CPU seconds, chosen")
     for title, of_part in rows.items():
         told = of_part[part]
         risk, length, f1 = figures(told["wrong"])
         low, high = interval(round(risk.mean * len(true)), len(true))
         cells = (f"{risk.mean:.3f} [{low:.3f}, {high:.3f}]", length.text(2), f"{f1:.3f}")
-        note = ", ".join(filter(None, (told["note"], f"{told['seconds']:.0f} s")))
+        note = ", ".join(filter(None, (f"{told['seconds']:.0f} s", told["note"])))
         line(title, cells, note)
     paired(part, rows)
 
 
 def paired(part, rows):
     """Who differs from the rule, by enzymes."""
-    print(f"{RULE}, less others, paired by enzymes: 0/1 risk and hierarchical risk")
+    print(f"\n{RULE}, less others, paired by enzymes")
+    print(f"{'':32s}{'0/1 risk':>32s}{'hierarchical':>32s}")
     ours = np.array(rows[RULE][part]["wrong"])
     for title, of_part in rows.items():
         if title != RULE:
             theirs = np.array(of_part[part]["wrong"])
             gains = [Figure.of((ours.sum(axis=1) > 0) * 1.0 - (theirs.sum(axis=1) > 0)),
                      Figure.of((ours - theirs).sum(axis=1) / 2)]  # fmt: skip
-            cells = "   ".join(f"{g.mean:+.3f} ± {g.error:.3f} {verdict(g)}" for g in gains)
-            print(f"   {title:30s}{cells}")
+            cells = (f"{g.mean:+.3f} ± {g.error:.3f} {verdict(g)}" for g in gains)
+            print(f"{title:32s}" + "".join(f"{cell:>32s}" for cell in cells))
 
 
 def verdict(gain):

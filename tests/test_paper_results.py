@@ -17,8 +17,8 @@ import keeping
 
 from skstruct.exceptions import MissingDataError
 
-PAPERS = Path(__file__).parents[1] / "papers"
-SCRIPTS = [path for path in sorted(PAPERS.glob("*.py")) if "__main__" in path.read_text("utf-8")]
+PAPERS = sorted(Path(keeping.__file__).parent.glob("*.py"))
+SCRIPTS = [path for path in PAPERS if "__main__" in path.read_text("utf-8")]
 
 
 def options(folder, **more):

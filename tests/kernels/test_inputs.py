@@ -52,6 +52,7 @@ def test_sparse_rows_have_the_laplacian_kernel_of_dense_ones():
         np.testing.assert_allclose(manhattan(A, B), dense, atol=1e-13)
         kernel = resolve_kernel("laplacian", gamma=0.7).fit(A)
         np.testing.assert_allclose(kernel(A, B), np.exp(-0.7 * dense), atol=1e-13)
+        np.testing.assert_allclose(kernel(A, B), laplacian_kernel(A, B, gamma=0.7), atol=1e-13)
         # Exactly, whatever the order of the sums:
         assert np.array_equal(manhattan(A, B), manhattan(B, A).T)
         assert np.all(manhattan(A, A).diagonal() == 0)
