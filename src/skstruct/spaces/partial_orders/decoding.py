@@ -159,10 +159,10 @@ def _in_parts(
     first = max(1, MOST_WORK // max(1, len(pairs_and_triples(n_items)[1])))
     for i in range(len(costs)):
         one, nodes = slice(i, i + 1), min(first, most)
-        within = [mask[one] if len(mask) > 1 else mask for mask in (low, high)]
+        lows, highs = (mask[one] if len(mask) > 1 else mask for mask in (low, high))
         while True:
             check_cancelled()
-            found = min_cost_orders(costs[one], *within, n_items, most_nodes=nodes)
+            found = min_cost_orders(costs[one], lows, highs, n_items, most_nodes=nodes)
             outputs[one], values[one], bounds[one] = found
             if nodes >= most or not bounds[i] < values[i]:
                 break
