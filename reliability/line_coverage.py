@@ -49,9 +49,7 @@ class LineCoverage:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if sys.version_info >= (3, 12):
-            sys.monitoring.set_events(_TOOL, 0)
-        else:
+        if sys.version_info < (3, 12):  # lines that report once may stay on: putting them off costs
             sys.settrace(self._before)
 
     @property
@@ -69,7 +67,7 @@ class LineCoverage:
             monitoring.register_callback(tool, lines, self._line)
             monitoring.restart_events()
             LineCoverage._last = self
-        monitoring.set_events(tool, lines)
+            monitoring.set_events(tool, lines)
 
     def _line(self, code: CodeType, line: int) -> object:
         if code.co_filename in self._files:
