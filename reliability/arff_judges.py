@@ -139,6 +139,6 @@ def _judge_tree(listed: list[str], cells: list[Any], data: Any) -> None:
         labels = {"/".join(arc[:k]) for arc in arcs for k in range(1, len(arc) + 1)}
         edges = {(name.rpartition("/")[0], name) for name in labels if "/" in name}
     same("labels", set(data.labels), labels)
-    same("edges", set(data.edges), edges)
+    same("edges", set(data.edges or ()), edges if data.task == "hierarchy" else set())
     known = None if cells and not any(cells) else [list(cell) for cell in cells]
     same("outputs", None if data.outputs is None else plain_outputs(data), known)

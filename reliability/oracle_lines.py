@@ -36,7 +36,7 @@ def read_conll(data: bytes) -> list[Sentence]:
     sentences: list[Sentence] = [[]]
     mark = width = None
     for line in lines_of(data):
-        if line.startswith("-DOCSTART-") or not line.strip(" \t"):
+        if line.strip(" \t").startswith("-DOCSTART-") or not line.strip(" \t"):
             sentences.append([])
             continue
         mark = mark or ("\t" if "\t" in line else " ")

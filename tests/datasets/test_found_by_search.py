@@ -2,6 +2,7 @@
 """Files on which readers and writers were once wrong, found by reliability/fuzz_readers.py."""
 
 import io
+from dataclasses import replace
 
 import pytest
 
@@ -101,3 +102,44 @@ def test_rankings_of_many_items(tmp_path):
     data = read_data(path)
     assert data.labels == ("a", "b", "c", "d")
     assert data.outputs.tolist() == [[1, 2, 2, 0], [0, 0, 0, 0], [0, 0, 0, 1]]
+
+
+def test_a_number_too_large_is_no_class(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n1,2\n2,1e999\n3,1.0\n")
+    with pytest.raises(DataFormatError, match="line 3, column 2: .*finite number, got"):
+        read_data(path)
+
+
+def test_documents_of_tokens_begin_after_blanks_too(tmp_path):
+    path = tmp_path / "t.conll"
+    path.write_text(" -DOCSTART- -X- O\n\nHe PRP B-NP\n")
+    assert read_data(path).inputs == [[("He", "PRP")]]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_token(tmp_path):
+    path = tmp_path / "t.conll"
+    path.write_text(" \ufeffa O\nb O\n", encoding="utf-8")
+    data = replace(read_data(path), layout=None)
+    assert data.inputs == [[("\ufeffa",), ("b",)]]
+    with pytest.raises(DataFormatError, match="byte order mark"):
+        write_data(data, tmp_path / "u.conll")
+    assert not (tmp_path / "u.conll").exists()
+
+
+def test_sizes_of_label_rankings_are_digits(tmp_path):
+    path = tmp_path / "t.txt"
+    path.write_text("1\x1c,1,1\n4,1\n")
+    with pytest.raises(DataFormatError, match="expected the numbers of rows"):
+        read_data(path, format="label-ranking")
+
+
+@pytest.mark.parametrize("where", ["input", "class"])
+def test_texts_of_parquet_that_are_not_utf8(tmp_path, where):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    texts = pa.array([b"a", b"\xff"]).view(pa.utf8())
+    table = {"class": ["a", "b"], "x": [1.0, 2.0], where: texts}
+    parquet.write_table(pa.table(table), tmp_path / "t.parquet")
+    with pytest.raises(DataFormatError, match=f"column '{where}': a text that is not UTF-8"):
+        read_data(tmp_path / "t.parquet")

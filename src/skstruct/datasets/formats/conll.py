@@ -70,7 +70,8 @@ def _sentences(lines: list[str]) -> tuple[list[list[Any]], list[list[int]], str]
     at: list[list[int]] = [[]]
     separator, width = " ", 0
     for number, line in enumerate(lines, 1):
-        if not line.strip(_BLANK) or line.startswith(DOCUMENT):
+        told = line.strip(_BLANK)
+        if not told or told.startswith(DOCUMENT):
             at += [[]] if sentences[-1] else []
             sentences += [[]] if sentences[-1] else []
             continue
@@ -119,10 +120,17 @@ def write_conll(
     if not isinstance(dataset.inputs, list) or dataset.task != "sequence":
         raise DataFormatError("conll files hold sequences of words")
     text = as_it_came(dataset, "conll", confidence)
-    if text is not None:
-        file.write(text)
-        return
-    rows = [_rows(dataset, tokens, i) for i, tokens in enumerate(dataset.inputs)]
+    if text is None:
+        text = _made_anew(dataset, confidence)
+    if text.startswith("\ufeff"):
+        raise DataFormatError("the first token begins by a byte order mark, which readers take off")
+    file.write(text)
+
+
+def _made_anew(dataset: Dataset, confidence: Sequence[Sequence[str]] | None) -> str:
+    """The text of sentences of which no file is known, the tags last."""
+    sentences: Any = dataset.inputs
+    rows = [_rows(dataset, tokens, i) for i, tokens in enumerate(sentences)]
     if confidence is not None:
         rows = [[(*fields, sure) for fields, sure in zip(*pair)] for pair in zip(rows, confidence)]
     width = {len(fields) for sentence in rows for fields in sentence}
@@ -139,8 +147,8 @@ def write_conll(
     separator = "\t" if any(" " in field for field in fields) else " "
     if separator == "\t" and width == {1}:
         raise DataFormatError("fields with spaces need a second column")
-    for sentence in rows:
-        file.write("".join(separator.join(fields) + "\n" for fields in sentence) + "\n")
+    lines = [[separator.join(fields) + "\n" for fields in sentence] for sentence in rows]
+    return "".join("".join(sentence) + "\n" for sentence in lines)
 
 
 def _rows(dataset: Dataset, tokens: Any, i: int) -> list[Any]:
@@ -160,7 +168,8 @@ def sniff(file_name: str, lines: list[str]) -> bool:
     ending = file_name.lower()
     if ending.endswith((".conll", ".iob", ".bio", ".csv")):
         return not ending.endswith(".csv")
-    tokens = [line.split() for line in lines if line.strip() and not line.startswith(DOCUMENT)]
+    told = [line.strip() for line in lines]
+    tokens = [line.split() for line in told if line and not line.startswith(DOCUMENT)]
     if len({len(fields) for fields in tokens}) != 1 or len(tokens[0]) < 2:
         return False
     apart = any(not line.strip() for line in lines[:-1])

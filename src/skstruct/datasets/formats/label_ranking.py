@@ -67,10 +67,10 @@ def _sizes(cells: list[str]) -> tuple[int, int, int]:
     if len(cells) != 3:
         raise _error(-1, None, f"{problem}, got {len(cells)} fields")
     for column, cell in enumerate(cells):
-        cell = cell.strip()
+        cell = cell.strip(" \t")
         if not (cell.isascii() and cell.isdecimal() and len(cell) < 10 and int(cell) > 0):
             raise _error(-1, column, f"{problem}, got {cell[:60]!r}")
-    n_rows, n_features, n_labels = (int(cell.strip()) for cell in cells)
+    n_rows, n_features, n_labels = (int(cell) for cell in cells)
     return n_rows, n_features, n_labels
 
 

@@ -167,7 +167,10 @@ def as_column(
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return NumberColumn(name, numbers)
     short = types.is_float32(kind) or types.is_float16(kind)  # 0.1, not 0.10000000149011612
-    values = series.astype(object).where(series.notna(), None)
+    try:
+        values = series.astype(object).where(series.notna(), None)
+    except pyarrow.ArrowException:
+        raise fail("a text that is not UTF-8", column=name) from None
     null = UNKNOWN if is_text else ""  # which is not the empty text, a set without labels
     cells = [_text(np.float32(v) if short and v is not None else v, null) for v in values]
     zero = next((i for i, cell in enumerate(cells) if "\0" in cell), None)

@@ -104,7 +104,8 @@ def guess_task(columns: list[TextColumn], options: Any) -> tuple[str, str]:
         return known, f"the column is called {column.name!r}"
     numbers = as_numbers(texts)
     if numbers is not None and texts:
-        if (numbers == np.round(numbers)).all() and len(texts) <= MOST_CLASSES:
+        whole = (np.isfinite(numbers) & (numbers == np.round(numbers))).all()
+        if whole and len(texts) <= MOST_CLASSES:
             return "classes", f"{column.name!r} holds few whole numbers"
         return "regression", f"{column.name!r} holds numbers"
     if texts and all(">" in text for text in texts):
