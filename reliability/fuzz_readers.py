@@ -16,6 +16,7 @@ output/reliability/failures, and ``--again FILE`` tries one of them once more.
 from __future__ import annotations
 
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
@@ -43,6 +44,7 @@ SHOWN = (
     "CPU hours",
 )
 GOAL = 10_000_000  # files of each format, over all runs
+SHOWN_EVERY = 120.0  # seconds
 
 
 def options(doc: str, cases: int) -> Any:
@@ -63,6 +65,7 @@ class Counts:
     def __init__(self, given: Any, failures: Path = OUTPUT / "failures") -> None:
         self.tries, self.folder = Tries(given), failures
         self.by_format: dict[str, dict[str, Any]] = {}
+        self.shown = time.monotonic()
 
     def tell(self, name: str, counts: dict[str, Any], failures: list[Any]) -> None:
         """Add what a batch of one format has found."""
@@ -74,6 +77,9 @@ class Counts:
             path = save_failure(self.folder, name, text, turn, digest(text))
             self.tries.fail(name, why, f"--again {path}")
         self.tries.n_failed += max(0, counts["failed"] - len(failures))
+        if time.monotonic() - self.shown > SHOWN_EVERY:  # what is known if somebody cuts it off
+            self.show()
+            self.shown = time.monotonic()
 
     def show(self) -> None:
         """A line for each format."""
@@ -83,7 +89,7 @@ class Counts:
             cells = [counts.get(key, 0) for key in SHOWN[:-2]] + [round(rate)]
             hours = f"{self.hours().get(name, 0):12.2f}"
             print(f"{name:16s}" + "".join(f"{cell:12,d}" for cell in map(int, cells)) + hours)
-        print()
+        print(flush=True)
 
     def hours(self) -> dict[str, float]:
         """Hours of one processor that the goal takes, by format."""

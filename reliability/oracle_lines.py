@@ -108,12 +108,15 @@ def read_label_list(data: bytes) -> tuple[list[str], list[tuple[str, str]]]:
     return list(handler.names), list(handler.pairs)
 
 
+UTF_8 = ("utf-8", "utf8", "utf", "u8")  # the last two by Python alone
+
+
 def _in_utf8(text: str) -> bytes:
     """ASCII is the same in any encoding; other text has to be declared as UTF-8, or not at all."""
     said = re.match(r"""<\?xml[^>]*?\s(encoding\s*=\s*(['"])([A-Za-z0-9._-]+)\2)""", text)
     if said is None:
         return text.encode()
-    if not text.isascii() and said[3].lower().replace("_", "-") not in ("utf-8", "utf8"):
+    if not text.isascii() and said[3].lower().replace("_", "-").rstrip("-") not in UTF_8:
         raise Refused("another encoding")
     return (text[: said.start(1)] + 'encoding="utf-8"' + text[said.end(1) :]).encode()
 

@@ -89,7 +89,10 @@ def _cell(text: str, at: int, mark: str) -> tuple[str | None, int]:
 
 def meant(text: str) -> str:
     """Without the apostrophe that keeps a spreadsheet from running a cell."""
-    return text[1:] if _RUN_BY_SPREADSHEETS.match(text) else text
+    rest = text[1:]
+    number = any(kind.fullmatch(rest.strip(BLANKS)) for kind in (NUMBER, _NOT_FINITE))
+    kept = rest[:1] in ("+", "-") and number
+    return rest if _RUN_BY_SPREADSHEETS.match(text) and not kept else text
 
 
 def column(texts: list[str]) -> list[Any]:

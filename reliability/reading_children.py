@@ -38,7 +38,7 @@ def verdicts(cases, seconds=SECONDS, jobs=1) -> list[str]:
 
     A file that found no memory is tried again by itself: files before it may have left too little.
     """
-    size = -(-len(cases) // jobs)
+    size = max(1, -(-len(cases) // jobs))
     parts = [cases[at : at + size] for at in range(0, len(cases), size)]
     started = [_started(part, seconds) for part in parts]
     found = [word for part, child in zip(parts, started) for word in _told(part, child, seconds)]

@@ -112,7 +112,13 @@ def judge_list(raw: bytes, found: Any) -> None:
 # Options.
 
 
-_CALLED = {"target": "targets", "set": "settings", "format": "format_", "json": "as_json", "q": "quiet"}
+_CALLED = {
+    "target": "targets",
+    "set": "settings",
+    "format": "format_",
+    "json": "as_json",
+    "q": "quiet",
+}
 _CALLED |= {"as-json": "as_json"}
 
 

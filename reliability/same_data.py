@@ -51,8 +51,9 @@ def _in_order(data: Dataset, outputs: Any) -> Any:
 
 def _same_inputs(a: Any, b: Any) -> bool:
     if isinstance(a, Table):
-        if (a.names, a.values, a.data.shape) != (b.names, b.values, b.data.shape):
-            return False
+        values = [tuple(names or None for names in table.values) for table in (a, b)]
+        if (a.names, values[0], a.data.shape) != (b.names, values[1], b.data.shape):
+            return False  # a column of which nothing is known is of names or of numbers
         if sparse.issparse(a.data) and sparse.issparse(b.data):
             cells = [(m.indptr, m.indices, m.data) for m in (a.data.tocsr(), b.data.tocsr())]
             return all(np.array_equal(x, y, equal_nan=True) for x, y in zip(*cells))

@@ -4,9 +4,11 @@
 import io
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from skstruct.datasets.encodings import text_path
+from skstruct.datasets.formats.arff import reading
 from skstruct.datasets.formats.arff.label_list import read_label_list
 from skstruct.datasets.formats.arff.reading import read_arff
 from skstruct.datasets.formats.edges import read_edges, write_edges
@@ -107,7 +109,7 @@ def test_rankings_of_many_items(tmp_path):
 def test_a_number_too_large_is_no_class(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("x,y\n1,2\n2,1e999\n3,1.0\n")
-    with pytest.raises(DataFormatError, match="line 3, column 2: .*finite number, got"):
+    with pytest.raises(DataFormatError, match=r"line 3, column 2: .*finite number, got"):
         read_data(path)
 
 
@@ -143,3 +145,27 @@ def test_texts_of_parquet_that_are_not_utf8(tmp_path, where):
     parquet.write_table(pa.table(table), tmp_path / "t.parquet")
     with pytest.raises(DataFormatError, match=f"column '{where}': a text that is not UTF-8"):
         read_data(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("compiled_from", [0, 1 << 60])
+def test_strings_are_in_the_order_of_rows(monkeypatch, compiled_from):
+    """Cells with a backslash are read later than others by compiled code."""
+    monkeypatch.setattr(reading, "COMPILED_FROM", compiled_from)
+    table = read_arff("@relation r\n@attribute s string\n@data\na\\b\nc\n?\nd\nc\n".splitlines())
+    assert len(table.values[0]) == 3
+    np.testing.assert_array_equal(table.data[:, 0], [0, 1, np.nan, 2, 1])
+
+
+def test_an_apostrophe_before_a_number_is_part_of_the_text(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,class\n1,a\n'-5,b\n'=a,c\n")
+    data = read_data(path)
+    assert set(data.inputs.values[0]) == {"1", "'-5", "=a"}
+    write_data(data, path)
+    assert read_data(path).inputs.values == data.inputs.values
+
+
+def test_a_label_that_begins_as_a_number(tmp_path):
+    path = tmp_path / "t.svm"
+    path.write_text("-nan\u2028 1:1\n1.5 1:2\n", encoding="utf-8")
+    assert read_data(path).task == "classes"

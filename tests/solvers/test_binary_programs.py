@@ -24,7 +24,9 @@ PROGRAM = BinaryProgram(
 
 
 def test_an_infeasible_answer_is_caught(monkeypatch):
-    lie = SimpleNamespace(status=0, x=np.ones(3), mip_dual_bound=-3.0, message="Optimal")
+    lie = SimpleNamespace(
+        status=0, x=np.ones(3), mip_dual_bound=-3.0, mip_node_count=1, message="Optimal"
+    )
     monkeypatch.setattr(scipy.optimize, "milp", lambda *args, **kwargs: lie)
     monkeypatch.setattr(binary_programs, "MORE_WORK", 0)  # no search of our own
     with pytest.raises(UnverifiedAnswerError, match="breaks a constraint by 1"):

@@ -217,7 +217,7 @@ def test_strings(limit):
 def test_curves_of_many_valleys(limit):
     rng = np.random.default_rng(0)
     Y, weights = rng.normal(size=(30, 2)), rng.normal(size=(4, 30))
-    space = Polytope([[1.0, 1.0]], [0.5], bounds=(-3, 3)).fit(np.zeros((1, 2)))
+    space = Polytope(A_ub=[[1.0, 1.0]], b_ub=[0.5], bounds=(-3, 3)).fit(np.zeros((1, 2)))
     loss = Cauchy(0.3)
     curves = loss.curves(weights, Y)
     grid = np.linspace(-3, 3, 121)

@@ -8,6 +8,7 @@ import click
 from skstruct.cli.options import (
     DATA,
     EXISTING,
+    NumberRange,
     check_writable,
     json_option,
     quiet_option,
@@ -17,14 +18,14 @@ from skstruct.cli.options import (
 from skstruct.cli.terminal import shows_progress
 
 RISK_NAMES = ("missed", "wrong", "false", "false_labels", "precision", "f1")
-PROBABILITY = click.FloatRange(0, 1, min_open=True, max_open=True)
+PROBABILITY = NumberRange(0, 1, min_open=True, max_open=True)
 
 
 @click.command(short_help="Promise how often a model is wrong, by a data file it has not seen.")
 @click.argument("model", type=EXISTING)
 @click.argument("data", type=DATA)
 @click.option("-o", "--output", required=True, help="The calibrated model file to write.")
-@click.option("--level", type=click.FloatRange(0), default=0.1, show_default=True,
+@click.option("--level", type=NumberRange(0), default=0.1, show_default=True,
               help="The largest risk; of rows that are kept, in units of the loss.")  # fmt: skip
 @click.option(
     "--risk", type=click.Choice(RISK_NAMES),

@@ -9,6 +9,7 @@ import click
 from skstruct.cli.options import (
     DATA,
     EXISTING,
+    NumberRange,
     check_loss,
     check_writable,
     json_option,
@@ -36,7 +37,7 @@ from skstruct.cli.terminal import shows_progress
 @restrict_option
 @click.option("--bootstrap", type=click.IntRange(1), default=1000, show_default=True,
               help="Draws of the rows for the intervals.")  # fmt: skip
-@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95,
+@click.option("--level", type=NumberRange(0, 1, min_open=True, max_open=True), default=0.95,
               show_default=True, help="Of the intervals.")  # fmt: skip
 @reading_options
 @skip_option

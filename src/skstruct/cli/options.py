@@ -2,6 +2,7 @@
 """Options that several commands share, and what is typed into them."""
 
 import json
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,17 @@ TASK_NAMES = (
 NAMES = ("include", "exclude")  # constraints that are lists of names
 EXISTING = click.Path(exists=True, dir_okay=False, readable=True)
 DATA = click.Path(exists=True, readable=True)  # a file, or a folder of Parquet files
+
+
+class NumberRange(click.FloatRange):
+    """A finite number within a range; nan is none, though no comparison says so."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
+
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No remarks, no progress.")
@@ -79,7 +91,7 @@ def promise_options(command: Callable[..., Any]) -> Callable[..., Any]:
                      "macro_f1, recall=0.9 or precision=0.9, chosen on rows left out in fit.",
             ),
             click.option(
-                "--level", type=click.FloatRange(0, 1),
+                "--level", type=NumberRange(0, 1),
                 help="Of what is certain and possible; that of calibration if left out.",
             ),
             click.option(

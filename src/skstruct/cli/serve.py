@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from skstruct.cli.options import NumberRange
 from skstruct.cli.terminal import say
 
 TOKEN = "SKSTRUCT_TOKEN"
@@ -29,7 +30,7 @@ TOKEN = "SKSTRUCT_TOKEN"
 @click.option("--max-rows", type=click.IntRange(1), default=10_000, show_default=True)
 @click.option("--max-bytes", type=click.IntRange(1), default=10_000_000, show_default=True)
 @click.option(
-    "--timeout", type=click.FloatRange(0, min_open=True), default=30.0, show_default=True,
+    "--timeout", type=NumberRange(0, min_open=True), default=30.0, show_default=True,
     help="Seconds that a request may take.",
 )  # fmt: skip
 @click.option(
@@ -37,7 +38,7 @@ TOKEN = "SKSTRUCT_TOKEN"
     help="Requests that may wait.",
 )  # fmt: skip
 @click.option(
-    "--batch-ms", type=click.FloatRange(0), default=0.0, show_default=True,
+    "--batch-ms", type=NumberRange(0), default=0.0, show_default=True,
     help="Wait so long for others to be predicted together with.",
 )  # fmt: skip
 @click.option("--cors", multiple=True, metavar="ORIGIN", help="Origin whose pages may ask.")

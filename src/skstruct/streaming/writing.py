@@ -282,6 +282,8 @@ def _unfinished(folder: Path) -> str:
 
 def _finish(unfinished: str, folder: Path, names: list[str]) -> None:
     """Put the parts where they belong, in one step where the system can do so."""
+    for name in set(os.listdir(unfinished)) - set(names):  # of workers that were killed
+        os.remove(os.path.join(unfinished, name))
     if Path(unfinished).parent == folder:
         for name in names:
             os.replace(os.path.join(unfinished, name), folder / name)

@@ -122,7 +122,8 @@ def test_predictions_of_least_risk(space, loss):
     slack = 1e-9 if exact else 0.1  # 4,000 draws
     assert_allclose(found.values, risks.min(axis=1), atol=slack)
     assert_allclose(risks[np.arange(len(X)), at], risks.min(axis=1), atol=slack)
-    assert_allclose(model.decode(X, loss="zero_one").values, -values.max(axis=1))
+    values = model.decode(X, loss="zero_one").values, -values.max(axis=1)
+    assert_allclose(*values, atol=1e-8)  # scores are rounded, so that ties are ties
 
 
 # ------------------------------------------------------------------ what it generalises

@@ -273,8 +273,9 @@ def test_branching_against_enumeration(k, seed, whole, at_once):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(branching, "PARTS_AT_ONCE", at_once)
         patch.setattr(branching, "MOST_TRIED_OUT", seed % 4)
-        output = branching.best_by_branching(A[0], W[0], np.zeros(k, np.int8))
+        output, bound = branching.best_by_branching(A[0], W[0], np.zeros(k, np.int8))
     least = all_totals(A, W, edges).min(axis=1)
+    assert_allclose(bound, least, atol=1e-9)
     assert_allclose(total(output[None], A, W, edges), least, atol=1e-9)
 
 
@@ -285,8 +286,9 @@ def test_branching_of_many_labels_against_a_cut():
     turned = rng.random(40) < 0.5
     W = np.where(turned[edges[:, 0]] != turned[edges[:, 1]], np.abs(W), -np.abs(W))
     values = roof_dual(A, W, edges)[1]
-    output = branching.best_by_branching(A[0], W[0], np.zeros(40, np.int8))
+    output, bound = branching.best_by_branching(A[0], W[0], np.zeros(40, np.int8))
     assert_allclose(total(output[None], A, W, edges), values)
+    assert_allclose(bound, values)
 
 
 @pytest.mark.slow

@@ -232,10 +232,10 @@ def as_meant(text: str) -> str:
 
     Examples
     --------
-    >>> as_meant("'=1+1"), as_meant("'tis"), as_meant(harmless("'=1"))
-    ('=1+1', "'tis", "'=1")
+    >>> as_meant("'=1+1"), as_meant("'tis"), as_meant("'-5"), as_meant(harmless("'=1"))
+    ('=1+1', "'tis", "'-5", "'=1")
     """
-    return text[1:] if text[:1] == "'" and _RUNS.match(text) else text
+    return text[1:] if text[:1] == "'" and harmless(text[1:]) != text[1:] else text
 
 
 def column_as_meant(column: TextColumn) -> TextColumn:

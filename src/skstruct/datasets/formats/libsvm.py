@@ -291,11 +291,7 @@ def _guess_task(given: list[Any], edges: tuple[Any, ...]) -> tuple[str, str]:
 
 
 def _is_number(label: str) -> bool:
-    try:
-        float(label)
-    except ValueError:
-        return False
-    return label[0] in "-0123456789."
+    return label.isascii() and label[0] in "-0123456789." and _NUMBER_LIKE.match(label) is not None
 
 
 def _in_order(label: str) -> tuple[int, int, str]:

@@ -388,15 +388,18 @@ def _meanings(numbers: np.ndarray, seen: list[Any]) -> list[Any]:
 def _strings(
     data: Any, at: int, numbers: np.ndarray, seen: list[str | None]
 ) -> tuple[Any, tuple[Any, ...]]:
-    """The data with this column of strings as positions among those that were seen.
+    """The data with this column of strings as positions among those that were seen, by row.
 
-    A sparse row that omits a string has the empty one.
+    A sparse row that omits a string has the empty one, which is the first then.
     """
-    if (numbers == 0).any():
-        return data, ("", *(value for value in seen[1:]))
-    if sparse.issparse(data):
-        stored = data.indices == at
-        data.data[stored] -= 1
-    else:
-        data[:, at] -= 1
-    return data, tuple(seen[1:])
+    codes, rows = np.unique(numbers[~np.isnan(numbers)].astype(np.int64), return_index=True)
+    codes = codes[np.argsort(np.where(codes == 0, -1, rows))]
+    place = np.zeros(len(seen))
+    place[codes] = np.arange(len(codes))
+    stored = data.indices == at if sparse.issparse(data) else (slice(None), at)
+    cells = data.data if sparse.issparse(data) else data
+    known = ~np.isnan(cells[stored])
+    cells[stored] = np.where(
+        known, place[np.where(known, cells[stored], 0).astype(np.int64)], np.nan
+    )
+    return data, tuple("" if code == 0 else seen[code] for code in codes.tolist())
