@@ -174,3 +174,6 @@ def test_a_scheduler_that_dies_is_noticed():
                 engine.result(waiting)
             with pytest.raises(EngineError, match="not running: it was closed, or its scheduler"):
                 engine.submit(sum, [1, 2])
+            for ask in (lambda: engine.n_workers, lambda: engine.hold(np.zeros(2), "zeros")):
+                with pytest.raises(EngineError, match="not running: it was closed, or its"):
+                    ask()

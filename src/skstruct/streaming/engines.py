@@ -34,8 +34,9 @@ class DaskEngine:
         if identity not in self._held:
             try:
                 self._held[identity] = value, self.client.scatter(value, hash=False)
-            except OSError as error:  # the worker that it was sent to is gone
+            except (OSError, RuntimeError) as error:  # the worker or the scheduler is gone
                 self.forget()
+                self._check_running()
                 raise LostRowsError("Rows could not be sent to a worker.") from error
         return self._held[identity][1]
 
@@ -46,23 +47,39 @@ class DaskEngine:
     @property
     def n_workers(self) -> int:
         """Tasks that run at a time."""
-        return max(1, int(sum(self.client.nthreads().values())))
+        with self._asking():
+            return max(1, int(sum(self.client.nthreads().values())))
 
     @property
     def task_memory(self) -> int | None:
         """Bytes that a task of the smallest worker may take; None where there is no limit."""
-        workers = self.client.scheduler_info()["workers"].values()
+        with self._asking():
+            workers = self.client.scheduler_info()["workers"].values()
         limits = [worker["memory_limit"] // max(1, worker["nthreads"]) for worker in workers]
         return min((limit for limit in limits if limit), default=None)
 
     def submit(self, f: Any, *args: Any) -> Any:
         """Start ``f(*args)``; arguments may be what ``submit`` gave, also in a list."""
+        self._check_running()
+        return self.client.submit(f, *args, pure=False)
+
+    def _check_running(self) -> None:
         if self.client.status != "running":
             raise EngineError(
                 f"The Dask client is {self.client.status}, not running: it was closed, or its "
                 "scheduler is gone."
             )
-        return self.client.submit(f, *args, pure=False)
+
+    @contextlib.contextmanager
+    def _asking(self) -> Iterator[None]:
+        """A scheduler that does not answer is said to be gone."""
+        try:
+            yield
+        except (OSError, RuntimeError) as error:
+            self._check_running()
+            raise EngineError(
+                f"The scheduler of Dask does not answer ({type(error).__name__}: {error})."
+            ) from error
 
     def result(self, x: Any) -> Any:
         """The value, when it is there. An error of ``f`` is raised as it was there."""
