@@ -3,10 +3,11 @@
 
     python reliability/campaign.py [--budget MINUTES] [--seed 0] [--only NAME ...] [--table]
 
-Every script of PROMISES gets its share of the budget and a seed of its own; without a budget it
-tries as many cases as it says itself. What scripts print last, one JSON object, is kept as a line
-of output/reliability/campaign.jsonl with date and commit. The table adds up all lines that are
-there: counts grow from run to run. It ends with 1 if anything failed.
+Every script of PROMISES gets its share of the budget; without a budget it tries as many cases as
+it says itself. What scripts print last, one JSON object, is kept as a line of
+output/reliability/campaign.jsonl with date and commit; `--add FILE ...` keeps what was printed
+elsewhere. The table adds up the longest run of every seed: a seed tries the same cases once more.
+It ends with 1 if anything failed.
 """
 
 import argparse
@@ -48,7 +49,8 @@ def commit():
     return done.stdout.strip() or "unknown"
 
 
-def keep(line, path=KEPT):
+def keep(line, path=None):
+    path = path or KEPT
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")
@@ -60,15 +62,55 @@ def lines(path=KEPT):
 
 
 def table(kept):
-    """A row for each promise: cases tried in all and in the last run, and what went wrong."""
-    print(f"{'promise':44s}{'tried':>12s}{'goal':>12s}{'wrong':>8s}   last run")
+    """A row for each promise: cases tried in all, and what the last run found wrong."""
+    print(f"{'promise':46s}{'goal':>12s}{'tried':>13s}   last run{'':12s}tried    wrong")
     for promise in PROMISES:
-        of_script = [line for line in kept if line["promise"] == promise.name]
-        whole = [line for line in of_script if line["counts"] is not None]
-        tried = sum(line["counts"]["tried"] for line in whole)
-        wrong = sum(line["counts"]["failed"] for line in whole) + len(of_script) - len(whole)
-        last = "{date}, {commit}".format(**of_script[-1]) if of_script else "never"
-        print(f"{promise.name:44s}{tried:12,d}{promise.goal:12,d}{wrong:8,d}   {last}")
+        lines = [line for line in kept if line["promise"] == promise.name]
+        _row(promise.name, promise.goal, lines)
+        formats = {name: None for line in lines for name in _formats(line)}
+        for name in formats:
+            _row(f"   {name}", promise.goal // len(formats), [_of(line, name) for line in lines])
+
+
+def _formats(line):
+    return (line["counts"] or {}).get("by_format", {})
+
+
+def _of(line, name):
+    """The same line for one format of files."""
+    found = _formats(line).get(name, {"tried": 0, "failed": 0})
+    seed = (line["counts"] or {}).get("seed")
+    return {**line, "counts": {**found, "failed": found.get("failed", 0), "seed": seed}}
+
+
+def _row(name, goal, lines):
+    longest = {}
+    for line in lines:
+        if line["counts"] is not None:  # None: the script broke off
+            seed, tried = line["counts"]["seed"], int(line["counts"]["tried"])
+            longest[seed] = max(tried, longest.get(seed, 0))
+    print(f"{name:46s}{goal:12,d}{sum(longest.values()):13,d}   {_last(lines)}")
+
+
+def _last(lines):
+    if not lines:
+        return "never"
+    counts, when = lines[-1]["counts"], "{date} {commit}".format(**lines[-1])
+    if counts is None:
+        return f"{when} broke off"
+    return f"{when:22s}{int(counts['tried']):11,d}{int(counts['failed']):9,d}"
+
+
+def add(paths, commit_of_runs):
+    """Keep what scripts printed that were run by hand, or on another machine."""
+    by_script = {promise.script: promise.name for promise in PROMISES}
+    for path in paths:
+        counts = last_object(path.read_text(encoding="utf-8"))
+        if counts is None:
+            raise SystemExit(f"{path} does not end with a JSON object.")
+        when = datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC)
+        line = {"date": when.date().isoformat(), "commit": commit_of_runs, "counts": counts}
+        keep({"promise": by_script[counts["script"]], **line})
 
 
 def main():
@@ -77,7 +119,11 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="*", default=[promise.script for promise in PROMISES])
     parser.add_argument("--table", action="store_true", help="print the table, try nothing")
+    parser.add_argument("--add", nargs="*", type=Path, default=[], help="outputs of scripts")
     given = parser.parse_args()
+    if given.add:
+        add(given.add, commit())
+        given.table = True
     chosen = [promise for promise in PROMISES if promise.script in given.only]
     shares, broken = sum(promise.share for promise in chosen), 0
     for promise in [] if given.table else chosen:
