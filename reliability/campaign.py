@@ -49,15 +49,14 @@ def commit():
     return done.stdout.strip() or "unknown"
 
 
-def keep(line, path=None):
-    path = path or KEPT
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
+def keep(line):
+    KEPT.parent.mkdir(parents=True, exist_ok=True)
+    with KEPT.open("a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")
 
 
-def lines(path=KEPT):
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
+def lines():
+    text = KEPT.read_text(encoding="utf-8") if KEPT.exists() else ""
     return [json.loads(line) for line in text.splitlines()]
 
 

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from script_folders import scripts_of
+
 FOLDER = Path(__file__).parents[1] / "reliability"
 
 
 @pytest.fixture
 def campaign(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(FOLDER)
-    import campaign
-
-    monkeypatch.setattr(campaign, "KEPT", tmp_path / "kept" / "campaign.jsonl")
-    return campaign
+    with scripts_of(FOLDER, monkeypatch) as scripts:
+        campaign = scripts("campaign")
+        monkeypatch.setattr(campaign, "KEPT", tmp_path / "kept" / "campaign.jsonl")
+        yield campaign
 
 
 def line(campaign, **counts):
@@ -62,7 +63,7 @@ def test_what_was_run_elsewhere_is_kept(campaign, tmp_path):
     path = tmp_path / "races.out"
     path.write_text("planted bug: caught\n" + json.dumps(counts, indent=2) + "\n")
     campaign.add([path], "abc")
-    (kept,) = campaign.lines(campaign.KEPT)
+    (kept,) = campaign.lines()
     assert kept["promise"] == "two processes at one file"
     assert kept["counts"] == counts
     path.write_text("Traceback")
