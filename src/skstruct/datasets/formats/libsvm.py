@@ -291,7 +291,7 @@ def _guess_task(given: list[Any], edges: tuple[Any, ...]) -> tuple[str, str]:
 
 
 def _is_number(label: str) -> bool:
-    return label.isascii() and label[0] in "-0123456789." and _NUMBER_LIKE.match(label) is not None
+    return _NUMBER_LIKE.fullmatch(label) is not None  # others were refused when they were read
 
 
 def _in_order(label: str) -> tuple[int, int, str]:
