@@ -17,7 +17,6 @@ from drawn_losses import WHOLE, drawn_loss
 
 from skstruct import ConditionalRiskMinimizer, learners, smoothing
 from skstruct.kernels import RBF
-from skstruct.losses import BilinearLoss
 
 NOT_OFFERED = "F measures are decoded exactly over label sets and over forests"  # and says so
 
@@ -48,14 +47,14 @@ def by_risk(rng, drawn, n_rows):
     if limits and allowed.any(axis=1).all() and not loss.seen_only:
         decoded = model.decode(new, restrict=limits)
         done += decided(decoded, drawn, loss, at, weights, allowed)
-    if hasattr(drawn.space, "kbest"):
+    if hasattr(model.problem_.space, "kbest"):
         done += listed(rng, model, drawn, loss, at, new[:40], weights[:40])
     return done, "ConditionalRiskMinimizer"
 
 
 def listed(rng, model, drawn, loss, at, new, weights):
     """k-best lists by risk, where the loss is one of sums over parts."""
-    if loss.seen_only or not isinstance(model.loss_, BilinearLoss):
+    if loss.seen_only or model.problem_.loss.needs_weights(model.problem_.space):
         return 0
     values = weights @ loss.matrix[:, at].T
     size = np.abs(weights).sum(axis=1) * (1 + np.abs(loss.matrix).max())

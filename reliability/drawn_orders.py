@@ -81,7 +81,7 @@ def tournaments(rng):
     outputs = [{labels[j] for j in np.flatnonzero(win)} for win in wins]
     space = spaces.Tournaments(names, partial).fit(outputs)
     narrow = in_and_out(wins, labels, 0.2)
-    facts = {"embeddings": {"node states": oracle.sign_indicators(psi, partial)}}
+    facts = {"embeddings": {"node states": oracle.sign_indicators(psi, space.states_)}}
     return Drawn("Tournaments", space, outputs, psi, frozenset, narrow, facts)
 
 
