@@ -11,7 +11,7 @@ import oracle_quantities as oracle
 from certified_predictions import ROUNDING
 from certified_spaces import Wrong, dense
 from drawn_costs import costs as drawn_costs
-from drawn_quantities import REGIONS, box, flows, polytope, portfolios, simplex, sphere
+from drawn_quantities import REGIONS, box, flows, polytope, simplex, sphere
 
 from skstruct import ConditionalRiskMinimizer, losses, smoothing
 from skstruct.kernels import RBF
@@ -78,8 +78,8 @@ def risk_limited(region, S, most):
         return region
 
     def inside(Z):
-        deviations = np.sqrt(np.einsum("ij,jk,ik->i", Z, S, Z))
-        return was(Z) & (deviations <= most * (1 + oracle_polytopes.INSIDE))
+        variances = np.einsum("ij,jk,ik->i", Z, S, Z)
+        return was(Z) & (variances <= most**2 * (1 + oracle_polytopes.INSIDE))
 
     was, kept = region.inside, type(region)(**vars(region))
     kept.inside, kept.points = inside, region.points[inside(region.points)]

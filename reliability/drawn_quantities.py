@@ -41,6 +41,11 @@ def region(rng, name, space, A, b, E, e, narrow=None):
     return Region(name, space, Y, inside, points, V, narrow)
 
 
+def few_boxes(rng):
+    """Mostly so few that gaps are left, which are looked at here; closing them takes time."""
+    return None if rng.random() < 0.1 else int(rng.choice([0, 10, 50]))
+
+
 def no_equations(d):
     return np.zeros((0, d)), np.zeros(0)
 
@@ -68,7 +73,7 @@ def box(rng):
 def simplex(rng):
     d, total = int(rng.integers(2, 5)), float(rng.choice([1.0, 1.0, 3.0]))
     A, b = oracle.as_rows(d, np.zeros(d), np.full(d, np.inf))
-    space = spaces.Simplex(total)
+    space = spaces.Simplex(total, max_boxes=few_boxes(rng))
     found = region(rng, "Simplex", space, A, b, np.ones((1, d)), np.array([total]))
     found.space = space.fit(found.Y)
     return found
@@ -87,7 +92,7 @@ def polytope(rng):
         E = rng.integers(1, 3, (1, d)).astype(float)
         e = E @ inner
         given |= {"A_eq": E, "b_eq": e}
-    space = spaces.Polytope(**given)
+    space = spaces.Polytope(**given, max_boxes=few_boxes(rng))
     found = region(rng, "Polytope", space, *oracle.as_rows(d, low, high, U, u), E, e)
     found.space = space.fit(found.Y)
 
@@ -117,7 +122,8 @@ def flows(rng):
     E, e = oracle.independent(oracle.incidence(n, arcs), supply)
     names = "abcd"
     labels = [(names[u], names[v], c) for (u, v), c in zip(arcs, capacity)]
-    space = spaces.Flows(labels, {names[v]: float(b) for v, b in enumerate(supply) if b})
+    told = {names[v]: float(b) for v, b in enumerate(supply) if b}
+    space = spaces.Flows(labels, told, max_boxes=few_boxes(rng))
     A, b = oracle.as_rows(len(arcs), np.zeros(len(arcs)), capacity)
     found = region(rng, "Flows", space, A, b, E, e)
     found.space = space.fit(found.Y)
@@ -144,7 +150,8 @@ def portfolios(rng):
     found = region(rng, "Portfolios", None, A, b, *sums)
     most = np.inf
     if rng.random() < 0.3:
-        risks = np.sqrt(np.einsum("ij,jk,ik->i", found.points, S, found.points))
+        variances = np.einsum("ij,jk,ik->i", found.points, S, found.points)
+        risks = np.sqrt(np.maximum(variances, 0))
         most = float(np.quantile(risks, 0.4)) + 0.1
     settings = {} if most == np.inf else {"max_risk": most}
     found.space = spaces.Portfolios(S, low=low, high=high, **settings)
