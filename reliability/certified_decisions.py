@@ -94,18 +94,17 @@ def scenario_case(rng, n_rows):
     n, m = int(rng.integers(6, 20)), len(drawn.outputs)
     seen, X = np.round(rng.standard_normal((n, 2)), 1), rng.standard_normal((n, 3))
     slopes, places = np.round(rng.standard_normal((2, m)), 2)
-    plain = drawn.space.restore(drawn.canonical())
-    number = {drawn.key(output): j for j, output in enumerate(plain)}
 
     def table(Y):
         return slopes[:, None] * Y[:, 0] + np.abs(places[:, None] - Y[:, 1])
 
     def cost(z, Y):
-        return table(Y)[number[drawn.key(z)]]
+        one = z[None] if isinstance(z, np.ndarray) else [z]
+        return table(Y)[numbers_of(drawn, one)[0]]
 
     def solve(weights, Y):
         values = table(Y) @ weights
-        return plain[int(values.argmin())], float(values.min())
+        return drawn.outputs[int(values.argmin())], float(values.min())
 
     loss = losses.Scenarios(cost, solve if rng.random() < 0.4 else None)
     model = ConditionalRiskMinimizer(drawn.space, loss, **smoother(rng)).fit(X, seen)
@@ -127,7 +126,6 @@ def region_decision_case(rng, n_rows):
     loss, sense, risks = drawn_decision(rng)
     is_tail, signed = isinstance(loss, losses.ConditionalValueAtRisk), -C if sense == "max" else C
     n_rows = FEW if is_tail else min(n_rows, 100)
-    C = C[:, 0] if region.name == "Interval" else C
     own = np.zeros((d, d))
     if region.facts is not None:
         S, most = region.facts
@@ -154,7 +152,7 @@ def region_decision_case(rng, n_rows):
 
 def best_of(region, C, own):
     """What the best costs in every row of training; of portfolios, as the space says."""
-    if not own.any():
+    if region.facts is None:
         return (region.vertices @ C.T).min(axis=0)
     costs = np.column_stack([C, np.tile(region.space.own_costs(), (len(C), 1))])
     return region.space.argmin(costs).values
