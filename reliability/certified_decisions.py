@@ -143,7 +143,8 @@ def region_decision_case(rng, n_rows):
                 return weights @ table.T
             return np.array([risks(row, table) for row in weights])
 
-        size = np.maximum(np.abs(weights).sum(axis=1), 1) * (1 + np.abs(costs_at(region.points)).max())
+        largest = 1 + np.abs(costs_at(region.points)).max()
+        size = np.maximum(np.abs(weights).sum(axis=1), 1) * largest
         check_region(model.decode(new), region, costs_at, SOLVED * size, None, near=5)
     except Exception as error:
         raise Wrong(f"{what}: {type(error).__name__}: {error}") from error

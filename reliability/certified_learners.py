@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 from certified_predictions import check, check_lists, given, inputs, places_of, training
 from certified_rankers import by_neighbors, by_ranking
-from certified_scores import by_approximate_scores, by_network, by_scores
+from certified_scores import by_approximate_scores, by_margins, by_network, by_scores
 from certified_spaces import Wrong, dense
 from drawn_losses import WHOLE, drawn_loss
 
@@ -100,6 +100,8 @@ def learner_case(rng, families, n_rows):
     kinds = [by_risk, by_risk, by_risk, by_scores, by_scores, by_kernel, by_approximate_scores]
     kinds += [by_ranking] * 3 + [by_neighbors] * 2 if drawn.name == "Rankings" else []
     kinds += [by_network] * 3 if drawn.name == "LabelSets" else []
+    if drawn.name == "SolverSpace":  # whose solutions nobody counts
+        kinds = [by_risk, by_margins]
     kind = kinds[rng.integers(len(kinds))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

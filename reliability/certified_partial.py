@@ -9,13 +9,13 @@ import warnings
 
 import numpy as np
 from certified_learners import decided
-from certified_predictions import inputs, places_of, training
+from certified_predictions import inputs
 from certified_regions import check_region
 from certified_spaces import Wrong, dense, places
 from drawn_losses import drawn_loss
+from drawn_orders import rankings, sequences
 from drawn_quantities import box
 from drawn_sets import candidates, classes, hierarchy, label_sets, ordinal
-from drawn_orders import rankings, sequences
 from oracle_quantities import LOSSES
 from sklearn.base import clone
 
@@ -93,9 +93,10 @@ def censored_case(rng, n_rows):
     n = len(region.Y)
     below, above = (rng.exponential(size=region.Y.shape) * (rng.random(region.Y.shape) < 0.4)
                     for _ in range(2))  # fmt: skip
-    low, high = region.Y - below, region.Y + above
+    ends = region.vertices.min(axis=0), region.vertices.max(axis=0)
+    low, high = np.maximum(region.Y - below, ends[0]), np.minimum(region.Y + above, ends[1])
     low[0] = high[0] = region.Y[0]
-    if not (below + above).any():
+    if (low == high).all():
         return 0, "Censored"
     X = rng.standard_normal((n, 2))
     told = Censored(low[:, 0], high[:, 0]) if low.shape[1] == 1 else Censored(low, high)
@@ -113,7 +114,8 @@ def censored_case(rng, n_rows):
         def costs_at(Z):
             return weights @ LOSSES[name](Z[:, None], Y[None], 1.0).sum(axis=2).T
 
-        size = np.abs(weights).sum(axis=1) * (1 + 2 * np.abs(Y).max() + np.abs(region.points).max()) ** 2
+        largest = 1 + 2 * np.abs(Y).max() + np.abs(region.points).max()
+        size = np.abs(weights).sum(axis=1) * largest**2
         check_region(model.decode(new), region, costs_at, 1e-8 * size, None)
     except Exception as error:
         raise Wrong(f"Censored, {region.name}: {type(error).__name__}: {error}") from error

@@ -45,6 +45,11 @@ def by_scores(rng, drawn, n_rows):
     return checked(rng, SCORED[rng.integers(len(SCORED))](drawn.space), drawn, n_rows)
 
 
+def by_margins(rng, drawn, n_rows):
+    """Learners that need a decoder alone."""
+    return checked(rng, SCORED[rng.integers(2)](drawn.space), drawn, n_rows)
+
+
 def by_approximate_scores(rng, drawn, n_rows):
     model = APPROXIMATE[rng.integers(len(APPROXIMATE))](drawn.space)
     try:

@@ -25,7 +25,7 @@ def solver_space(rng):
         return float(np.minimum(costs, 0).sum())
 
     def feasible(z, most=d):
-        return bool((Z == z).all(axis=1).any() and z.sum() <= most)
+        return bool((z == Z).all(axis=1).any() and z.sum() <= most)
 
     names = list(LETTERS[:d])
     space = spaces.SolverSpace(

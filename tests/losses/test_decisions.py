@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skstruct import spaces
+from skstruct import ConditionalRiskMinimizer, spaces
 from skstruct._arrays.rows import dense
 from skstruct.losses import Cost, Hamming, Regret, pair, resolve_loss
 from skstruct.model_selection import decision_scorer, regrets, relative_regret
