@@ -20,7 +20,7 @@ FEW = 25  # rows, of what takes a program each
 
 
 def tail(rng, sense):
-    """A loss of the worst, and what it is by definition: shares (n,), costs (m, n) to risks (m,)."""
+    """A loss of the worst, and its risks (m,) of shares (n,) and costs (m, n) by definition."""
     level = float(rng.choice([0.0, 0.5, 0.9, np.round(rng.random() * 0.99, 2)]))
     mean_weight = float(rng.choice([0.0, 0.3, 1.0]))
     loss = losses.ConditionalValueAtRisk(level, sense, mean_weight=mean_weight)

@@ -95,7 +95,8 @@ def censored_case(rng, n_rows):
                     for _ in range(2))  # fmt: skip
     ends = region.vertices.min(axis=0), region.vertices.max(axis=0)
     low, high = np.maximum(region.Y - below, ends[0]), np.minimum(region.Y + above, ends[1])
-    low[0] = high[0] = region.Y[0]
+    low[0] = high[0] = np.clip(region.Y[0], *ends)
+    low = np.minimum(low, high)  # vertices are rounded
     if (low == high).all():
         return 0, "Censored"
     X = rng.standard_normal((n, 2))

@@ -51,7 +51,7 @@ def check(decoded, at, values, size, allowed, exact):
 def check_lists(found, drawn, values, size, allowed, exact):
     """k-best lists of a learner: the least values in their order, and outputs that have them."""
     values = np.where(allowed, values, np.inf)
-    n, k = found.values.shape
+    k = found.values.shape[1]
     least = np.sort(values, axis=1)[:, :k]
     slack = (ROUNDING * size + 1e-300)[:, None]
     told = np.isfinite(found.values)

@@ -152,7 +152,7 @@ def checked(rng, drawn):
             allowed = mask[0]
     done = check_counts(drawn, space, Z, allowed)
     done += check_uniform(space, Z, allowed, rng)
-    if rng.random() < 0.3:
+    if rng.random() < 0.1:
         done += check_samplers(drawn, space, Z, allowed, rng)
     scores = scores_of(rng, N_ROWS, drawn.psi.shape[1])
     return done + check_family(drawn, space, Z, allowed, scores, rng)

@@ -105,7 +105,7 @@ def feature_distance(P, Y, kernel, g):
 
 
 def nearest_probabilities(w):
-    """The nearest vector that is not negative and sums to one, by bisection of what is taken off."""
+    """The nearest vector that is not negative and sums to one: the same is taken off all."""
     low, high = w.min() - 1.0, w.max()
     for _ in range(200):
         middle = (low + high) / 2
