@@ -35,7 +35,8 @@ def check_region(decoded, region, costs_at, slack, exact, near=NEAR):
     around = oracle_polytopes.towards(Z[:near], V)
     for row, points in enumerate(around):
         if region.vertices is None:  # back to length one
-            points = points / np.linalg.norm(points, axis=1, keepdims=True)
+            lengths = np.linalg.norm(points, axis=1, keepdims=True)
+            points = points / np.where(lengths > 0, lengths, 1.0)
         points = points[region.inside(points)]
         best[row] = min(best[row], costs_at(points)[row].min(initial=np.inf))
     above = ~(decoded.bounds <= best + slack)
