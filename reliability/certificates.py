@@ -22,28 +22,38 @@ sys.path.insert(0, str(Path(__file__).parent))
 import drawn_edges
 import drawn_orders
 import drawn_sets
+import drawn_solvers
 import planted_bugs
+from certified_decisions import decision_case, region_decision_case, scenario_case
 from certified_learners import learner_case
-from certified_quantities import decision_case, quantity_case
+from certified_partial import censored_case, one_of_case
+from certified_quantities import quantity_case
+from certified_regions import region_case, region_risk_case
 from certified_spaces import space_case
 from summary import Tries, arguments, finish
 
 FAMILIES = [*drawn_sets.FAMILIES, *drawn_orders.FAMILIES, *drawn_edges.FAMILIES]
+DECODED = [*FAMILIES, *drawn_solvers.FAMILIES]
 N_ROWS = 1000
+OTHERS = [  # cases of numbers and of decisions by costs, with rows as they take time
+    (quantity_case, 250), (decision_case, 250), (region_case, 500), (region_risk_case, 40),
+    (scenario_case, 50), (region_case, 500), (one_of_case, 100), (region_decision_case, 60),
+    (censored_case, 100),
+]  # fmt: skip
 
 
 def one_case(seed, number):
     """How many rows were held against their oracle, and of what.
 
-    Every third case is a learner, every twelfth one of numbers and one of decisions by costs.
+    Every third case is a learner, every sixth one of numbers or of decisions by costs.
     """
     rng = np.random.default_rng([seed, number])
     if number % 3 == 0:
-        return learner_case(rng, FAMILIES, N_ROWS)
+        return learner_case(rng, DECODED, N_ROWS)
     if number % 6 == 1:
-        case = quantity_case if number % 12 == 1 else decision_case
-        return case(rng, N_ROWS // 4)
-    return space_case(rng, FAMILIES, N_ROWS)
+        case, n_rows = OTHERS[number // 6 % len(OTHERS)]
+        return case(rng, n_rows)
+    return space_case(rng, DECODED, N_ROWS)
 
 
 def main():

@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Decisions that are numbers, and decisions learned from costs, against definitions."""
+"""Decisions that are numbers, against many other numbers."""
 
 import numpy as np
-import oracle_losses
 import oracle_quantities as oracle
 from certified_spaces import Wrong, dense
-from drawn_edges import assignments, matchings, shortest_paths, spanning_trees
-from drawn_sets import binary_polytope, knapsack, label_sets
 
 from skstruct import ConditionalRiskMinimizer, losses, smoothing, spaces
 from skstruct.kernels import RBF
 
 ROUNDING = 1e-8  # of the sum of the terms of a risk
-DECIDED = [knapsack, assignments, shortest_paths, spanning_trees, label_sets, matchings,
-           binary_polytope]  # fmt: skip
 
 
 def smoother(rng):
@@ -76,38 +71,3 @@ def check_within(name, Z, Y):
         inside = (Y.min(axis=0) - 1e-9 <= Z).all(axis=1) & (Y.max(axis=0) + 1e-9 >= Z).all(axis=1)
     if not inside.all():
         raise Wrong(f"{name}: a decision is not in the space")
-
-
-def decision_case(rng, n_rows):
-    """Cost and regret of decisions, learned from rows of costs."""
-    drawn = DECIDED[rng.integers(len(DECIDED))](rng)
-    n, d = int(rng.integers(6, 20)), drawn.psi.shape[1]
-    C, X = np.round(rng.standard_normal((n, d)) * 2, 1), rng.standard_normal((n, 3))
-    by_regret, most = rng.random() < 0.5, rng.random() < 0.3
-    sense, signed = ("max", -C) if most else ("min", C)
-    loss = (losses.Regret if by_regret else losses.Cost)(sense)
-    model = ConditionalRiskMinimizer(drawn.space, loss, **smoother(rng)).fit(X, C)
-    new = rng.standard_normal((n_rows, 3))
-    weights = dense(model.smoother_.weights(new))
-    matrix = (oracle_losses.regret if by_regret else oracle_losses.cost)(drawn.psi, signed)
-    decoded, values = model.decode(new), weights @ matrix.T
-    at = numbers_of(drawn, decoded.outputs)
-    slack = ROUNDING * np.abs(weights).sum(axis=1) * (1 + np.abs(drawn.psi @ signed.T).max())
-    best = values.min(axis=1)
-    if (at < 0).any():
-        raise Wrong(f"{drawn.name}, {loss}: a decision is not in the space")
-    own = values[np.arange(n_rows), at]
-    if not ((np.abs(decoded.values - own) <= slack) & (own <= best + slack)).all():
-        raise Wrong(f"{drawn.name}, {loss}: not the decision of least expected cost, or its value")
-    if not (decoded.bounds <= best + slack).all():
-        raise Wrong(f"{drawn.name}, {loss}: a bound is above the least expected cost")
-    return n_rows, f"{type(loss).__name__} on {drawn.name}"
-
-
-def numbers_of(drawn, outputs):
-    """The numbers of decisions among all outputs, in names or as rows of psi; -1 for others."""
-    if isinstance(outputs, np.ndarray) and outputs.ndim == 2 and outputs.dtype.kind in "iuf":
-        number = {tuple(psi): j for j, psi in enumerate(drawn.psi.tolist())}
-        return np.array([number.get(tuple(z), -1) for z in outputs.astype(float).tolist()])
-    number = {drawn.key(output): j for j, output in enumerate(drawn.outputs)}
-    return np.array([number.get(drawn.key(output), -1) for output in outputs])

@@ -23,6 +23,8 @@ from certificates import FAMILIES
 from certified_spaces import Wrong, dense, places
 from summary import Tries, arguments, finish
 
+from skstruct.sampling import coupling_from_the_past, rejection_sample
+
 ROUNDING = 1e-9  # of logarithms, of probabilities, of the terms of moments
 N_ROWS, N_DRAWS = 100, 1500
 
@@ -106,6 +108,28 @@ def check_family(drawn, space, Z, allowed, scores, rng):
     return len(scores) + 1
 
 
+def check_samplers(drawn, space, Z, allowed, rng):
+    """Perfect samplers, and steps of a chain, which leave draws of the distribution as they are."""
+    if not hasattr(space, "sample"):
+        return 0
+    scores = 0.5 * rng.standard_normal((1, drawn.psi.shape[1]))
+    p, done = oracle.family(scores, drawn.psi, allowed)[1][0], 2
+    for draw in (coupling_from_the_past, rejection_sample):
+        at = places(draw(space, scores[0], N_DRAWS, rng), Z)
+        if not oracle.is_drawn_from(at, p):
+            raise Wrong(f"{draw.__name__}: draws have other probabilities")
+    moves = space.proposals() if hasattr(space, "proposals") else None
+    if moves is not None and moves.sweep:
+        states = moves.start(Z[rng.choice(len(Z), N_DRAWS, p=p)])
+        streams = rng.integers(1, 2**64, (N_DRAWS, 4), dtype=np.uint64)
+        row, beta = np.zeros(N_DRAWS, np.int64), np.ones(N_DRAWS)
+        moves.walk(states, scores, row, beta, int(rng.integers(1, 2 * moves.sweep + 1)), streams)
+        if not oracle.is_drawn_from(places(moves.outputs(states), Z), p):
+            raise Wrong("a chain does not keep its distribution")
+        done += 1
+    return done
+
+
 def one_case(seed, number):
     rng = np.random.default_rng([seed, number])
     drawn = FAMILIES[rng.integers(len(FAMILIES))](rng)
@@ -128,6 +152,8 @@ def checked(rng, drawn):
             allowed = mask[0]
     done = check_counts(drawn, space, Z, allowed)
     done += check_uniform(space, Z, allowed, rng)
+    if rng.random() < 0.1:
+        done += check_samplers(drawn, space, Z, allowed, rng)
     scores = scores_of(rng, N_ROWS, drawn.psi.shape[1])
     return done + check_family(drawn, space, Z, allowed, scores, rng)
 

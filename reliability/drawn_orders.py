@@ -53,7 +53,9 @@ def top_rankings(rng):
     first, psi = oracle.with_open_end(listed, top, RANKING_PSI[embedding](listed))
     space = spaces.Rankings(names, embedding).fit([names]).restrict(top=top)
     outputs = [[names[j] for j in order] for order in first]
-    return Drawn("Rankings, top", space, outputs, psi, tuple)
+    kinds = {name: oracle.with_open_end(listed, top, make(listed))[1]
+             for name, make in RANKING_PSI.items()}  # fmt: skip
+    return Drawn("Rankings, top", space, outputs, psi, tuple, facts={"embeddings": kinds})
 
 
 def partial_orders(rng):
@@ -79,7 +81,8 @@ def tournaments(rng):
     outputs = [{labels[j] for j in np.flatnonzero(win)} for win in wins]
     space = spaces.Tournaments(names, partial).fit(outputs)
     narrow = in_and_out(wins, labels, 0.2)
-    return Drawn("Tournaments", space, outputs, psi, frozenset, narrow)
+    facts = {"embeddings": {"node states": oracle.sign_indicators(psi, space.states_)}}
+    return Drawn("Tournaments", space, outputs, psi, frozenset, narrow, facts)
 
 
 def _wins(psi, edges, arc):
@@ -143,6 +146,7 @@ def strings(rng):
     space = spaces.Strings(names, (low, high), n).fit(outputs)
     psi, limits = chains.ngram_counts(listed, q, n), _chain_limits(listed, names, n > 1)
     facts = {"listed": listed, "names": names}
+    facts["embeddings"] = {"positions": chains.symbol_indicators(listed, q, high)}
     return Drawn("Strings", space, outputs, psi, tuple, limits, facts)
 
 

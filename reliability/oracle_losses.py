@@ -135,13 +135,10 @@ def regret(psi, C):
     return psi @ C.T - (psi @ C.T).min(axis=0)
 
 
-def tail_mean(costs, weights, level):
-    """The mean of the worst share 1 - level of weighted costs: [decision, case] to [decision]."""
-    means = np.zeros(len(costs))
-    for number, row in enumerate(costs):
-        left, total = 1 - level, 0.0
-        for case in np.argsort(-row):
-            taken = min(left, weights[case])
-            total, left = total + taken * row[case], left - taken
-        means[number] = total / (1 - level)
-    return means
+def tail_means(costs, weights, level):
+    """Means of the worst share 1 - level of weighted costs: [decision, case] to [decision]."""
+    order = np.argsort(-costs, axis=1)
+    worst, weights = np.take_along_axis(costs, order, axis=1), weights[order]
+    before = np.cumsum(weights, axis=1) - weights
+    taken = np.clip(1 - level - before, 0, weights)
+    return (taken * worst).sum(axis=1) / taken.sum(axis=1)

@@ -66,3 +66,8 @@ def outcomes(n, partial):
     """A sign for each pair; 0 where it is open."""
     signs = (-1.0, 0.0, 1.0) if partial else (-1.0, 1.0)
     return np.array(list(product(signs, repeat=n * (n - 1) // 2)))
+
+
+def sign_indicators(signs, order):
+    """1[pair j has the k-th sign] at j S + k, for S signs in some order."""
+    return (signs[:, :, None] == list(order)).reshape(len(signs), -1).astype(float)

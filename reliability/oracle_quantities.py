@@ -66,3 +66,49 @@ def risks(points, outputs, weights, rho):
     """sum_i w_i sum_j rho(z_j, y_ij) of all points z; shape (n_rows, n_points)."""
     loss = rho(points[:, None, :], outputs[None]).sum(axis=2)  # [point, output]
     return weights @ loss.T
+
+
+# Losses with several parameters: arrays [point, output] of rows of numbers
+
+
+def newsvendor(P, Y, under, over):
+    t, y = P[:, None], Y[None]
+    return (under * positive_part(y - t) + over * positive_part(t - y)).sum(axis=2)
+
+
+def broken_line(t, slopes, breaks):
+    """The integral of the slopes from the first break on, less its least value."""
+
+    def integral(t):
+        ends = np.concatenate([[-np.inf], breaks, [np.inf]])
+        total = np.zeros(np.shape(t))
+        for slope, left, right in zip(slopes, ends[:-1], ends[1:]):
+            total = total + slope * (np.clip(t, left, right) - np.clip(breaks[0], left, right))
+        return total
+
+    return integral(t) - integral(np.asarray(breaks)).min()
+
+
+KERNELS = {
+    "rbf": lambda P, Y, g: np.exp(-g * ((P[:, None] - Y[None]) ** 2).sum(axis=2)),
+    "laplacian": lambda P, Y, g: np.exp(-g * np.abs(P[:, None] - Y[None]).sum(axis=2)),
+    "linear": lambda P, Y, g: P @ Y.T,
+    "polynomial": lambda P, Y, g: (g * (P @ Y.T) + 1) ** 2,
+}
+
+
+def feature_distance(P, Y, kernel, g):
+    """h(z, z) - 2 h(z, y) + h(y, y)."""
+    h = KERNELS[kernel]
+    own = [np.array([h(row[None], row[None], g)[0, 0] for row in rows]) for rows in (P, Y)]
+    return own[0][:, None] - 2 * h(P, Y, g) + own[1][None]
+
+
+def nearest_probabilities(w):
+    """The nearest vector that is not negative and sums to one: the same is taken off all."""
+    low, high = w.min() - 1.0, w.max()
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if positive_part(w - middle).sum() > 1 else (low, middle)
+    shares = positive_part(w - (low + high) / 2)
+    return shares / shares.sum()

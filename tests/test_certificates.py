@@ -3,6 +3,7 @@
 
 import importlib
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -66,3 +67,35 @@ def test_some_learners_and_distributions_keep_their_promises(scripts):
         )
         rng = np.random.default_rng(seed)
         assert sums.checked(rng, family(rng)) >= sums.N_ROWS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("file", "case"),
+    [
+        ("certified_regions", "region_case"),
+        ("certified_decisions", "decision_case"),
+        ("certified_decisions", "scenario_case"),
+        ("certified_partial", "one_of_case"),
+        ("certified_partial", "censored_case"),
+    ],
+)
+def test_some_numbers_and_decisions_keep_their_promises(scripts, file, case):
+    run = getattr(scripts(file), case)
+    assert sum(run(np.random.default_rng([1, seed]), 20)[0] for seed in range(8)) >= 60
+
+
+@pytest.mark.slow
+def test_a_bound_above_a_point_is_caught(scripts):
+    regions, draw = scripts("certified_regions"), scripts("drawn_quantities").polytope
+    wrong = scripts("certified_spaces").Wrong
+    region = draw(np.random.default_rng(0))
+    right = region.space.argmin
+
+    class Bent:
+        def argmin(self, costs):
+            found = right(costs)
+            return replace(found, bounds=found.bounds + 1e-3 * np.abs(costs).sum(axis=1))
+
+    with pytest.raises(wrong, match="above a point"):
+        regions.check_linear(np.random.default_rng(0), region, Bent(), 20)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skstruct import spaces
+from skstruct import ConditionalRiskMinimizer, spaces
 from skstruct._arrays.rows import dense
 from skstruct.losses import Cost, Hamming, Regret, pair, resolve_loss
 from skstruct.model_selection import decision_scorer, regrets, relative_regret
@@ -189,3 +189,18 @@ def test_regrets_need_whole_rows():
     lost = Regret().bind(space).on_known([[1, 1], [1, 1]], partial.outputs, partial.known)
     assert_array_equal(lost, [1.0, np.nan])
     assert isinstance(Regret().for_partial(space), Cost)
+
+
+@pytest.mark.parametrize("kind", [Cost, Regret])
+def test_flows_are_decided_from_costs_of_their_arcs(kind):
+    rng = np.random.default_rng(3)
+    X, C = rng.random((12, 2)), rng.random((12, 4))
+    arcs = [("s", "a"), ("a", "t", 0.6), ("s", "b"), ("b", "t")]
+    space = spaces.Flows(arcs, {"s": 1, "t": -1})
+    model = ConditionalRiskMinimizer(space, kind(), kernel="linear", alpha=0.1).fit(X, C)
+    expected = model.smoother_.weights(X) @ C
+    first = expected[:, :2].sum(axis=1) < expected[:, 2:].sum(axis=1)  # up to 0.6 of it
+    right = np.where(first[:, None], [0.6, 0.6, 0.4, 0.4], [0.0, 0.0, 1.0, 1.0])
+    assert_allclose(model.predict(X), right, atol=1e-7)
+    with pytest.raises(ValueError, match="do not tell the supply"):
+        ConditionalRiskMinimizer(spaces.Flows(arcs), kind()).fit(X, C)

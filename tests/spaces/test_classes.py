@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from skstruct.spaces import Candidates, Classes
+from skstruct.spaces import Candidates, Classes, OneOf
 from skstruct.testing import check_space
 
 
@@ -126,3 +126,11 @@ def test_a_few_among_very_many_classes():
         psi = space.fit([0, 7]).embed(np.array([7, 199_999]))
         assert psi.shape == (2, 200_000)
         assert psi.sum() == psi[0, 7] + psi[1, 199_999] == 2.0
+
+
+def test_narrowed_classes_contain_candidates_alone():
+    space = Classes(list("abcd"))
+    allowed = space.read_partial(["a", OneOf(["b", "c"]), "d"]).allowed
+    inside = [allowed.contains(np.full(3, k)).tolist() for k in range(4)]
+    assert inside == [[True, False, False], [False, True, False], [False, True, False],
+                      [False, False, True]]  # fmt: skip

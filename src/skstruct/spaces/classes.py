@@ -241,7 +241,11 @@ class Classes(GivenWhole):
         return self.enumerate() if allowed is None else self.enumerate()[allowed]
 
     def contains(self, Z: Any) -> np.ndarray:
-        return np.isin(Z, self.listed_)
+        Z, allowed = np.asarray(Z), getattr(self, "allowed_", None)
+        if allowed is None:
+            return np.isin(Z, self.listed_)
+        inside: np.ndarray = ((Z[:, None] == self.listed_) & allowed).any(axis=1)
+        return inside
 
     def _allowed_costs(self, costs: np.ndarray) -> np.ndarray:
         self._ready()

@@ -231,6 +231,16 @@ class Flows(ConstrainedSpace):
         self.network_ = read_network(self.graph, self.capacity)
         return super().fit(Y)
 
+    def fit_costs(self, costs: Any) -> Self:
+        """Learn the form of the flows from costs of the arcs, where the supply is given."""
+        self.network_ = read_network(self.graph, self.capacity)
+        if self._names_alone() is None:
+            raise ValueError(
+                "Flows: costs of arcs do not tell the supply of the nodes; give the same one for "
+                "all rows, supply={node: amount}, and others at prediction by restrict."
+            )
+        return super().fit_costs(costs)
+
     def _given_labels(self) -> tuple[Any, ...] | None:
         return self.network_.arcs
 
