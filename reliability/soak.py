@@ -50,7 +50,7 @@ def soak(fitted, tries, workers=2, plant=None):
         settings = {"timeout": TIMEOUT, "max_bytes": MOST_BYTES, "log_level": "warning"}
         with TrialServer(files, log, workers=workers, plant=plant, **settings) as server:
             served = {name: Served(name, several[0]) for name, several in fitted.items()}
-            told = schemas(server.port)  # comes when the server is ready
+            told = schemas(server)
             drawn = Requests(server.port, served, told, _sound(fitted), tries.given.seed)
             tries.start = time.monotonic()
             watch, slow = Watch(server), SlowClients(server.port)
