@@ -38,7 +38,7 @@ from skstruct.serving.served import Served
 from skstruct.serving.settings import QUESTIONS
 
 SLOW_SECONDS = 60.0  # of one small request, on a machine that is busy
-N_CLIENTS = 8
+N_CLIENTS = 32  # some of which wait for seconds, for the rest of an answer
 N_SLOW = 6
 TIMEOUT = 30.0
 
