@@ -166,6 +166,10 @@ def test_several_models_are_asked_by_name(client_of, model):
     assert client.post("/predict?model=one", json={"rows": ROWS[:1]}).json()["model"] == "one"
     described = client.get("/openapi.json").json()["paths"]["/predict"]["post"]["parameters"]
     assert [p["schema"]["enum"] for p in described if p["name"] == "model"] == [["one", "two"]]
+    body = {"rows": ROWS[:1], "model": "one"}
+    assert client.post("/predict?model=one", json=body).status_code == 200
+    for address in ("/predict?model=two", "/predict?model=x", "/predict?model=one&model=two"):
+        assert client.post(address, json=body).status_code == 422
     nobody = client.post("/predict", json={"rows": ROWS[:1]})
     assert (nobody.status_code, nobody.json()["error"]) == (
         422, "Several models are served: give model, one of one, two.",
