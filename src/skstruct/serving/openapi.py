@@ -25,7 +25,7 @@ WRONG = {
     "429": "Too many requests wait.",
     "503": "The answer takes too long.",
 }
-OPTIONS = {
+OPTIONS: dict[str, dict[str, Any]] = {
     "model": {"type": "string", "description": "Needed where several models are served."},
     "loss": {"type": "string", "description": "In the place of the loss of training."},
     "restrict": {
@@ -56,7 +56,7 @@ def described_api(app: Any, told: dict[str, Any]) -> dict[str, Any]:
 
 def _operation(question: str, models: Any) -> dict[str, Any]:
     several = len(models.by_name) > 1
-    names = {"enum": list(models.by_name)}
+    names: dict[str, Any] = {"enum": list(models.by_name)}
     examples, lines = {}, {}
     for name, loaded in models.by_name.items():
         served = loaded.served
