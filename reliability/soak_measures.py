@@ -14,7 +14,7 @@ WARM_UP = 0.3  # of the time, for what requests take, and at most
 MOST_WARM_UP = 300.0  # seconds
 EVERY = 0.5  # seconds between two looks at memory
 N_PARTS = 12  # of the life of a process after its warm-up, which is half of it
-LEAST_SECONDS = 5.0  # of a life after the warm-up that is looked at
+LEAST_LIFE = 60.0  # seconds: who is killed before, in a run twice as long, was still warming up
 JUMPS = 8.0  # MB that a process may grow by at once, now and then
 
 
@@ -44,11 +44,12 @@ class Watch(threading.Thread):
 
     def late(self, of_server):
         """Samples after the warm-up, of the server or of each of its workers."""
+        least = min(LEAST_LIFE, self.seconds / 2)
         for pid, samples in self.memory.items():
             born, last = samples[0][0], samples[-1][0]
             first = born + min(MOST_WARM_UP, (last - born) / 2)
             late = np.array([sample for sample in samples if sample[0] >= first])
-            if (pid == self.server.pid) == of_server and last - first >= LEAST_SECONDS:
+            if (pid == self.server.pid) == of_server and last - born >= least:
                 yield late
 
     def slope(self):

@@ -57,6 +57,9 @@ def test_growth_is_counted_for_each_process_from_its_own_level(reliability):
     }
     watch.memory = early
     assert watch.slope() == pytest.approx(1.0)
+    watch.memory = early | {4: [(t, 10 * t) for t in moments if t < 50]}  # killed as it warms up
+    assert watch.slope() == pytest.approx(1.0)
+    assert watch.jumped(1.0) == 0
     watch.memory = early | {1: [(t, 100 + t / 30) for t in moments]}  # the server leaks
     assert watch.slope() == pytest.approx(2.0)
     watch.times = [(t, 0.1 if t < 400 else 0.4) for t in moments]
