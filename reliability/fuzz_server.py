@@ -25,7 +25,7 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-from raw_http import CLOSED, Connection, Drawn, request
+from raw_http import CLOSED, Connection, request
 from server_requests import MOST_BYTES, Requests
 from summary import Tries, arguments, finish
 from trial_server import SECRET, TOKEN, TrialServer, models
@@ -38,7 +38,7 @@ from skstruct.serving.served import Served
 from skstruct.serving.settings import QUESTIONS
 
 SLOW_SECONDS = 60.0  # of one small request, on a machine that is busy
-N_CLIENTS = 8
+N_CLIENTS = 32  # some of which wait for seconds, for the rest of an answer
 N_SLOW = 6
 TIMEOUT = 30.0
 
@@ -167,12 +167,9 @@ class SlowClients(threading.Thread):
 
 
 # ---------------------------------------------------------------------- the server itself
-def schemas(port):
-    """Schemas of the bodies of questions, as the server describes them."""
-    head = [("Host", f"127.0.0.1:{port}"), ("Authorization", f"Bearer {TOKEN}")]
-    asked = Drawn("schema", request("GET", "/openapi.json", head), JSON, is_last=True)
-    found = Connection(port, timeout=600.0).ask(asked)
-    paths = json.loads(found.body)["paths"]
+def schemas(server):
+    """Schemas of the bodies of questions, as the server describes them; comes when it is ready."""
+    paths = json.loads(server.get("/openapi.json", patience=600.0))["paths"]
     bodies = {q: paths[f"/{q}"]["post"]["requestBody"]["content"] for q in QUESTIONS}
     return {question: content[JSON]["schema"] for question, content in bodies.items()}
 
@@ -198,7 +195,7 @@ def attack(fitted, tries, first=0, plant=None):
         TrialServer(fitted, Path(folder) / "log", plant=plant, timeout=TIMEOUT,
                     max_bytes=MOST_BYTES) as server,
     ):  # fmt: skip
-        drawn = Requests(server.port, served, schemas(server.port), sound_requests(served),
+        drawn = Requests(server.port, served, schemas(server), sound_requests(served),
                          tries.given.seed)  # fmt: skip
         slow = SlowClients(server.port)
         slow.start()

@@ -4,8 +4,10 @@
     python reliability/kill_serve.py [--cases 300] [--minutes M] [--seed 0]
 
 Eight clients ask without a pause and try nothing twice. A case kills one of two workers by SIGKILL,
-SIGTERM, SIGINT or SIGSEGV, replaces the model file at the same time in a third of the cases, and
-waits for a new worker. Every answer has to be 200 with the prediction of one of the two models.
+SIGSEGV, SIGABRT or SIGBUS, replaces the model file at the same time in some cases, and
+waits for a new worker. In other cases the new worker is killed while it starts, or the other one
+gets SIGTERM or SIGINT, which are for the server alone: it has to go on. Every answer has to be 200
+with the prediction of one of the models.
 Every 20th case ends the server itself: by SIGKILL, after which no process may stay, or by SIGTERM,
 after which requests under way are answered and the status is 0. A server without workers, which is
 killed, has to be noticed by the clients first.
@@ -40,7 +42,10 @@ MODELS = [
     for names in (("a", "b"), ("c", "d"))
 ]
 ALLOWED = [{model.predict([row])[0] for model in MODELS} for row in ROWS]
-SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGSEGV)
+SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS)
+WAYS = ("alone", "replaced", "ignored", "starting", "starting")
+START = 2.0  # seconds that a worker takes to start, about
+FOR_SERVER = (signal.SIGTERM, signal.SIGINT)  # workers ignore them
 HEADERS = {"Content-Type": "application/json"}
 
 
@@ -144,24 +149,45 @@ class Clients:
         return self.errors
 
 
+def kill_new(server, old, seconds):
+    """Kill the worker that comes after others, so many seconds after it appeared."""
+
+    def new():
+        return [pid for pid in children_of(server.process.pid) if pid not in old]
+
+    wait_for(new, "the start of a new worker")
+    time.sleep(seconds)  # the moment is what is tried
+    os.kill(new()[0], signal.SIGKILL)
+
+
 def kill_worker(server, path, rng, counts):
     """What was wrong, or None."""
     wait_for(lambda: server.counter("workers") == 2, "a worker")
     deaths, clients = server.counter("worker_deaths_total"), Clients(server)
+    number, way = rng.choice(SIGNALS), rng.choice(WAYS)
     try:
         clients.more(rng.randint(1, 60))
-        number = rng.choice(SIGNALS)
-        victims = children_of(server.process.pid)
-        if rng.random() < 1 / 3:
+        victim, other = rng.sample(children_of(server.process.pid), 2)
+        if way == "replaced":
             save_model(rng.choice(MODELS), path)
-        os.kill(rng.choice(victims), number)
+        elif way == "ignored":
+            os.kill(other, rng.choice(FOR_SERVER))
+        os.kill(victim, number)
         wait_for(lambda: server.counter("worker_deaths_total") > deaths, f"a death by {number}")
+        if way == "starting":
+            kill_new(server, (victim, other), rng.uniform(0, START))
+            counts["kills"] += 1
         clients.more(20)
-        wait_for(lambda: server.counter("workers") == 2, "a new worker")
     finally:
-        errors = clients.stop()
+        errors = clients.stop()  # a worker starts sooner where nobody asks
     counts["answers"] += clients.n_answers
+    counts["kills"] += 1
     counts[signal.Signals(number).name] += 1
+    counts[way] += 1
+    wait_for(lambda: server.counter("workers") == 2, "a new worker")
+    most = deaths + 1 + (way == "starting")  # the new one was ready if it was quick
+    if server.counter("worker_deaths_total") > most or not is_alive(other):
+        return f"another worker died, after {number}, {way}"
     return errors[0] if errors else None
 
 
@@ -205,6 +231,7 @@ def main():
                 try:
                     if number % 20 == 19:
                         why, server = end_server(server, rng), None
+                        counts["kills"] += 1
                     else:
                         why = kill_worker(server, path, rng, counts)
                 except TimeoutError as error:
@@ -214,7 +241,9 @@ def main():
         finally:
             if server is not None:
                 server.end(signal.SIGTERM)
-    return finish("kill_serve", tries.counts(planted_caught=bool(caught), **counts))
+    rate = round(60 * counts["kills"] / max(tries.seconds, 0.001), 1)
+    more = {"planted_caught": bool(caught), "kills_per_minute": rate}
+    return finish("kill_serve", tries.counts(**more, **counts))
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ class Faults(threading.Thread):
         self.ends, self.counts = threading.Event(), {"kills": 0, "reloads": 0, "broken": 0}
 
     def run(self):
-        often = (self._replace, self._break, self._replace) * 4
+        often = (self._replace, self._break, self._replace) * 9
         faults = cycle((self._replace, self._kill, *often))  # workers live for minutes
         while not self.ends.wait(FAULT_SECONDS):
             next(faults)()

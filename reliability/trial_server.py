@@ -11,7 +11,10 @@ import json
 import os
 import re
 import signal
+import sys
 import time
+import traceback
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +50,18 @@ def models():
     }
 
 
+def _like_a_new_process(log):
+    """A fork writes where its parent does, and treats warnings and signals as that does."""
+    to = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(to, 1)
+    os.dup2(to, 2)
+    # a runner of tests has put objects of its own in their place
+    sys.stdout, sys.stderr = (os.fdopen(to, "w", encoding="utf-8", errors="replace") for to in (1, 2))
+    warnings.resetwarnings()  # all are written, so that they are looked at for data
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 class TrialServer:
     """A server of models, files or fitted ones, until :meth:`end`."""
 
@@ -64,16 +79,17 @@ class TrialServer:
         """Never returns."""
         status = 1
         try:
-            to = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-            os.dup2(to, 1)
-            os.dup2(to, 2)
+            _like_a_new_process(self.log)
             if plant is not None:
                 plant()
             run_app(make_app(models, settings, workers=workers), self.sock, settings.timeout)
             status = 0
         except KeyboardInterrupt:  # how uvicorn ends by a signal
             status = 0
+        except BaseException:
+            traceback.print_exc()
         finally:
+            sys.stderr.flush()
             os._exit(status)
 
     def __enter__(self):
@@ -107,11 +123,19 @@ class TrialServer:
             found += map(int, (task / "children").read_text().split())
         return found
 
+    def get(self, address, patience=PATIENCE) -> bytes:
+        """What it tells at an address; an error with its last words if it does not."""
+        head = [("Host", f"127.0.0.1:{self.port}"), ("Authorization", f"Bearer {TOKEN}")]
+        asked = Drawn("get", request("GET", address, head), "*/*", is_last=True)
+        found = Connection(self.port, timeout=patience).ask(asked)
+        if found.status != 200:
+            told = f"status {found.status} {found.body[:300]!r}; log: {self.log_text()[-2000:]}"
+            raise RuntimeError(f"The server does not answer {address}: {told}")
+        return found.body
+
     def metrics(self) -> str:
         """Its counters, as it tells them."""
-        head = [("Host", f"127.0.0.1:{self.port}"), ("Authorization", f"Bearer {TOKEN}")]
-        asked = Drawn("metrics", request("GET", "/metrics", head), "text/plain", is_last=True)
-        return Connection(self.port, timeout=PATIENCE).ask(asked).body.decode()
+        return self.get("/metrics").decode()
 
     def counter(self, name) -> int:
         """One of its counters; 0 where it does not tell."""

@@ -58,6 +58,20 @@ def test_sparse_rows_have_the_laplacian_kernel_of_dense_ones():
         assert np.all(manhattan(A, A).diagonal() == 0)
 
 
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [("rbf", np.array), ("rbf", sparse.csr_matrix), ("laplacian", np.array)],
+)
+def test_rows_too_far_for_a_product_are_far_and_equal_to_themselves(name, form):
+    kernel = resolve_kernel(name, gamma=0.5).fit(form(X))
+    huge = np.array([[1e308, 0, 0], [-1e308, 0, 0], [1e200, -1e200, 1.0], [0, 0, 1e160], X[3]])
+    expected = np.eye(5)
+    np.testing.assert_array_equal(kernel(form(huge), form(huge.copy())).round(12), expected)
+    found = kernel(form(huge), form(X))  # RuntimeWarnings are errors
+    np.testing.assert_array_equal(found[:4], 0.0)
+    np.testing.assert_allclose(found[4], kernel(form(X), form(X))[3], atol=1e-12)
+
+
 def test_sparse_distances_take_entries_that_are_given_twice_or_out_of_order():
     twice = sparse.csr_array(([1.0, 2.0, 4.0], [2, 0, 2], [0, 3]), shape=(1, 3))
     other = sparse.csr_array(np.array([[1.0, 1.0, 0.0]]))

@@ -155,6 +155,8 @@ def test_openapi_has_examples_that_are_answered(client):
         (lines,) = content["text/csv"]["examples"].values()
         answer = post(client, f"/{question}", lines["value"], content_type="text/csv")
         assert answer.status_code == 200
+    told = found["paths"]["/metrics"]["get"]["responses"]["200"]["content"]
+    assert client.get("/metrics").headers["content-type"].partition(";")[0] in told
     assert client.get("/docs").status_code == 404  # its scripts would come from elsewhere
 
 
@@ -162,6 +164,12 @@ def test_several_models_are_asked_by_name(client_of, model):
     client = client_of({"one": model, "two": sets_model(10.0)})
     assert client.post("/predict", json={"rows": ROWS[:1], "model": "two"}).status_code == 200
     assert client.post("/predict?model=one", json={"rows": ROWS[:1]}).json()["model"] == "one"
+    described = client.get("/openapi.json").json()["paths"]["/predict"]["post"]["parameters"]
+    assert [p["schema"]["enum"] for p in described if p["name"] == "model"] == [["one", "two"]]
+    body = {"rows": ROWS[:1], "model": "one"}
+    assert client.post("/predict?model=one", json=body).status_code == 200
+    for address in ("/predict?model=two", "/predict?model=x", "/predict?model=one&model=two"):
+        assert client.post(address, json=body).status_code == 422
     nobody = client.post("/predict", json={"rows": ROWS[:1]})
     assert (nobody.status_code, nobody.json()["error"]) == (
         422, "Several models are served: give model, one of one, two.",

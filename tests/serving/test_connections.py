@@ -9,6 +9,7 @@ import time
 import pytest
 
 from serving.conftest import ROWS, Lines, sets_model
+from skstruct import get_config
 from skstruct.serving import Settings, make_app
 from skstruct.serving.logs import Log
 from skstruct.serving.processes import open_socket, run_app
@@ -65,12 +66,49 @@ def test_who_hangs_up_is_no_failure_of_the_server(port):
     body = json.dumps(ROWS[:1]).encode()
     with connected(port, HEAD + b"X-Request-Id: half\r\nContent-Length: 999\r\n\r\n" + body):
         pass
-    until, line = time.monotonic() + PATIENCE, None
-    while line is None and time.monotonic() < until:  # the server writes it when it notices
-        time.sleep(0.01)
-        lines = [json.loads(line) for line in LINES.text.splitlines()]
-        line = next((line for line in lines if line.get("request") == "half"), None)
-    assert line is not None
+    line = logged(LINES, "half")
     assert line["event"] == "request"
     assert line["status"] in (400, 408)
-    assert not any(line["event"] == "failure" for line in lines)
+    assert '"failure"' not in LINES.text
+
+
+def logged(lines, request):
+    """The line about a request, which the server writes when it notices what became of it."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        for line in map(json.loads, lines.text.splitlines()):
+            if line.get("request") == request:
+                return line
+        time.sleep(0.01)
+    raise AssertionError(f"no line about {request}")
+
+
+def test_nobody_works_for_clients_who_hung_up():
+    """The one whose request is predicted, and the one whose request waits."""
+    began, ended, lines = [], threading.Event(), Lines()
+
+    def replies(requests):
+        began.extend(requests)
+        if get_config()["cancel"].wait(PATIENCE):
+            ended.set()
+        return iter([])
+
+    app = make_app({"m": sets_model()}, Settings(timeout=PATIENCE), log=Log(file=lines))
+    app.state.batcher.lanes[0].replies = replies
+    sock, body = open_socket("127.0.0.1", 0), json.dumps(ROWS[:1]).encode()
+    threading.Thread(target=run_app, args=(app, sock, PATIENCE), daemon=True).start()
+    port = sock.getsockname()[1]
+    whole = HEAD + b"X-Request-Id: %%b\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+    with connected(port, whole % b"first") as first:
+        until = time.monotonic() + PATIENCE
+        while not began and time.monotonic() < until:
+            time.sleep(0.01)
+        with connected(port, whole % b"second"):
+            while app.state.batcher.n_waiting < 2 and time.monotonic() < until:
+                time.sleep(0.01)
+        assert logged(lines, "second")["status"] == 499
+        assert not ended.is_set()
+        first.close()
+        assert logged(lines, "first")["status"] == 499
+    assert ended.wait(PATIENCE)
+    assert len(began) == 1

@@ -206,8 +206,9 @@ class Laplacian(InputKernel):
         elif _few_numbers(A, B):
             # Feature by feature, the order of scikit-learn's sums, which is slow to import.
             G = np.zeros((len(A), len(B)))
-            for a, b in zip(A.T, B.T):
-                G += np.abs(a[:, None] - b)
+            with np.errstate(over="ignore"):  # infinitely far: the kernel is 0
+                for a, b in zip(A.T, B.T):
+                    G += np.abs(a[:, None] - b)
         else:
             return super().__call__(A, B)
         assert self.gamma_ is not None
@@ -521,16 +522,34 @@ def _few_numbers(A: Any, B: Any) -> bool:
 
 def gaussian(A: Any, B: Any, gamma: float) -> Any:
     """exp(-gamma |a - b|^2): one product, then everything in place."""
-    G = A @ B.T
-    G = G.toarray() if sparse.issparse(G) else G
-    G *= 2.0
-    G -= _square_norms(A)[:, None]
-    G -= _square_norms(B)
-    np.minimum(G, 0.0, out=G)
-    G *= gamma
+    norms = _square_norms(A), _square_norms(B)
+    with np.errstate(over="ignore", invalid="ignore"):  # of huge rows, which come right below
+        G = A @ B.T
+        G = G.toarray() if sparse.issparse(G) else G
+        G *= 2.0
+        G -= norms[0][:, None]
+        G -= norms[1]
+        _correct_huge(G, A, B, norms)
+        np.minimum(G, 0.0, out=G)
+        G *= gamma
     if A is B:
         np.fill_diagonal(G, 0.0)
     return np.exp(G, out=G)
+
+
+def _correct_huge(G: Any, A: Any, B: Any, norms: tuple[Any, Any]) -> None:
+    """Distances of rows whose squared norm is not finite: infinite, but 0 to rows that are equal.
+
+    Products of such rows, beyond 1e154 or so, would give the difference of two infinities.
+    """
+    for rows, others, of_rows, norm in ((A, B, G, norms[0]), (B, A, G.T, norms[1])):
+        for i in np.flatnonzero(~np.isfinite(norm)):
+            row, all_others = (_dense(part) for part in (rows[[i]], others))
+            of_rows[i] = -np.square(row - all_others).sum(axis=1)
+
+
+def _dense(A: Any) -> Any:
+    return A.toarray() if sparse.issparse(A) else A
 
 
 def manhattan(A: Any, B: Any) -> np.ndarray:

@@ -12,6 +12,7 @@ from typing import Any
 
 from skstruct._arrays.imports import require
 from skstruct.serving.batching import Batcher
+from skstruct.serving.connections import unless_gone
 from skstruct.serving.gate import Gate
 from skstruct.serving.lanes import Lane, ThreadLane
 from skstruct.serving.logs import Log
@@ -160,7 +161,7 @@ class _Server:
                 question, await self._body(request), request.headers.get("content-type", ""),
                 tuple(request.query_params.items()), request.headers.get("accept", ""),
             )  # fmt: skip
-            return await self.batcher.ask(asked)
+            return await unless_gone(self.batcher.ask(asked), request.receive)
         except (*WRONG, Problem) as error:
             return reply_of(error)
 

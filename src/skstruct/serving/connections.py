@@ -1,12 +1,43 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Connections that end when a request does not begin in time.
+"""Connections that end when a request does not begin in time, and clients that hang up.
 
 uvicorn ends connections that are idle after an answer. One on which nothing was ever asked, or
 whose headers never end, it keeps for good: a few hundred of them and no other can be opened.
 """
 
 import asyncio
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
+
+from skstruct.serving.problems import Problem
+
+HUNG_UP = 499  # what other servers write into their logs, too; nobody receives it
+T = TypeVar("T")
+
+
+async def unless_gone(work: Coroutine[Any, Any, T], receive: Callable[[], Awaitable[Any]]) -> T:
+    """What ``work`` gives; it is cancelled when the client hangs up, a :class:`Problem`.
+
+    Parameters
+    ----------
+    work : coroutine
+    receive : callable
+        Of ASGI, after the whole body: what comes next is that the client is gone.
+    """
+
+    async def gone() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(gone())
+    try:
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise Problem(HUNG_UP, "The client hung up before the answer was ready.")
+    finally:
+        working.cancel()
+        leaving.cancel()
 
 
 def in_time(protocol: Any, seconds: float) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 from skstruct.serving.settings import QUESTIONS
 
 ROUTES = (*QUESTIONS, "models", "health", "ready", "metrics", "other")
-STATUSES = (200, 400, 401, 404, 405, 408, 413, 415, 421, 422, 429, 500, 503)
+STATUSES = (200, 400, 401, 404, 405, 408, 413, 415, 421, 422, 429, 499, 500, 503)
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 COUNTERS = {
     "batches": "Batches of requests that were predicted together.",

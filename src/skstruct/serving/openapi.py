@@ -17,12 +17,15 @@ ABOUT = {
 WRONG = {
     "400": "The body is not JSON, CSV, Arrow or UTF-8.",
     "401": "The token is wrong or missing.",
+    "404": "There is no model of this name.",
+    "408": "The body took too long to arrive.",
     "413": "Too many rows or bytes.",
+    "415": "The body is of another kind than JSON, CSV or Arrow.",
     "422": "Rows or options are wrong: the error names row, column and remedy.",
     "429": "Too many requests wait.",
     "503": "The answer takes too long.",
 }
-OPTIONS = {
+OPTIONS: dict[str, dict[str, Any]] = {
     "model": {"type": "string", "description": "Needed where several models are served."},
     "loss": {"type": "string", "description": "In the place of the loss of training."},
     "restrict": {
@@ -46,11 +49,14 @@ def described_api(app: Any, told: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = copy.deepcopy(app.openapi())  # which is kept, while models change
     for question in QUESTIONS:
         found["paths"][f"/{question}"]["post"].update(told[question])
+    counters = found["paths"]["/metrics"]["get"]["responses"]["200"]
+    counters["content"] = {"text/plain": {"schema": {"type": "string"}}}
     return found
 
 
 def _operation(question: str, models: Any) -> dict[str, Any]:
     several = len(models.by_name) > 1
+    names: dict[str, Any] = {"enum": list(models.by_name)}
     examples, lines = {}, {}
     for name, loaded in models.by_name.items():
         served = loaded.served
@@ -60,13 +66,12 @@ def _operation(question: str, models: Any) -> dict[str, Any]:
         examples[name] = {"summary": f"{served.kind}, {name}", "value": value}
         if served.columns:
             lines[name] = {"value": _csv(rows)}
+    about = "Dictionaries by names of columns, or lists."
+    options = OPTIONS | {"model": OPTIONS["model"] | names}
     schema = {
         "type": "object",
         "required": ["rows"],
-        "properties": {
-            "rows": {"type": "array", "description": "Dictionaries by names of columns, or lists."}
-        }
-        | OPTIONS,
+        "properties": {"rows": {"type": "array", "minItems": 1, "description": about}} | options,
     }
     content: dict[str, Any] = {JSON: {"schema": schema, "examples": examples}}
     content[CSV] = {"schema": {"type": "string"}} | ({"examples": lines} if lines else {})
@@ -76,7 +81,12 @@ def _operation(question: str, models: Any) -> dict[str, Any]:
         "summary": ABOUT[question],
         "requestBody": {"required": True, "content": content},
         "parameters": [
-            {"name": name, "in": "query", "required": False, "schema": {"type": "string"}}
+            {
+                "name": name,
+                "in": "query",
+                "required": False,
+                "schema": {"type": "string"} | (names if name == "model" else {}),
+            }
             for name in (*OPTIONS, "separator")
         ],
         "responses": {"200": {"description": ABOUT[question], "content": answers}}

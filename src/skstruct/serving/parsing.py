@@ -42,7 +42,7 @@ def read_request(body: bytes, content_type: str, query: Mapping[str, str], max_r
     given = _from_query(query)
     if kind == JSON:
         rows, more = _from_json(body)
-        given |= more
+        given = _joined(given, more)
     elif kind == CSV:
         rows = _from_csv(body, query.get("separator", ","))
     elif kind == ARROW:
@@ -76,6 +76,14 @@ def _from_query(query: Mapping[str, str]) -> dict[str, Any]:
             known = ", ".join(("model", *OPTIONS, "separator"))
             raise Problem(422, f"The address asks for {key[:60]!r}; known are {known}.")
     return given
+
+
+def _joined(given: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """Options of the address and of the body; one that is in both must say the same."""
+    for name in given.keys() & more.keys():
+        if given[name] != more[name]:
+            raise Problem(422, f"The address and the body differ in {name}: give it once.")
+    return given | more
 
 
 def _value(key: str, text: str) -> Any:

@@ -14,6 +14,7 @@ from skstruct.serving.messages import Replies, Reply, Request, json_bytes, reply
 from skstruct.serving.models import Models
 from skstruct.serving.openapi import operations
 from skstruct.serving.parsing import Wanted, read_request
+from skstruct.serving.problems import Problem
 from skstruct.serving.writing import accepted, written
 
 TOGETHER = 1000  # rows that are joined at most
@@ -89,6 +90,8 @@ class Work:
 
     def _read(self, at: int, request: Request) -> Job:
         query = dict(request.query)
+        if len(query) < len(request.query):
+            raise Problem(422, "An option is there twice in the address: give it once.")
         wanted = read_request(request.body, request.content_type, query, self.max_rows)
         return Job(at, request, self.models.get(wanted.model), wanted)
 
