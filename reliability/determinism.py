@@ -9,6 +9,7 @@ one that walks a set, must be caught. What may differ stands in determinism_exce
 the reason and a case that shows it: an exception that its case no longer needs is a failure.
 """
 
+import contextlib
 import json
 import os
 import platform
@@ -52,9 +53,14 @@ class Worker:
         return json.loads(line) if line else None
 
     def ask(self, seed, number):
+        """Set it to work at a case."""
+        assert self.about is not None, "the process did not start"  # its first line is read
+        with contextlib.suppress(BrokenPipeError):  # ``answer`` says that it has ended
+            self.process.stdin.write(f"{seed} {number}\n")
+            self.process.stdin.flush()
+
+    def answer(self):
         """Predictions by setting, or an error."""
-        self.process.stdin.write(f"{seed} {number}\n")
-        self.process.stdin.flush()
         line = self.process.stdout.readline()
         return json.loads(line) if line else {"error": [f"ended by {self.process.wait()}"]}
 
@@ -139,11 +145,12 @@ def not_in_effect(name, about, usual):
 
 def compared(workers, seed, number):
     """Settings with how many rows each has, how many differ, and the first that does."""
-    usual = workers["plain"].ask(seed, number)
-    for name, worker in workers.items():
-        if name == "plain":
-            continue
-        found = worker.ask(seed, number)
+    others = {name: worker for name, worker in workers.items() if name != "plain"}
+    workers["plain"].ask(seed, number)
+    usual = workers["plain"].answer()  # once it has compiled and kept, the others need not
+    for worker in others.values():
+        worker.ask(seed, number)
+    for name, found in {name: worker.answer() for name, worker in others.items()}.items():
         base = found if name == "varied" else usual
         for setting, rows in found.items():
             expected = base.get("plain", ["no answer"])
