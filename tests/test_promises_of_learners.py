@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Harnesses of determinism, contract and supply chain catch what is planted, and pass the rest."""
 
+import json
 from argparse import Namespace
 from pathlib import Path
 
@@ -50,11 +51,19 @@ def test_hash_seeds_are_settings(script):
 
 
 def test_exceptions_name_learners_and_reasons(script):
-    worker = script("determinism_worker")
-    for one in script("determinism").read_exceptions():
-        assert worker.name_of(one["shown_by"]) in one["learners"]
-        assert set(one["learners"]) <= set(worker.CASES)
-        assert len(one["reason"]) > 20
+    worker, harness = script("determinism_worker"), script("determinism")
+    _, seen = harness.read_exceptions()
+    assert [worker.name_of(number) for _, number in seen.values()] == [name for name, _ in seen]
+    read = json.loads(harness.EXCEPTIONS.read_text(encoding="utf-8"))
+    assert all(len(one["reason"]) > 20 for one in read["exceptions"])
+
+
+def test_an_exception_that_nothing_shows_is_told(script, monkeypatch):
+    harness = script("determinism")
+    shown = [("order of rows", 24, ["wrong"]), ("float32", 24, [])]
+    monkeypatch.setattr(harness, "compared", lambda workers, seed, number: shown)
+    seen = {("risk, neighbors", "order of rows"): [0, 4], ("risk, neighbors", "float32"): [0, 4]}
+    assert [*harness.shown_no_more({}, seen)] == [("risk, neighbors", "float32", 0, 4)]
 
 
 @pytest.mark.slow
