@@ -94,6 +94,29 @@ def test_planted_packages_are_caught(script, tmp_path):
     assert all(script("supply_chain").planted_are_caught(tmp_path).values())
 
 
+def test_an_audit_that_reaches_nobody_is_told(script, monkeypatch):
+    chain = script("supply_chain")
+    ends = iter([
+        chain.subprocess.TimeoutExpired("pip_audit", chain.AUDIT_SECONDS),
+        Namespace(stdout="", stderr="Traceback\nConnectionError: no route"),
+        Namespace(stdout='{"dependencies": [{"name": "a", "vulns": [{"id": "X-1"}]}]}', stderr=""),
+    ])  # fmt: skip
+
+    def run(*given, **options):
+        end = next(ends)
+        if isinstance(end, Exception):
+            raise end
+        return end
+
+    monkeypatch.setattr(chain.subprocess, "run", run)
+    monkeypatch.setattr(chain.importlib.util, "find_spec", lambda name: None)
+    assert chain.audit() == (None, "not checked: pip-audit is not installed")
+    monkeypatch.setattr(chain.importlib.util, "find_spec", lambda name: name)
+    assert chain.audit() == (None, "not reachable: no answer within 300 seconds")
+    assert chain.audit() == (None, "not reachable: ConnectionError: no route")
+    assert chain.audit() == ([{"name": "a", "vulns": [{"id": "X-1"}]}], "")
+
+
 def test_licences(script):
     is_free = script("licences").is_free
     assert is_free("MIT OR GPL-3.0-only")
