@@ -129,7 +129,11 @@ def audit():
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=AUDIT_SECONDS
         )
-        return json.loads(done.stdout)["dependencies"], ""
+        asked = json.loads(done.stdout)["dependencies"]
+        if not any("vulns" in entry for entry in asked):  # such as of a mirror that knows nothing
+            why = next((entry.get("skip_reason") for entry in asked), "it was asked of none")
+            return None, f"not reachable: none of {len(asked)} packages is known: {why}"
+        return asked, ""
     except subprocess.TimeoutExpired:
         return None, f"not reachable: no answer within {AUDIT_SECONDS} seconds"
     except (ValueError, KeyError):

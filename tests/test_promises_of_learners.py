@@ -99,6 +99,7 @@ def test_an_audit_that_reaches_nobody_is_told(script, monkeypatch):
     ends = iter([
         chain.subprocess.TimeoutExpired("pip_audit", chain.AUDIT_SECONDS),
         Namespace(stdout="", stderr="Traceback\nConnectionError: no route"),
+        Namespace(stdout='{"dependencies": [{"name": "a", "skip_reason": "no a"}]}', stderr=""),
         Namespace(stdout='{"dependencies": [{"name": "a", "vulns": [{"id": "X-1"}]}]}', stderr=""),
     ])  # fmt: skip
 
@@ -114,6 +115,7 @@ def test_an_audit_that_reaches_nobody_is_told(script, monkeypatch):
     monkeypatch.setattr(chain.importlib.util, "find_spec", lambda name: name)
     assert chain.audit() == (None, "not reachable: no answer within 300 seconds")
     assert chain.audit() == (None, "not reachable: ConnectionError: no route")
+    assert chain.audit() == (None, "not reachable: none of 1 packages is known: no a")
     assert chain.audit() == ([{"name": "a", "vulns": [{"id": "X-1"}]}], "")
 
 
