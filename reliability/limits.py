@@ -4,11 +4,12 @@
     python reliability/limits.py [--cases 200] [--minutes M] [--seed 0] [--rows 100000]
 
 A case is a learner, a number of rows between 10 and --rows, some memory beyond what the process has
-(RLIMIT_AS), and seconds of CPU (RLIMIT_CPU), all drawn. A forked child fits and predicts. It may be
-done; it may raise a MemoryError that says what to do, and then has to fit a small problem all the
-same; it may run out of time, which SIGXCPU says as Ctrl-C would, and must then end within GRACE
-seconds. A child that is killed, breaks down, hangs or raises anything else is a failure. A learner
-that takes memory outside of Python and one that does not hear a signal have to be caught first.
+(RLIMIT_AS), and seconds of CPU (RLIMIT_CPU), all drawn. A forked child fits and predicts, or has
+fitted a few rows before and predicts all within the limits. It may be done; it may raise a
+MemoryError that says what to do, and then has to fit a small problem all the same; it may run out
+of time, which SIGXCPU says as Ctrl-C would, and must then end within GRACE seconds. A child that is
+killed, breaks down, hangs or raises anything else is a failure. A learner that takes memory outside
+of Python and one that does not hear a signal have to be caught first.
 """
 
 import ctypes
@@ -49,8 +50,9 @@ from skstruct.spaces import LabelSets, Rankings, Sequences
 
 GRACE = 60  # seconds of CPU after SIGXCPU: what one product of large matrices takes at most
 ROWS = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
-MEGABYTES = (16, 64, 256, 1024)
+MEGABYTES = (4, 16, 64, 256, 1024)
 SECONDS = (1, 2, 5)
+PARTS = ("both", "predict")  # within limits: fitting and predicting, or the second alone
 
 
 def label_sets(n):
@@ -140,11 +142,13 @@ def used():
         return int(file.read().split()[0]) * resource.getpagesize()
 
 
-def work(case, n, megabytes, seconds, grace):
-    """Fit and predict within limits: what became of it, in words."""
+def work(case, n, megabytes, seconds, part, grace):
+    """Fit and predict within limits, or predict alone: what became of it, in words."""
     make, data = case
     X, y = data(n)
-    small, warm = data(20), make()
+    small, warm, model = data(20), make(), make()
+    if part == "predict":
+        model.fit(*small)
     limit = used() + megabytes * 2**20
     free = resource.getrlimit(resource.RLIMIT_AS)
     signal.signal(signal.SIGXCPU, signal.default_int_handler)
@@ -152,10 +156,10 @@ def work(case, n, megabytes, seconds, grace):
     resource.setrlimit(resource.RLIMIT_CPU, (spent + seconds, spent + seconds + grace))
     resource.setrlimit(resource.RLIMIT_AS, (limit, free[1]))
     warnings.simplefilter("ignore")
-    model = make()
     try:
-        model.fit(X, y)
-        model.predict(X[:1000])
+        if part == "both":
+            model.fit(X, y)
+        model.predict(X if part == "predict" else X[:1000])
     except MemoryError as error:
         said = str(error)
     else:
@@ -166,9 +170,9 @@ def work(case, n, megabytes, seconds, grace):
     return f"memory: {said}" if clear else f"failed: MemoryError: {said or 'without a word'}"
 
 
-def judged(case, n, megabytes, seconds, grace=GRACE):
+def judged(case, n, megabytes, seconds, part="both", grace=GRACE):
     """Kind of end, and what was wrong or None."""
-    child = Child(lambda: work(case, n, megabytes, seconds, grace))
+    child = Child(lambda: work(case, n, megabytes, seconds, part, grace))
     answer = child.answer(100 * (seconds + grace))  # of a machine that is busy
     if answer is None:
         child.send(signal.SIGKILL)
@@ -208,12 +212,12 @@ def main():
             make, data = LEARNERS[name]
             make().fit(*data(20)).predict(data(20)[0])
             warm.add(name)
-        drawn = rng.choice(sizes), rng.choice(MEGABYTES), rng.choice(SECONDS)
+        drawn = rng.choice(sizes), rng.choice(MEGABYTES), rng.choice(SECONDS), rng.choice(PARTS)
         end, why = judged(LEARNERS[name], *drawn)
         ends[end.replace(" ", "_")] += 1
         print(number, name, *drawn, end, flush=True)
         if why:
-            again = f"judged(LEARNERS[{name!r}], {', '.join(map(str, drawn))})"
+            again = f"judged(LEARNERS[{name!r}], {', '.join(map(repr, drawn))})"
             tries.fail(number, f"{name}: {why}", again)
     return finish("limits", tries.counts(planted_caught=all(caught.values()), **ends))
 

@@ -34,6 +34,7 @@ BILL = ROOT / "output" / "reliability" / "sbom.json"
 SOURCES = ("src", "papers", "examples", "pyproject.toml", "README.md", "LICENSE",
            "CHANGELOG.md", "CITATION.cff")  # fmt: skip
 ALL = 10_000_000
+AUDIT_SECONDS = 300
 
 
 def pins(text):
@@ -120,16 +121,24 @@ def two_builds(folder):
 
 
 def audit():
-    """Known vulnerabilities by pip-audit: what it found, or why nobody was asked."""
+    """Known vulnerabilities by pip-audit: entries of packages, or why nobody could be asked."""
     if importlib.util.find_spec("pip_audit") is None:
         return None, "not checked: pip-audit is not installed"
     command = [sys.executable, "-m", "pip_audit", "--format", "json", "--progress-spinner", "off"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     try:
-        entries = json.loads(done.stdout)["dependencies"]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=AUDIT_SECONDS
+        )
+        asked = json.loads(done.stdout)["dependencies"]
+        if not any("vulns" in entry for entry in asked):  # such as of a mirror that knows nothing
+            why = next((entry.get("skip_reason") for entry in asked), "it was asked of none")
+            return None, f"not reachable: none of {len(asked)} packages is known: {why}"
+        return asked, ""
+    except subprocess.TimeoutExpired:
+        return None, f"not reachable: no answer within {AUDIT_SECONDS} seconds"
     except (ValueError, KeyError):
-        return None, f"not checked: no service ({done.stderr.strip()[-200:]})"
-    return [one for one in entries if one.get("vulns")], ""
+        last = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
+        return None, f"not reachable: {last[-200:]}"
 
 
 def planted_are_caught(folder):
@@ -172,11 +181,13 @@ def main():
     wrong = [*wrong_pins(found, pinned), *wrong_licences(found, listed)]
     wrong += [("bill", fault) for fault in faults(made)]
     wrong += [("wheel", f"two builds differ in {name}") for name in differences(one, other)]
-    vulnerable, reason = audit()
-    wrong += [(entry["name"], str(entry["vulns"])) for entry in vulnerable or []]
+    asked, reason = audit()
+    audited = [entry for entry in asked or [] if "vulns" in entry]
+    wrong += [(entry["name"], str(entry["vulns"])) for entry in audited if entry["vulns"]]
     for name, why in wrong:
         tries.fail(name, why, again)
     fixed = len(found.keys() & pinned.keys()) + len(found) + len(made["components"]) + len(one)
+    fixed += len(audited)
     files = [file for package in found.values() for file in recorded(package)]
     random.Random(given.seed).shuffle(files)
     for number in tries:
@@ -188,11 +199,14 @@ def main():
     hashed = min(tries.tried, len(files))
     silent = [name for name, package in found.items() if not package.files]
     missing = {"vulnerabilities": reason} if reason else {}
+    missing |= {f"{entry['name']}: vulnerabilities": entry["skip_reason"]
+                for entry in asked or [] if "skip_reason" in entry}  # fmt: skip
     missing |= {f"{name}: hashes": "it has no RECORD" for name in silent}
     missing |= {f"{name}: pin": "not installed" for name in pinned if name not in found}
     more = {"tried": fixed + hashed, "files_hashed": hashed, "files": len(files),
-            "packages": len(found), "members_of_wheel": len(one) - 1, "planted": planted,
-            "listed": listed, "not_checked": missing}  # fmt: skip
+            "packages": len(found), "packages_audited": len(audited),
+            "members_of_wheel": len(one) - 1, "planted": planted, "listed": listed,
+            "not_checked": missing}  # fmt: skip
     counts = tries.counts(planted_caught=all(planted.values()), **more)
     return finish("supply_chain", counts)
 

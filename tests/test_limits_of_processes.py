@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Limits of memory and time of a process: what reliability/limits.py tries, and what is free."""
 
+import inspect
 import os
 import resource
 import signal
@@ -11,10 +12,12 @@ import numpy as np
 import pytest
 
 from script_folders import scripts_of
+from skstruct import ConditionalRiskMinimizer
 from skstruct._arrays.memory import _own_limit, advised, available_memory
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._files.atomic import replacing
 from skstruct.cli.exit_codes import run_guarded
+from skstruct.learners import inputs
 
 FOLDER = Path(__file__).parents[1] / "reliability"
 
@@ -108,3 +111,26 @@ def test_the_end_of_cpu_time_is_said_in_one_line(tmp_path, capfd):
     assert "CPU time of this process (ulimit -t) is over; nothing was left" in said
     assert "Traceback" not in said
     assert os.listdir(tmp_path) == []
+
+
+def test_methods_of_every_learner_say_what_to_do(limits):
+    models = {type(make()) for make, _ in limits.LEARNERS.values()}
+    assert len(models) == 14
+    for model in models:
+        methods = [getattr(model, name, None) for name in inputs.ANSWERS]
+        plain = [method for method in methods if inspect.isfunction(method)]
+        assert plain
+        assert all(hasattr(method, "advises") for method in plain)
+
+
+def test_predictions_that_run_out_of_memory_say_what_to_do(monkeypatch):
+    X = [[0.0], [1.0], [2.0], [3.0]]
+    model = ConditionalRiskMinimizer(alpha=1.0).fit(X, list("aabb"))
+
+    def none_left(*given, **options):
+        return np.zeros((2**20, 2**20, 2**10))
+
+    monkeypatch.setattr(type(model), "_checked", none_left)
+    for ask in (model.predict, model.decode, model.predict_proba):
+        with pytest.raises(MemoryError, match=r"Minimizer\.\w+ ran out of memory: Unable .* Take"):
+            ask(X)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Harnesses of determinism, contract and supply chain catch what is planted, and pass the rest."""
 
+import json
 from argparse import Namespace
 from pathlib import Path
 
@@ -50,11 +51,19 @@ def test_hash_seeds_are_settings(script):
 
 
 def test_exceptions_name_learners_and_reasons(script):
-    worker = script("determinism_worker")
-    for one in script("determinism").read_exceptions():
-        assert worker.name_of(one["shown_by"]) in one["learners"]
-        assert set(one["learners"]) <= set(worker.CASES)
-        assert len(one["reason"]) > 20
+    worker, harness = script("determinism_worker"), script("determinism")
+    _, seen = harness.read_exceptions()
+    assert [worker.name_of(number) for _, number in seen.values()] == [name for name, _ in seen]
+    read = json.loads(harness.EXCEPTIONS.read_text(encoding="utf-8"))
+    assert all(len(one["reason"]) > 20 for one in read["exceptions"])
+
+
+def test_an_exception_that_nothing_shows_is_told(script, monkeypatch):
+    harness = script("determinism")
+    shown = [("order of rows", 24, ["wrong"]), ("float32", 24, [])]
+    monkeypatch.setattr(harness, "compared", lambda workers, seed, number: shown)
+    seen = {("risk, neighbors", "order of rows"): [0, 4], ("risk, neighbors", "float32"): [0, 4]}
+    assert [*harness.shown_no_more({}, seen)] == [("risk, neighbors", "float32", 0, 4)]
 
 
 @pytest.mark.slow
@@ -83,6 +92,31 @@ def test_every_case_of_the_contract_comes_in_a_round(script):
 
 def test_planted_packages_are_caught(script, tmp_path):
     assert all(script("supply_chain").planted_are_caught(tmp_path).values())
+
+
+def test_an_audit_that_reaches_nobody_is_told(script, monkeypatch):
+    chain = script("supply_chain")
+    ends = iter([
+        chain.subprocess.TimeoutExpired("pip_audit", chain.AUDIT_SECONDS),
+        Namespace(stdout="", stderr="Traceback\nConnectionError: no route"),
+        Namespace(stdout='{"dependencies": [{"name": "a", "skip_reason": "no a"}]}', stderr=""),
+        Namespace(stdout='{"dependencies": [{"name": "a", "vulns": [{"id": "X-1"}]}]}', stderr=""),
+    ])  # fmt: skip
+
+    def run(*given, **options):
+        end = next(ends)
+        if isinstance(end, Exception):
+            raise end
+        return end
+
+    monkeypatch.setattr(chain.subprocess, "run", run)
+    monkeypatch.setattr(chain.importlib.util, "find_spec", lambda name: None)
+    assert chain.audit() == (None, "not checked: pip-audit is not installed")
+    monkeypatch.setattr(chain.importlib.util, "find_spec", lambda name: name)
+    assert chain.audit() == (None, "not reachable: no answer within 300 seconds")
+    assert chain.audit() == (None, "not reachable: ConnectionError: no route")
+    assert chain.audit() == (None, "not reachable: none of 1 packages is known: no a")
+    assert chain.audit() == ([{"name": "a", "vulns": [{"id": "X-1"}]}], "")
 
 
 def test_licences(script):

@@ -52,6 +52,9 @@ SPLIT_RESIDUAL = 1e-5
 TIE = 1e-12
 """Of the terms of costs, risks or values: closer ones are equal, and no step is taken for less."""
 
+BOOSTED_TARGET = 1e-10
+"""Absolute: targets of boosted trees are multiples of it, so that splits tie wherever sums do."""
+
 LOSS_LEVEL = 1e-10
 """Of a loss: searches for the most violating output take levels this close for the same."""
 

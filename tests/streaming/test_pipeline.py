@@ -133,3 +133,30 @@ def test_nothing_starts_before_the_first_item_is_asked_for():
     assert threading.active_count() == before
     with pytest.raises(ValueError, match="At least one item"):
         next(overlapped([], depth=0))
+
+
+@pytest.mark.parametrize("n_started", [0, 1, 2])
+def test_stages_work_in_turn_where_no_thread_is_left(monkeypatch, n_started):
+    started, closed, real = [], [], threading.Thread.start
+
+    def start(thread):
+        if len(started) == n_started:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        real(thread)
+
+    def items():
+        try:
+            yield from range(5)
+        finally:
+            closed.append(True)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    assert list(overlapped(items(), lambda x: x + 1, str)) == ["1", "2", "3", "4", "5"]
+    first = overlapped(items(), lambda x: x + 1, str)
+    assert next(first) == "1"
+    first.close()
+    assert closed == [True, True]
+    for thread in started:
+        thread.join(PATIENCE)
+        assert not thread.is_alive()

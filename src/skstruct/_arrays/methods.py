@@ -5,9 +5,10 @@ each other in child classes, and warn at the caller's line.
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
-from types import FrameType
+from inspect import getattr_static
+from types import FrameType, FunctionType
 from typing import Concatenate, ParamSpec, TypeVar
 
 from skstruct._arrays.memory import advised
@@ -47,10 +48,55 @@ def all_or_nothing(
             self.__dict__.clear()
             self.__dict__.update(before)
             if isinstance(error, MemoryError):
-                raise advised(error, f"{type(self).__name__}.{method.__name__}") from error
+                _raise_advised(error, self, method.__name__)
             raise
 
     return whole
+
+
+def advising(
+    method: Callable[Concatenate[Owner, Given], Result],
+) -> Callable[Concatenate[Owner, Given], Result]:
+    """An allocation of the method that failed is raised with what to do.
+
+    >>> class Model:
+    ...     @advising
+    ...     def predict(self, n):
+    ...         return bytearray(n)
+    >>> Model().predict(2**62)
+    Traceback (most recent call last):
+        ...
+    MemoryError: Model.predict ran out of memory. Take fewer rows or columns, ...
+    """
+
+    @wraps(method)
+    def advised_method(self: Owner, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        try:
+            return method(self, *args, **kwargs)
+        except MemoryError as error:
+            _raise_advised(error, self, method.__name__)
+            raise
+
+    advised_method.advises = True  # type: ignore[attr-defined]
+    return advised_method
+
+
+def advise_all(kind: type, names: Iterable[str]) -> None:
+    """Make methods of a class advising, its own and those of classes it mixes in.
+
+    Called by ``__init_subclass__``, so that whoever writes a learner need not think of it.
+    """
+    for name in names:
+        method = getattr_static(kind, name, None)
+        if isinstance(method, FunctionType) and not hasattr(method, "advises"):
+            setattr(kind, name, advising(method))
+
+
+def _raise_advised(error: MemoryError, owner: object, name: str) -> None:
+    """Raise the error with what to do; nothing happens where it says so already."""
+    better = advised(error, f"{type(owner).__name__}.{name}")
+    if better is not error:
+        raise better from error
 
 
 def keep_in_step(kind: type, base: type, **twins: tuple[str, ...]) -> None:

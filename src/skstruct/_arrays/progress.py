@@ -51,7 +51,8 @@ class Work:
         self._lock = threading.RLock()  # stages may be moved by several threads
         self._over = threading.Event()
         if BEAT is not None:
-            threading.Thread(target=self._beat, args=(BEAT,), daemon=True).start()
+            with contextlib.suppress(RuntimeError):  # no more threads: shown as stages move only
+                threading.Thread(target=self._beat, args=(BEAT,), daemon=True).start()
 
     def _beat(self, seconds: float) -> None:
         while not self._over.wait(seconds):

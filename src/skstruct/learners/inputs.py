@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from skstruct._arrays.imports import is_pandas
+from skstruct._arrays.methods import advise_all
 from skstruct._arrays.rows import copied_rows, known_rows, narrow_indices
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.backends import backend_for, is_tensor
@@ -253,6 +254,13 @@ def read_inputs(model: Any, X: Any, *, reset: bool = False) -> Any:
     return TokenBatch(checked(model, batch.tokens, reset), batch.starts)
 
 
+# Methods that take new rows: where memory is short they say what to do, as ``fit`` does.
+ANSWERS = (
+    "predict", "decode", "kbest", "decision_function", "predict_marginals", "predict_risk",
+    "predict_pairs", "log_proba", "sample", "explain", "score",
+)  # fmt: skip
+
+
 class InputReader:
     """Reads inputs of training, and keeps what later ones are read by.
 
@@ -269,6 +277,10 @@ class InputReader:
     fill_: Any = None
     n_features_in_: int
     feature_names_in_: np.ndarray
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        advise_all(cls, ANSWERS)
 
     def _read_first(self, X: Any, kernel: Any = None, encode: bool = True) -> Any:
         """Inputs of training as the smoother reads them; see :func:`input_readers`."""

@@ -60,7 +60,7 @@ def overlapped(
 
     An error, of the items or of a stage, is raised when its item would have come out. When the
     caller stops, or an error is raised, the threads end after the item in hand; a generator that
-    gave the items is closed.
+    gave the items is closed. Where the system gives no more threads, stages work in turn.
 
     Parameters
     ----------
@@ -82,8 +82,14 @@ def overlapped(
         threading.Thread(target=copy_context().run, args=(f, *args), daemon=True)
         for f, args in work
     ]
-    for thread in threads:
-        thread.start()
+    try:
+        for thread in reversed(threads):  # whoever reads the items is the last
+            thread.start()
+    except RuntimeError:  # no memory for another thread, or too many: nothing is read so far
+        for channel in channels:
+            channel.close()
+        yield from _in_turn(items, stages)
+        return
     try:
         while True:
             kind, value = channels[-1].get()
@@ -97,6 +103,22 @@ def overlapped(
             channel.close()
         for thread in threads:
             thread.join(_PATIENCE)
+
+
+def _in_turn(
+    items: Iterable[Any], stages: tuple[Callable[[Any], Any], ...]
+) -> Generator[Any, None, None]:
+    """The same without threads: an item goes through all stages before the next one is read."""
+    iterator = iter(items)
+    try:
+        for item in iterator:
+            for stage in stages:
+                check_cancelled()
+                item = stage(item)
+            yield item
+    finally:
+        if isinstance(iterator, GeneratorType):
+            iterator.close()
 
 
 def _read(items: Any, to: Channel) -> None:

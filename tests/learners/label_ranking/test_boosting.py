@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression
 
 from skstruct.learners import LabelRankingBoosting
-from skstruct.learners.label_ranking.subgraphs import SubgraphReduction
+from skstruct.learners.label_ranking.subgraphs import SubgraphReduction, Subgraphs
 from skstruct.spaces import Rankings
 from strategies import partial_rankings, total_orders
 
@@ -129,3 +129,22 @@ def test_stops_where_no_step_helps():
     model.fit(np.ones((6, 1)), [[1, 2], [2, 1]] * 3)  # even probabilities: zero is the best score
     assert len(model.estimators_) == 0
     assert_array_equal(model.predict(np.ones((2, 1))), [[1, 2], [1, 2]])
+
+
+@pytest.mark.slow
+def test_last_bits_of_steps_choose_no_splits(monkeypatch):
+    """Two items are exchanged in a copy of every row, so that many splits are equally good."""
+    real = Subgraphs.derivatives
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        half, new = rng.integers(-4, 5, (2, 12, 5)) / [8.0, 2.0, 1.0, 4.0, 8.0]
+        X = np.vstack([half, half])
+        ranks = np.argsort(np.argsort(rng.standard_normal((12, 4)), axis=1), axis=1) + 1
+        y = np.vstack([ranks, ranks[:, [1, 0, 2, 3]]])
+        model = LabelRankingBoosting(n_estimators=5, random_state=0)
+        expected = model.fit(X, y).predict(new)
+        with monkeypatch.context() as patched:
+            patched.setattr(
+                Subgraphs, "derivatives", lambda *given: np.multiply(real(*given), [1 + 2**-50, 1])
+            )
+            assert_array_equal(model.fit(X, y).predict(new), expected)

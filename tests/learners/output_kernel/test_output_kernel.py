@@ -373,3 +373,12 @@ def test_a_series_comes_back_with_candidates_too():
     assert list(told.index) == list("wxyz")
     assert told.name == "word"
     assert list(told) == list(series)
+
+
+def test_the_order_of_rows_decides_between_no_equally_near_outputs():
+    """Two sets for every input: both are as near, whatever the kernel between inputs."""
+    X = np.repeat(inputs(6), 2, axis=0)
+    Y = np.tile([[0, 1, 1], [1, 0, 1]], (6, 1))
+    model = OutputKernelRegressor(LabelSets(), output_kernel="hamming", alpha=0.5)
+    expected = model.fit(X, Y).predict(X)
+    assert_array_equal(model.fit(X[::-1], Y[::-1]).predict(X), expected)

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.memory import row_blocks
+from skstruct._arrays.methods import advising
 from skstruct.learners.base import BlockPredictor, Explanation
 from skstruct.learners.inputs import (
     are_training_rows,
@@ -179,6 +180,7 @@ class RiskPredictor(BlockPredictor):
         return lower, np.maximum(lower, upper)
 
     @available_if(_observes_costs)  # type: ignore[untyped-decorator]
+    @advising
     def predict_costs(self, X: Any) -> Any:
         """Expected costs of all coordinates, from which decisions are made; where these are values,
         expected values.

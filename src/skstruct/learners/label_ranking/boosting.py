@@ -21,6 +21,7 @@ from skstruct.learners.label_ranking.subgraphs import (
     check_decomposition,
 )
 from skstruct.saving import check_trees, savable
+from skstruct.tolerances import BOOSTED_TARGET
 
 MOST_HALVINGS = 30  # of a step that does not lower the loss
 
@@ -118,7 +119,9 @@ class LabelRankingBoosting(LabelRanker):
             seed = {"random_state": rng.randint(2**31 - 1)} if takes_seed else {}
             # As large for any number of rows; a row of weight two is fitted twice.
             gradient = weight.sum() / weight[:, None] * reduced.gradient(shares)
-            estimator = clone(base).set_params(**seed).fit(reduced.X, -gradient, **given)
+            # Trees take any split that is better by a bit: last bits must not decide.
+            targets = -BOOSTED_TARGET * np.rint(gradient / BOOSTED_TARGET)
+            estimator = clone(base).set_params(**seed).fit(reduced.X, targets, **given)
             direction = _outputs(estimator, reduced.X, reduced.n_items)
             step, loss, shares = self._step(reduced, scores, direction, loss, shares)
             if step == 0.0:

@@ -280,7 +280,9 @@ class KernelProblem(RiskProblem):
             elif space.embedding == "outputs":  # a list itself
                 candidates, whole = space.enumerate(), False
             else:
-                candidates = outputs
+                # Sorted: of equally near ones the first is taken, in whatever order rows came.
+                rows = np.unique(outputs.reshape(len(outputs), -1), axis=0)
+                candidates = rows.reshape(-1, *outputs.shape[1:])
             view = KernelCandidates(space, outputs, candidates, self.kernel, memory)
         bound = None if loss is None else pair(resolve_loss(loss), space, outputs)[1]
         loss = InducedLoss(self.kernel, space, bound)
