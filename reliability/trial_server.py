@@ -56,7 +56,9 @@ def _like_a_new_process(log):
     os.dup2(to, 1)
     os.dup2(to, 2)
     # a runner of tests has put objects of its own in their place
-    sys.stdout, sys.stderr = (os.fdopen(to, "w", encoding="utf-8", errors="replace") for to in (1, 2))
+    sys.stdout, sys.stderr = (
+        os.fdopen(to, "w", encoding="utf-8", errors="replace") for to in (1, 2)
+    )
     warnings.resetwarnings()  # all are written, so that they are looked at for data
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
