@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skstruct.spaces import Box, Censored, Classes, Hierarchy, LabelSets, Sequences
+from skstruct.spaces import Box, Censored, Classes, Hierarchy, Interval, LabelSets, Sequences
 from skstruct.spaces.indicator_sets.missing_labels import conditional_means
 from skstruct.spaces.indicator_sets.partial import completed
 from skstruct.spaces.partial import PartialOutputs, are_partial, read_partial
@@ -192,3 +192,17 @@ def test_propensities_are_checked_and_divide_indicators():
             LabelSets(["a", "b"], propensity=wrong).propensities()
     with pytest.raises(ValueError, match="propensity names the label 'c'"):
         LabelSets(["a", "b"], propensity={"c": 0.5}).propensities()
+
+
+def test_intervals_that_reach_beyond_the_space():
+    """The middle of an interval may be outside where a part of it is inside."""
+    space = Interval(0, 4)
+    space.read_partial(Censored([-1, 1, 3], [0.5, 1, 9]))
+    limits = Box([0, 1], {"a": 4, "b": 5})
+    limits.read_partial(Censored([[-3.0, 2.0]], [[0.5, 9.0]]))
+    with pytest.raises(
+        ValueError, match=r"Y\[1\] lies between -1 and -0.5, and the space from 0 to"
+    ):
+        space.read_partial(Censored([1, -1], [1, -0.5]))
+    with pytest.raises(ValueError, match=r"Y\[0\]"):
+        space.read_partial(Censored([5], [5]))

@@ -275,6 +275,10 @@ class QuantitySpace(GivenWhole):
         """A number and its square are known together."""
         return np.hstack([known, known]) if self.embedding == "squares" else known
 
+    def standing_in(self, Z: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Numbers that stand for those between low and high, moved to where the space may be."""
+        return Z
+
     def open_up(self, below: np.ndarray, above: np.ndarray) -> None:
         """Drop limits of coordinates (d,) that were learned from outputs known to exceed them."""
 

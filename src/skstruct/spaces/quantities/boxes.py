@@ -159,6 +159,22 @@ class Box(LimitedQuantities):
         low, high = self.coordinate_range(j)
         return low if self.low is not None else -np.inf, high if self.high is not None else np.inf
 
+    def standing_in(self, Z: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        sides = []
+        for side, default in ((self.low, -np.inf), (self.high, np.inf)):
+            given = list(side.values()) if hasattr(side, "keys") else side
+            numbers = np.asarray(default if given is None else given, dtype=np.float64)
+            sides.append(np.broadcast_to(numbers, Z.shape))
+        outside = np.argwhere((low > sides[1]) | (high < sides[0]))
+        if len(outside):
+            at = tuple(outside[0])
+            raise ValueError(
+                f"{type(self).__name__}: Y[{at[0]}] lies between {low[at]:g} and {high[at]:g}, "
+                f"and the space from {sides[0][at]:g} to {sides[1][at]:g}."
+            )
+        clipped: np.ndarray = np.clip(Z, *sides)
+        return clipped
+
     def _names_alone(self) -> tuple[Any, ...] | None:
         if self.low is None or self.high is None:
             return None

@@ -125,6 +125,7 @@ def _censored(space: Any, Y: Censored) -> PartialOutputs:
     both = np.isfinite(low) & np.isfinite(high)
     Z = np.where(both, (np.where(both, low, 0.0) + np.where(both, high, 0.0)) / 2.0, Z)
     Z = np.where(np.isfinite(low) | np.isfinite(high), Z, _means(Z, seen))
+    Z = np.where(seen, Z, space.standing_in(Z, low, high))
     space.fit(Z if Y.low.ndim == 2 else Z[:, 0])
     space.open_up(np.isinf(low).any(axis=0), np.isinf(high).any(axis=0))
     open_there = ~seen & (np.isfinite(low) | np.isfinite(high))
