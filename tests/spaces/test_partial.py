@@ -198,8 +198,8 @@ def test_intervals_that_reach_beyond_the_space():
     """The middle of an interval may be outside where a part of it is inside."""
     space = Interval(0, 4)
     space.read_partial(Censored([-1, 1, 3], [0.5, 1, 9]))
-    limits = Box([0, 1], {"a": 4, "b": 5})
-    limits.read_partial(Censored([[-3.0, 2.0]], [[0.5, 9.0]]))
+    limits = Box([0, 1], {1: 5, 0: 4})
+    limits.read_partial(Censored([[-3.0, 4.5]], [[0.5, 9.0]]))
     with pytest.raises(
         ValueError, match=r"Y\[1\] lies between -1 and -0.5, and the space from 0 to"
     ):

@@ -160,9 +160,11 @@ class Box(LimitedQuantities):
         return low if self.low is not None else -np.inf, high if self.high is not None else np.inf
 
     def standing_in(self, Z: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        sides = []
+        sides, names = [], self._given_labels() or range(Z.shape[1])
         for side, default in ((self.low, -np.inf), (self.high, np.inf)):
-            given = list(side.values()) if hasattr(side, "keys") else side
+            given = side
+            if hasattr(side, "keys"):  # one that has none is told of by fit
+                given = [side.get(name, default) for name in names]
             numbers = np.asarray(default if given is None else given, dtype=np.float64)
             sides.append(np.broadcast_to(numbers, Z.shape))
         outside = np.argwhere((low > sides[1]) | (high < sides[0]))
