@@ -200,6 +200,7 @@ def test_intervals_that_reach_beyond_the_space():
     space.read_partial(Censored([-1, 1, 3], [0.5, 1, 9]))
     limits = Box([0, 1], {1: 5, 0: 4})
     limits.read_partial(Censored([[-3.0, 4.5]], [[0.5, 9.0]]))
+    Box(0.1 + 0.2, 4).read_partial(Censored([[-1.0]], [[0.3]]))  # the same up to rounding
     with pytest.raises(
         ValueError, match=r"Y\[1\] lies between -1 and -0.5, and the space from 0 to"
     ):

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -204,3 +205,17 @@ def test_parts_for_workers_are_even():
             return super().partitions(30 if count is None else count)
 
     assert len(_even_parts(Natural(X), None, 5)) == 30
+
+
+def test_somebody_who_is_quicker_at_the_last_moment_is_named(tmp_path, monkeypatch):
+    replace = os.replace
+
+    def later(source, target):
+        if Path(target) == tmp_path / "out":
+            (tmp_path / "out" / "theirs").touch()
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", later)
+    with pytest.raises(FileExistsError, match="it holds 'theirs'"):
+        predict_partitions(row_sums, ArraySource(np.zeros((3, 1))), tmp_path / "out")
+    assert os.listdir(tmp_path) == ["out"]

@@ -290,7 +290,11 @@ def _finish(unfinished: str, folder: Path, names: list[str]) -> None:
         sync_folder(folder)
         return
     _check_empty(folder)  # somebody else was quicker: said with a name
-    os.replace(unfinished, folder)  # fails where that happens right now
+    try:
+        os.replace(unfinished, folder)
+    except OSError:
+        _check_empty(folder)  # he was so right now
+        raise
     sync_folder(folder.parent)
 
 

@@ -167,7 +167,9 @@ class Box(LimitedQuantities):
                 given = [side.get(name, default) for name in names]
             numbers = np.asarray(default if given is None else given, dtype=np.float64)
             sides.append(np.broadcast_to(numbers, Z.shape))
-        outside = np.argwhere((low > sides[1]) | (high < sides[0]))
+        over = np.stack([low - sides[1], sides[0] - high])
+        size = np.stack([np.maximum(np.abs(low), 1.0), np.maximum(np.abs(high), 1.0)])
+        outside = np.argwhere((over > OUTPUT_RANGE * size).any(axis=0))
         if len(outside):
             at = tuple(outside[0])
             raise ValueError(
