@@ -61,8 +61,9 @@ def lines():
 
 
 def table(kept):
-    """A row for each promise: cases tried in all, and what the last run found wrong."""
-    print(f"{'promise':46s}{'goal':>12s}{'tried':>13s}   last run{'':12s}tried    wrong")
+    """A row for each promise: cases tried and what was found wrong, in all and by the last run."""
+    heads = f"{'promise':46s}{'goal':>12s}{'tried':>13s}{'found':>8s}   {'last run':22s}"
+    print(f"{heads}{'tried':>11s}{'wrong':>9s}")
     for promise in PROMISES:
         lines = [line for line in kept if line["promise"] == promise.name]
         _row(promise.name, promise.goal, lines)
@@ -83,12 +84,13 @@ def _of(line, name):
 
 
 def _row(name, goal, lines):
-    longest = {}
+    longest, found = {}, 0
     for line in lines:
         if line["counts"] is not None:  # None: the script broke off
             seed, tried = line["counts"]["seed"], int(line["counts"]["tried"])
             longest[seed] = max(tried, longest.get(seed, 0))
-    print(f"{name:46s}{goal:12,d}{sum(longest.values()):13,d}   {_last(lines)}")
+            found += int(line["counts"]["failed"])
+    print(f"{name:46s}{goal:12,d}{sum(longest.values()):13,d}{found:8,d}   {_last(lines)}")
 
 
 def _last(lines):

@@ -115,9 +115,11 @@ def main() -> int:
         counts.tell,
     )
     tries = counts.tries
-    tries.tried = sum(found.get("compared", 0) for found in counts.by_format.values())
-    planted = all(at is not None for at in caught.values())
     counts.show()
+    for found in counts.by_format.values():
+        found["tried"] = found.get("compared", 0)
+    tries.tried = sum(found["tried"] for found in counts.by_format.values())
+    planted = all(at is not None for at in caught.values())
     more = {"by_format": counts.by_format, "planted": caught}
     return finish("misread_files", tries.counts(planted_caught=planted, **more))
 

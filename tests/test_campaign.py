@@ -43,7 +43,7 @@ def test_a_seed_counts_once_by_its_longest_run(campaign, capsys):
         line(campaign, tried=5, failed=1, seed=2),
     ]
     row = shown(campaign, kept, capsys)[1].split()
-    assert row[-6:] == ["1,000,000", "35", "2026-11-18", "abc", "5", "1"]
+    assert row[-7:] == ["1,000,000", "35", "3", "2026-11-18", "abc", "5", "1"]
 
 
 def test_a_script_that_breaks_off_is_shown(campaign, capsys):
