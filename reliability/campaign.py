@@ -21,6 +21,7 @@ from promises import PROMISES
 
 FOLDER = Path(__file__).parent
 KEPT = FOLDER.parent / "output" / "reliability" / "campaign.jsonl"
+FILES_OF_FORMAT = 10_000_000  # over all runs
 
 
 def run(promise, minutes, seed):
@@ -61,26 +62,30 @@ def lines():
 
 
 def table(kept):
-    """A row for each promise: cases tried and what was found wrong, in all and by the last run."""
-    heads = f"{'promise':46s}{'goal':>12s}{'tried':>13s}{'found':>8s}   {'last run':22s}"
-    print(f"{heads}{'tried':>11s}{'wrong':>9s}")
+    """A row for each promise: cases tried, what was found wrong in all, and by the last run."""
+    print(
+        f"{'promise':46s}{'goal':>12s}{'tried':>13s}{'found':>8s}   {'last run':22s}{'wrong':>8s}"
+    )
     for promise in PROMISES:
-        lines = [line for line in kept if line["promise"] == promise.name]
-        _row(promise.name, promise.goal, lines)
-        formats = {name: None for line in lines for name in _formats(line)}
-        for name in formats:
-            _row(f"   {name}", promise.goal // len(formats), [_of(line, name) for line in lines])
+        _row(promise.name, promise.goal, [one for one in kept if one["promise"] == promise.name])
+    formats = list(dict.fromkeys(name for line in kept for name in _formats(line)))
+    if formats:
+        print(f"\n{'broken data files by format':46s}{'goal':>12s}{'tried':>13s}{'found':>8s}")
+    for name in formats:
+        _row(name, FILES_OF_FORMAT, [_of(line, name) for line in kept if name in _formats(line)])
 
 
 def _formats(line):
-    return (line["counts"] or {}).get("by_format", {})
+    """Counts by format, of broken files alone."""
+    counts = line["counts"] or {}
+    return counts.get("by_format", {}) if counts.get("script") == "fuzz_readers" else {}
 
 
 def _of(line, name):
     """The same line for one format of files."""
-    found = _formats(line).get(name, {"tried": 0, "failed": 0})
-    seed = (line["counts"] or {}).get("seed")
-    return {**line, "counts": {**found, "failed": found.get("failed", 0), "seed": seed}}
+    found = _formats(line)[name]
+    counts = {"tried": found["tried"], "failed": found["failed"], "seed": line["counts"]["seed"]}
+    return {**line, "counts": counts, "last": ""}
 
 
 def _row(name, goal, lines):
@@ -90,16 +95,18 @@ def _row(name, goal, lines):
             seed, tried = line["counts"]["seed"], int(line["counts"]["tried"])
             longest[seed] = max(tried, longest.get(seed, 0))
             found += int(line["counts"]["failed"])
-    print(f"{name:46s}{goal:12,d}{sum(longest.values()):13,d}{found:8,d}   {_last(lines)}")
+    row = f"{name:46s}{goal:12,d}{sum(longest.values()):13,d}{found:8,d}   {_last(lines)}"
+    print(row.rstrip())
 
 
 def _last(lines):
     if not lines:
         return "never"
-    counts, when = lines[-1]["counts"], "{date} {commit}".format(**lines[-1])
-    if counts is None:
-        return f"{when} broke off"
-    return f"{when:22s}{int(counts['tried']):11,d}{int(counts['failed']):9,d}"
+    last = lines[-1]
+    when = last.get("last", "{date} {commit}".format(**last))
+    if last["counts"] is None:
+        return f"{when:22s} broke off"
+    return f"{when:22s}{int(last['counts']['failed']):8,d}" if when else ""
 
 
 def add(paths, commit_of_runs):
