@@ -16,12 +16,14 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from promises import PROMISES
 
 FOLDER = Path(__file__).parent
 KEPT = FOLDER.parent / "output" / "reliability" / "campaign.jsonl"
 FILES_OF_FORMAT = 10_000_000  # over all runs
+SEARCHES = ("fuzz_readers", "fuzz_atheris")  # for broken files
 
 
 def run(promise, minutes, seed):
@@ -78,13 +80,15 @@ def table(kept):
 def _formats(line):
     """Counts by format, of broken files alone."""
     counts = line["counts"] or {}
-    return counts.get("by_format", {}) if counts.get("script") == "fuzz_readers" else {}
+    found: dict[str, Any] = counts.get("by_format", {})
+    return found if counts.get("script") in SEARCHES else {}
 
 
 def _of(line, name):
     """The same line for one format of files."""
     found = _formats(line)[name]
-    counts = {"tried": found["tried"], "failed": found["failed"], "seed": line["counts"]["seed"]}
+    seed = (line["counts"]["script"], line["counts"]["seed"])
+    counts = {"tried": found["tried"], "failed": found["failed"], "seed": seed}
     return {**line, "counts": counts, "last": ""}
 
 
@@ -133,6 +137,10 @@ def main():
         add(given.add, commit())
         given.table = True
     chosen = [promise for promise in PROMISES if promise.script in given.only]
+    for promise in chosen if not given.table else []:
+        if not promise.can_run:
+            print(f"{promise.script} is left out: {promise.needs} is not installed.", flush=True)
+    chosen = [promise for promise in chosen if promise.can_run]
     shares, broken = sum(promise.share for promise in chosen), 0
     for promise in [] if given.table else chosen:
         minutes = None if given.budget is None else given.budget * promise.share / shares

@@ -77,3 +77,15 @@ def test_steps_are_no_leak_unless_they_are_large(reliability):
     assert watch.jumped(1.0) == pytest.approx(30 - 8 - 5, abs=0.1)
     watch.memory = {1: [(t, 100 + t / 30 // 0.5 * 0.5) for t in moments]}  # 2 MB a minute in steps
     assert watch.slope() == pytest.approx(2.0, abs=0.3)
+
+
+def test_requests_by_schemathesis(reliability):
+    pytest.importorskip("schemathesis")
+    fuzz, summary = reliability("fuzz_schema"), reliability("summary")
+    fitted = reliability("trial_server").models()
+    given = SimpleNamespace(cases=160, minutes=None, seed=3)
+    assert fuzz.caught(fitted, given)
+    tries = summary.Tries(given)
+    statuses = fuzz.attack(fitted, tries)
+    assert tries.failures == []
+    assert set(statuses) >= {"200", "422"}

@@ -89,14 +89,18 @@ def open_text(path: str | os.PathLike[str]) -> Any:
     ...         print(file.read())
     hello
     """
-    opener: Callable[..., Any] = _OPENERS.get(Path(path).suffix, open)
+    opener: Callable[..., Any] = _OPENERS.get(_ending(path), open)
     return opener(path, "rt", encoding="utf-8")
 
 
 def open_binary(path: str | os.PathLike[str]) -> Any:
     """A file opened for reading bytes, unpacked if its name ends in .xz or .gz."""
-    opener: Callable[..., Any] = _OPENERS.get(Path(path).suffix, open)
+    opener: Callable[..., Any] = _OPENERS.get(_ending(path), open)
     return opener(path, "rb")
+
+
+def _ending(path: str | os.PathLike[str]) -> str:
+    return os.path.splitext(path)[1]
 
 
 @contextlib.contextmanager
@@ -223,7 +227,7 @@ def _unpacked(
             try:
                 piece, n_read = (file.read(size), None) if other is None else other.read(size)
             except _BROKEN_ARCHIVE as error:
-                kind = f"a damaged or incomplete {Path(path).suffix} file"
+                kind = f"a damaged or incomplete {_ending(path)} file"
                 raise DataFormatError(f"{kind} ({error or 'out of memory'})", path=path) from None
             n_bytes = len(piece) if n_read is None else n_read
             if seen is not None:
@@ -235,8 +239,7 @@ def _unpacked(
 
 def _megabytes(path: str | os.PathLike[str]) -> float | None:
     """Size of what will be read; None of a packed file."""
-    path = Path(path)
-    return None if path.suffix in (".gz", ".xz") else path.stat().st_size / 1e6
+    return None if _ending(path) in (".gz", ".xz") else os.path.getsize(path) / 1e6
 
 
 def _decoded(block: bytes, path: str | os.PathLike[str], number: int) -> str:
