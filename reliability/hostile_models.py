@@ -46,6 +46,8 @@ from skstruct.exceptions import ModelFileError
 from skstruct.persistence import load_model, save_model
 from skstruct.persistence.budget import Budget
 from skstruct.persistence.names import class_named, known_names
+from skstruct.solvers.closed_products import ProductDag
+from skstruct.solvers.dags import Dag
 
 BATCH = 50  # files that one process reads, if it lives
 GROWING = 0.05  # of the drawn files
@@ -65,6 +67,9 @@ def warm_models() -> dict:
     networkx = import_module("networkx")
     for kind in (networkx.Graph, networkx.DiGraph):
         kind([(0, 1)])
+    # The search for products of parents, which sound models here do not come to: 14 s to compile.
+    diamond, out = ProductDag(Dag(4, [0, 0, 1, 2], [1, 2, 3, 3])), np.zeros((1, 4), bool)
+    diamond.closed_sets(np.array([[-1.0, -1, -1, -1, 1]]), out, ~out, 10)
     models = make_models()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -70,6 +70,14 @@ def test_sibling_weights():
     assert weights == {"r": 0.5, "s": 0.5, "a": 0.25, "b": 0.25, "c": 0.25, "d": 0.5}
 
 
+def test_sibling_weights_where_parents_are_several():
+    space = Hierarchy([("r", "a"), ("r", "b"), ("s", "b"), ("a", "c"), ("b", "c"), ("s", "c")])
+    weights = dict(zip(space.labels_, HierarchicalLoss().bind(space).weights_))
+    a, b = 1 / 4, (1 / 4 + 1 / 4) / 2
+    expected = {"r": 1 / 2, "s": 1 / 2, "a": a, "b": b, "c": (a + b + 1 / 4) / 3}
+    assert weights == pytest.approx(expected)
+
+
 def test_restricted_f1_against_enumeration():
     space = LabelSets(range(4)).restrict(include=[1], max_size=3, exclusive=[[0, 2]])
     view, loss = pair(F1(), space, subsets(4))

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The compiled solvers against linear programs, on sizes that enumeration cannot reach."""
 
+import tracemalloc
+
+import networkx
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -70,3 +73,25 @@ def test_no_rows_and_one_node():
     dag = Dag(1, [], [])
     assert dag_closed_sets(np.zeros((0, 1)), dag)[0].shape == (0, 1)
     assert dag_closed_sets(np.array([[-1.0], [1.0]]), dag)[0].tolist() == [[1], [0]]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_order_and_depth_by_levels(seed):
+    rng = np.random.default_rng(seed)
+    dag = random_dag(40, rng, parents=[0.0, 0.3, 1.5][seed % 3])
+    graph = networkx.DiGraph(zip(dag.parents.tolist(), dag.children.tolist()))
+    graph.add_nodes_from(range(40))
+    levels = list(map(sorted, networkx.topological_generations(graph)))
+    assert dag.order.tolist() == [node for level in levels for node in level]
+    assert all((dag.depth[level] == number).all() for number, level in enumerate(levels))
+
+
+def test_nodes_without_arcs_take_no_more_than_some_numbers_each():
+    peaks = []
+    for n in (1_000, 50_000):
+        tracemalloc.start()
+        Dag(n, [], [])
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    (small, large), n_more = peaks, 49_000
+    assert (large - small) / n_more < 100  # bytes: an empty array for each node takes more

@@ -169,13 +169,15 @@ def _graph_of(space: Any) -> Any:
 
 def sibling_weights(graph: Any) -> np.ndarray:
     """c_root = 1 / #roots, c_j = mean over parents p of c_p / #children of p."""
-    weights = np.zeros(graph.n_nodes)
-    weights[graph.roots] = 1.0 / max(len(graph.roots), 1)
-    for j in graph.order:
-        parents = graph.parents_of[j]
-        if len(parents):
-            weights[j] = np.mean(weights[parents] / graph.n_children[parents])
-    return weights
+    # Plain numbers: calls of numpy for every node would take a hundred times as long.
+    weights = [1.0 / max(len(graph.roots), 1)] * graph.n_nodes
+    n_children, parents = graph.n_children.tolist(), graph.parents.tolist()  # sorted by child
+    end = np.cumsum(graph.n_parents).tolist()
+    for j, n_parents in zip(graph.order.tolist(), graph.n_parents[graph.order].tolist()):
+        if n_parents:
+            above = parents[end[j] - n_parents : end[j]]
+            weights[j] = sum(weights[p] / n_children[p] for p in above) / n_parents
+    return np.array(weights)
 
 
 def _bilinear_form(

@@ -153,7 +153,10 @@ def _topological(
     while len(level):
         order.append(level)
         depth[level] = len(order) - 1
-        reached = np.concatenate([below[start[v] : start[v + 1]] for v in level])
+        # Of all nodes of the level at once: a graph may have a million nodes and no arc.
+        count = start[level + 1] - start[level]
+        first = np.repeat(start[level] - np.cumsum(count) + count, count)
+        reached = below[first + np.arange(len(first))]
         np.subtract.at(waiting, reached, 1)
         reached = np.unique(reached)
         level = reached[waiting[reached] == 0]
