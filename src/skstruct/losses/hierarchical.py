@@ -175,8 +175,10 @@ def sibling_weights(graph: Any) -> np.ndarray:
     end = np.cumsum(graph.n_parents).tolist()
     for j, n_parents in zip(graph.order.tolist(), graph.n_parents[graph.order].tolist()):
         if n_parents:
-            above = parents[end[j] - n_parents : end[j]]
-            weights[j] = sum(weights[p] / n_children[p] for p in above) / n_parents
+            total = 0.0  # sum() corrects rounding from Python 3.12 on, and weights are compared
+            for p in parents[end[j] - n_parents : end[j]]:
+                total += weights[p] / n_children[p]
+            weights[j] = total / n_parents
     return np.array(weights)
 
 

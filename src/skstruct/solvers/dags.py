@@ -143,6 +143,8 @@ def _topological(
     n_nodes: int, parents: np.ndarray, children: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Kahn's order, lowest number first within a level; the longest path above each node."""
+    if not len(parents):  # often, and there may be millions: edges of a complete graph
+        return np.arange(n_nodes), np.zeros(n_nodes, np.int64)
     waiting = np.bincount(children, minlength=n_nodes)
     by_parent = np.argsort(parents, kind="stable")
     below = children[by_parent]
@@ -153,7 +155,6 @@ def _topological(
     while len(level):
         order.append(level)
         depth[level] = len(order) - 1
-        # Of all nodes of the level at once: a graph may have a million nodes and no arc.
         count = start[level + 1] - start[level]
         first = np.repeat(start[level] - np.cumsum(count) + count, count)
         reached = below[first + np.arange(len(first))]

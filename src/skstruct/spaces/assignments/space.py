@@ -23,12 +23,14 @@ from skstruct.spaces.assignments.formats import AssignmentFormat, read_assignmen
 from skstruct.spaces.base import BaseSpace, check_k
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance
-from skstruct.spaces.common.description import DrawnGraph
+from skstruct.spaces.common.description import DrawnGraph, number_of_names
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import Constraints, check_feasible, label_mask
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.indicator_sets.decoding import with_masks
 from skstruct.spaces.label_sets import IndicatorSpace
+
+PAIR_BYTES = 112  # a tuple of two names, and the numbers of a graph without arcs
 
 
 @savable
@@ -104,6 +106,13 @@ class Assignments(IndicatorSpace):
     @property
     def tasks_(self) -> tuple[Any, ...]:
         return self._names[1]
+
+    @classmethod
+    def _bytes_when_used(cls, state: dict[str, Any]) -> int:
+        """Names and numbers of all pairs of an agent and a task."""
+        agents = number_of_names(state.get("agents"))
+        tasks = agents if state.get("tasks") is None else number_of_names(state["tasks"])
+        return PAIR_BYTES * agents * tasks
 
     @cached_property
     def _pairs(self) -> tuple[Any, ...]:

@@ -10,8 +10,6 @@ import numpy as np
 
 from skstruct.saving import require
 
-PAIR_BYTES = 24  # two ends and a number
-
 
 def number_of_names(names: Any) -> int:
     """How many names there are, given as such, as a graph, or by their number."""
@@ -59,6 +57,8 @@ class DescribedOutputs:
     _constraints_kind: ClassVar[type | None] = None  # the class of ``constraints``
     # Attributes with the names, or their number, of which a table of all pairs is made.
     _pairs_of: ClassVar[tuple[str, ...]] = ()
+    _pair_bytes: ClassVar[int] = 24  # of that table at its largest: two ends and a number
+    _takes_graph: ClassVar[bool] = False  # a parameter ``graph`` may say which pairs there are
     # Embeddings with an entry for every pair of columns of an output.
     _squared: ClassVar[tuple[str, ...]] = ()
 
@@ -140,11 +140,11 @@ class DescribedOutputs:
 
     @classmethod
     def _bytes_when_used(cls, state: dict[str, Any]) -> int:
-        """A table of all pairs of names, unless a graph says which pairs there are."""
-        if state.get("graph") is not None:
+        """A table of all pairs of names, unless its graph says which pairs there are."""
+        if cls._takes_graph and state.get("graph") is not None:
             return 0
         sizes = (number_of_names(state.get(key)) for key in cls._pairs_of)
-        return PAIR_BYTES * max(sizes, default=0) ** 2
+        return cls._pair_bytes * max(sizes, default=0) ** 2
 
 
 class MarkedLabels(DescribedOutputs):

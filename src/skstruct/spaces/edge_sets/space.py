@@ -52,6 +52,7 @@ class EdgeSetSpace(IndicatorSpace):
     marginal_losses: ClassVar[dict[str, str]] = {"edges": "hamming"}
     _named_by: ClassVar = {"nodes": "nodes_"}
     _pairs_of = ("nodes", "other", "learned_nodes_")
+    _pair_bytes = 48  # both ends, and three numbers of a graph without arcs; once more in between
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ("directed",)
 
     read_partial = BaseSpace.read_partial  # some edges of an output are rarely an output
@@ -298,6 +299,7 @@ class WithinGraph(EdgeSetSpace):
     nodes: Any
     graph: Any
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ("graph",)
+    _takes_graph = True
 
     @property
     def nodes_(self) -> tuple[Any, ...]:

@@ -85,6 +85,7 @@ class Tournaments(UniformTournaments):
     _named_by: ClassVar = {"items": "items_"}
     _constraints_kind = SignConstraints
     _pairs_of = ("items", "learned_items_")
+    _pair_bytes = 108  # several tables
     _constraints_rest_on = ("partial",)
 
     def __init__(
