@@ -152,6 +152,14 @@ def test_unknown_classes_are_named(saved):
         load_model(saved)
 
 
+def test_stored_predictions_have_no_other_fields(saved):
+    manifest, arrays = read_container(saved, "model")
+    manifest["rehearsal"]["later"] = 1
+    write_container(saved, "model", manifest, arrays)
+    with pytest.raises(ModelFileError, match="stored predictions with other fields"):
+        load_model(saved)
+
+
 def test_other_predictions_are_refused(saved):
     manifest, arrays = read_container(saved, "model")
     smoother = next(e for e in manifest["objects"] if e.get("class") == "KernelRidge")
