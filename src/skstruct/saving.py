@@ -35,6 +35,10 @@ def savable(kind: Any = None, *, name: str | None = None) -> Any:
     ``_saved_arguments``
         Names of attributes that are the arguments of the constructor: these alone are kept, and
         ``_from_saved(**arguments)``, the constructor by default, makes the object again.
+    ``_saved_together``
+        Names of attributes that every fit sets, and that predictions need: an object that has one
+        of them but not all is refused. Of use where the class has a default for one of them, which
+        would stand in for it. Name none that came with a later version: earlier files lack it.
     ``_check_saved()``
         Raises a ``ModelFileError`` for an object that the class could not have made: whatever
         compiled code follows without looking. It may also complete the object.
@@ -132,6 +136,7 @@ _DEFAULTS: dict[str, Any] = {
     "_not_saved": _leave_nothing_out,
     "_saved_arguments": (),
     "_from_saved": classmethod(_by_constructor),
+    "_saved_together": (),
     "_check_saved": _accept,
     "_bytes_when_used": classmethod(_no_more_bytes),
     "_work_when_read": 1,

@@ -152,6 +152,36 @@ def test_unknown_classes_are_named(saved):
         load_model(saved)
 
 
+@pytest.mark.parametrize("tested", [True, False])
+@pytest.mark.parametrize(("kernel", "kind", "key", "word"), [
+    ("rbf", "RBF", "centre_", "centre"),
+    ("rbf", "RBF", "gamma_", ""),
+    ("rbf", "KernelRidge", "intercept_", "_intercept_"),
+    ("rbf+linear", "KernelSum", "parts_", "PARTS_"),
+])  # fmt: skip
+def test_no_default_stands_in_for_what_was_learned(tmp_path, tested, kernel, kind, key, word):
+    """Without its centre a kernel rounds otherwise, which stored predictions tolerate."""
+    model = ConditionalRiskMinimizer(LabelSets(), kernel=kernel, alpha=1.0).fit(X, Y)
+    save_model(model, tmp_path / "model")
+    manifest, arrays = read_container(tmp_path / "model", "model")
+    states = [e["state"] for e in manifest["objects"] if e.get("class") == kind]
+    state = next(state for state in states if key in state)
+    value = state.pop(key)
+    state.update({word: value} if word else {})
+    manifest["rehearsal"] = manifest["rehearsal"] if tested else None
+    write_container(tmp_path / "model", "model", manifest, arrays)
+    with pytest.raises(ModelFileError, match=f"{kind} without {key}, which it predicts with; got"):
+        load_model(tmp_path / "model")
+
+
+def test_stored_predictions_have_no_other_fields(saved):
+    manifest, arrays = read_container(saved, "model")
+    manifest["rehearsal"]["later"] = 1
+    write_container(saved, "model", manifest, arrays)
+    with pytest.raises(ModelFileError, match="stored predictions with other fields"):
+        load_model(saved)
+
+
 def test_other_predictions_are_refused(saved):
     manifest, arrays = read_container(saved, "model")
     smoother = next(e for e in manifest["objects"] if e.get("class") == "KernelRidge")

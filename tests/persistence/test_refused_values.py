@@ -67,6 +67,8 @@ def nested(depth):
     ({"ref": True}, "a reference to an object that has not come yet"),
     ({"objects": {"items": [1, 2], "shape": [-1]}}, "an array of an impossible shape"),
     ({"objects": {"items": [1, 2], "shape": [2.0]}}, "an array of an impossible shape"),
+    ({"objects": {"items": [], "shape": [0], "later": 1}}, "objects with other fields"),
+    ({"objects": {"items": [1]}}, "objects with other fields"),
     ({"range": [0, "9", 1]}, "a range that is none"),
     ({"range": [0, 2 * LONGEST, 1]}, "a range that is too long"),
     ({"range": [2 * LONGEST, 0, -1]}, "a range that is too long"),
@@ -82,6 +84,14 @@ def nested(depth):
 ])  # fmt: skip
 def test_values_that_are_none(node, said):
     with pytest.raises(ModelFileError, match=said):
+        read(node)
+
+
+@pytest.mark.parametrize("node", [
+    {"scalar": ["<f8", 1.5, {"later": 1}]}, {"times": ["long", "<M8[s]", {"later": 1}]},
+])  # fmt: skip
+def test_nothing_stands_behind_the_last_part(node):
+    with pytest.raises(ValueError, match="too many values to unpack"):  # load_model says it
         read(node)
 
 
@@ -139,6 +149,10 @@ def test_what_is_broken_below_is_whole_without_that():
 
 @pytest.mark.parametrize(("node", "said"), [
     (compressed(kept="coo"), "a sparse array of an unknown form"),
+    (compressed(array={"later": {"ref": 0}}), "neither array nor matrix: got {'later'"),
+    (compressed(array=1), "neither array nor matrix: got 1"),
+    (compressed(format={"later": 1}), "a sparse array of an unknown form"),
+    (compressed(later=1), r"a sparse array with other fields than it has: .*got \[.*'later'"),
     (compressed(shape=[2, 2, 2]), "a sparse array of an unknown form"),
     (compressed(format="npz"), "a sparse array of an unknown form"),
     (compressed(shape=[2, -2]), "a sparse array of an impossible shape"),
@@ -153,6 +167,7 @@ def test_what_is_broken_below_is_whole_without_that():
     (series(kind="ExcelFile"), "a thing of pandas, 'ExcelFile', that is not known"),
     (series(index={"pandas": {"kind": "RangeIndex", "range": {"list": [0, 1]}, "name": None}}),
      "an index of a range that is none"),
+    (series(later=1), "a Series of pandas with other fields than it has"),
     (series(index={"list": [0, 1]}), "a table whose index does not fit"),
     (series(values={"list": [1]}), "a table whose index does not fit"),
     (series(values={"tuple": [1, 2]}), "a list that is none"),
@@ -161,6 +176,7 @@ def test_what_is_broken_below_is_whole_without_that():
     (series(dtype={"dtype": "<U99"}), "a dtype of a column that is none"),
     (series(dtype="int64"), "a dtype of a column that is none"),
     ({"pandas dtype": "period[D]"}, r"a dtype of pandas, 'period\[D\]', that is not known"),
+    (graph(later=1), "a graph with other fields than it has"),
     (graph(kind="MultiGraph"), "a graph 'MultiGraph' that is not known"),
     (graph(nodes={"list": [{"tuple": ["a"]}]}), "nodes or edges that are none"),
     (graph(edges={"list": [{"tuple": ["a", "b", 1.0]}]}), "nodes or edges that are none"),

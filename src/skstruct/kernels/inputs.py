@@ -160,6 +160,7 @@ class RBF(InputKernel):
 
     name = "rbf"
     is_unit = True
+    _saved_together = ("gamma_", "centre_")
 
     def __init__(self, gamma: Any = None) -> None:
         self.gamma = gamma
@@ -388,6 +389,7 @@ class KernelSum(InputKernel):
     """
 
     name = "sum"
+    _saved_together = ("parts_", "scales_", "gamma_")
 
     def __init__(self, kernels: Sequence[InputKernel]) -> None:
         self.kernels = kernels

@@ -27,6 +27,7 @@ from skstruct.persistence.budget import (
 from skstruct.persistence.names import TYPES, function_named, unknown_names
 from skstruct.persistence.state import build
 from skstruct.persistence.third_party import (
+    check_fields,
     decode_graph,
     decode_pandas,
     decode_pandas_dtype,
@@ -176,6 +177,7 @@ class Decoder:
         return dict(zip(keys, values, strict=True))
 
     def _objects(self, body: dict[str, Any], depth: int) -> np.ndarray:
+        check_fields(body, {"shape", "items"}, "an array of objects")
         items = self.items(body["items"], depth)
         self.budget.take_items(len(items))
         array = np.empty(len(items), dtype=object)
@@ -196,7 +198,8 @@ class Decoder:
         return made
 
     def _scalar(self, body: list[Any], depth: int) -> Any:
-        dtype, plain = numpy_dtype(body[0]), self.value(body[1])
+        name, number = body
+        dtype, plain = numpy_dtype(name), self.value(number)
         if dtype.kind in "mM":
             return np.array(plain, dtype=np.int64).view(dtype)[()]
         if dtype.hasobject:
@@ -204,7 +207,8 @@ class Decoder:
         return dtype.type(plain)
 
     def _times(self, body: Any, depth: int) -> Any:
-        array, dtype = self._array(body[0], depth), numpy_dtype(body[1])
+        name, unit = body
+        array, dtype = self._array(name, depth), numpy_dtype(unit)
         if dtype.kind not in "mM" or array.dtype != np.int64:
             raise ModelFileError("times that are none")
         return array.view(dtype)

@@ -23,6 +23,7 @@ from skstruct.persistence.stored_predictions import (
     readable,
     some_rows,
 )
+from skstruct.persistence.third_party import check_fields
 
 FORMAT_VERSION = 1
 KIND = "model"
@@ -185,6 +186,7 @@ def _model(manifest: dict[str, Any], arrays: dict[str, Any], budget: Budget) -> 
     if name_of(type(model)) != manifest["class"] or not hasattr(model, "predict"):
         raise ModelFileError("it holds no model")
     if manifest["rehearsal"] is not None:
+        check_fields(manifest["rehearsal"], {"X", "found"}, "stored predictions")
         X, found = (decoder.value(manifest["rehearsal"][part]) for part in ("X", "found"))
         check_few(X)
         check_stored_predictions(model, X, found)

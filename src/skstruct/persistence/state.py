@@ -79,6 +79,7 @@ def build(name: str, state: dict[Any, Any]) -> Any:
         made = kind._from_saved(**state)
     else:
         made = _filled(kind, _parameters(kind), state)
+        _check_together(kind, state)
     if {"space_", "outputs_"} <= state.keys():
         check_outputs(seen_by(made), made.outputs_)
     made._check_saved()
@@ -93,6 +94,17 @@ def _filled(kind: type[Any], before: dict[Any, Any], state: dict[Any, Any]) -> A
     vars(made).update(before)
     vars(made).update(state)
     return made
+
+
+def _check_together(kind: Any, state: dict[Any, Any]) -> None:
+    """Raise where a part of what a fit sets is missing: a default of the class would stand in."""
+    together = [key for key in kind._saved_together if key in state]
+    missing = [key for key in kind._saved_together if key not in state]
+    if together and missing:
+        raise ModelFileError(
+            f"{kind.__name__} without {missing[0]}, which it predicts with; got "
+            f"{sorted(state)!r:.200}: fit and save the model again with this version"
+        )
 
 
 def check_outputs(space: Any, outputs: np.ndarray) -> None:

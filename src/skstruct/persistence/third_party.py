@@ -78,11 +78,29 @@ def _encode_sparse(value: Any, node: Callable[..., Any]) -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------------- reading
+SPARSE = {"array", "format", "kept", "shape", "data", "indices", "indptr"}
+GRAPH = {"kind", "nodes", "edges", "attributes"}
+
+
+def check_fields(parts: Any, names: set[str], what: str) -> None:
+    """Raise unless something has these fields and no others, which would mean something, too."""
+    if not isinstance(parts, dict) or parts.keys() != names:
+        raise ModelFileError(
+            f"{what} with other fields than it has: wanted {sorted(names)}; got "
+            f"{sorted(parts) if isinstance(parts, dict) else type(parts).__name__!r:.200}"
+        )
+
+
 def decode_sparse(parts: dict[Any, Any], read: Callable[..., Any], budget: Budget) -> Any:
     """A sparse array or matrix whose indices are all inside it."""
-    name = f"{parts['kept']}_{'array' if parts['array'] is True else 'matrix'}"
+    check_fields(parts, SPARSE, "a sparse array")
     if parts["kept"] not in FORMATS or len(parts["shape"]) != 2:
         raise ModelFileError("a sparse array of an unknown form")
+    if type(parts["array"]) is not bool:
+        raise ModelFileError(
+            f"a sparse array that is neither array nor matrix: got {parts['array']!r:.40}"
+        )
+    name = f"{parts['kept']}_{'array' if parts['array'] else 'matrix'}"
     data, indices, indptr = (read(parts[part]) for part in ("data", "indices", "indptr"))
     if any(type(n) is not int or n < 0 for n in parts["shape"]):
         raise ModelFileError("a sparse array of an impossible shape")
@@ -92,10 +110,10 @@ def decode_sparse(parts: dict[Any, Any], read: Callable[..., Any], budget: Budge
     budget.take(TABLE + 8 * (rows + columns) + 16 * len(indices))
     check_compressed(data, indices, indptr, lines, width)
     made = getattr(sparse, name)((data, indices, indptr), shape=(rows, columns))
-    form = str(parts["format"])
+    form = parts["format"]
     if form == parts["kept"]:
         return made
-    if form not in _CONVERTED:
+    if not isinstance(form, str) or form not in _CONVERTED:
         raise ModelFileError("a sparse array of an unknown form")
     budget.take(_CONVERTED[form](made))
     return made.asformat(form)
@@ -141,9 +159,11 @@ def decode_pandas(parts: dict[Any, Any], read: Callable[..., Any], budget: Budge
     kind = parts.pop("kind")
     if kind not in _PANDAS:
         raise ModelFileError(f"a thing of pandas, {kind!r:.40}, that is not known")
+    make, fields = _PANDAS[kind]
+    check_fields(parts, fields, f"a {kind} of pandas")
     values = {name: read(part) for name, part in parts.items()}
     budget.take(TABLE)
-    return _PANDAS[kind](values, budget)
+    return make(values, budget)
 
 
 def _multi_index(values: dict[str, Any], budget: Budget) -> Any:
@@ -203,13 +223,13 @@ def _frame(values: dict[str, Any], budget: Budget) -> Any:
     return frame
 
 
-_PANDAS: dict[str, Callable[..., Any]] = {
-    "CategoricalDtype": _categories,
-    "DataFrame": _frame,
-    "Index": _index,
-    "MultiIndex": _multi_index,
-    "RangeIndex": _range_index,
-    "Series": _series,
+_PANDAS: dict[str, tuple[Callable[..., Any], set[str]]] = {
+    "CategoricalDtype": (_categories, {"categories", "ordered"}),
+    "DataFrame": (_frame, {"values", "dtypes", "columns", "index"}),
+    "Index": (_index, {"values", "dtype", "name"}),
+    "MultiIndex": (_multi_index, {"tuples", "names"}),
+    "RangeIndex": (_range_index, {"range", "name"}),
+    "Series": (_series, {"values", "dtype", "index", "name"}),
 }
 
 
@@ -247,6 +267,7 @@ def decode_graph(parts: dict[Any, Any], read: Callable[..., Any], budget: Budget
     """A graph of networkx, nodes and edges in their order."""
     import networkx
 
+    check_fields(parts, GRAPH, "a graph")
     values = {name: read(part) for name, part in parts.items()}
     if values["kind"] not in GRAPHS:
         raise ModelFileError(f"a graph {values['kind']!r:.40} that is not known")

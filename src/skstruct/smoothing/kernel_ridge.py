@@ -145,6 +145,7 @@ class KernelRidge(KernelMachine):
     """
 
     with_gaps = "ridge"  # what it is made into where targets have gaps: see ``gaps.taking_gaps``
+    _saved_together = ("dual_coef_", "intercept_")
 
     def __init__(
         self,

@@ -137,6 +137,7 @@ class NystroemRidge(LeftOut, KernelMachine):
         self.verbose = verbose
         self.random_state = random_state
 
+    _saved_together = ("dual_coef_", "intercept_")
     takes_sparse_targets = True  # of which sums are made, some rows at a time
     # Of a model that was loaded from a file:
     rows_: Any = None
