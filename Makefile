@@ -55,7 +55,7 @@ bench: $(VENV)/.bench
 papers: $(VENV)/.bench  # make papers BUDGET=60 stops after an hour; the next one goes on
 	$(RUN)/python docs/scripts/collect_results.py --all $(BUDGET)
 
-reliability: $(VENV)/.test  # make reliability BUDGET=60 SEED=1: an hour, counted in one table
+reliability: $(VENV)/.test $(VENV)/.release  # make reliability BUDGET=60 SEED=1: an hour, counted in one table
 	OMP_NUM_THREADS=1 $(RUN)/python reliability/campaign.py $(if $(BUDGET),--budget $(BUDGET)) --seed $(or $(SEED),0)
 
 docs: $(VENV)/.docs

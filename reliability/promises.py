@@ -49,7 +49,7 @@ PROMISES = (
     Promise("little memory and time: done or a clear error", "limits", 500, 2.0),
     Promise("the same labels in every setting", "determinism", 50_000, 2.0),
     Promise("the contract with scikit-learn", "contract", 2_000, 2.0),
-    Promise("packages: licences, hashes, two builds", "supply_chain", 35_000),
+    Promise("packages: licences, hashes, two builds", "supply_chain", 30_000),
     Promise("names in reports and CSV stay names", "inject_reports", 10_000),
     Promise("names on the live page stay names", "inject_page", 10_000),
 )
