@@ -17,25 +17,21 @@ from __future__ import annotations
 import json
 import random
 import sys
-import tempfile
 import warnings
 from collections import Counter
-from pathlib import Path
 
 import schemathesis
-from fuzz_server import SLOW_SECONDS, fails_sometimes, told_of
+from fuzz_server import SLOW_SECONDS, fails_sometimes, watched
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 from schemathesis.core.failures import FailureGroup
 from schemathesis.specs.openapi.checks import positive_data_acceptance
-from server_requests import MOST_BYTES
 from summary import Tries, arguments, finish
-from trial_server import TOKEN, TrialServer, models
+from trial_server import TOKEN, models
 
 from skstruct.serving.served import Served
 
-TIMEOUT = 30.0
 EXAMPLES = 20  # of one operation and mode at a time
 MODES = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
 SETTINGS = settings(
@@ -107,17 +103,9 @@ class Asking:
 def attack(fitted, tries, plant=None):
     """Ask a server of its own; how often which status came back."""
     served = {name: Served(name, model) for name, model in fitted.items()}
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        TrialServer(fitted, Path(folder) / "log", plant=plant, timeout=TIMEOUT,
-                    max_bytes=MOST_BYTES) as server,
-    ):  # fmt: skip
+    with watched(fitted, tries, plant) as server:
         asking = Asking(server, served, tries)
         asking.run()
-        for wrong in told_of(server):
-            tries.fail(tries.tried, wrong)
-        if not server.is_alive:
-            tries.fail(tries.tried, "the server is gone")
     return dict(asking.statuses)
 
 

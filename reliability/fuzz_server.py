@@ -14,6 +14,7 @@ fails and a log that tells too much, have to be caught.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import socket
@@ -187,14 +188,25 @@ def told_of(server):
     return wrong
 
 
-def attack(fitted, tries, first=0, plant=None):
-    """Ask a server of its own; counts of what came back."""
-    served = {name: Served(name, model) for name, model in fitted.items()}
+@contextlib.contextmanager
+def watched(fitted, tries, plant=None, again=""):
+    """A server of its own; what is wrong with its log or its end is a failure, too."""
     with (
         tempfile.TemporaryDirectory() as folder,
         TrialServer(fitted, Path(folder) / "log", plant=plant, timeout=TIMEOUT,
                     max_bytes=MOST_BYTES) as server,
     ):  # fmt: skip
+        yield server
+        for wrong in told_of(server):
+            tries.fail(tries.tried, wrong, again)
+        if not server.is_alive:
+            tries.fail(tries.tried, "the server is gone")
+
+
+def attack(fitted, tries, first=0, plant=None):
+    """Ask a server of its own; counts of what came back."""
+    served = {name: Served(name, model) for name, model in fitted.items()}
+    with watched(fitted, tries, plant, f"--seed {tries.given.seed} --first {first}") as server:
         drawn = Requests(server.port, served, schemas(server), sound_requests(served),
                          tries.given.seed)  # fmt: skip
         slow = SlowClients(server.port)
@@ -203,10 +215,6 @@ def attack(fitted, tries, first=0, plant=None):
         clients.run()
         slow.ends.set()
         slow.join()
-        for wrong in told_of(server):
-            tries.fail(tries.tried, wrong, f"--seed {tries.given.seed} --first {first}")
-        if not server.is_alive:
-            tries.fail(tries.tried, "the server is gone")
     return {"statuses": dict(clients.statuses), "kinds": dict(clients.kinds),
             "slow_ended": slow.n_ended}  # fmt: skip
 
