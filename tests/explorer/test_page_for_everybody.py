@@ -36,13 +36,16 @@ def test_names_are_never_markup(watched, fake):
     ["<script>window.hit=3</script>", '<a href="javascript:window.hit=4"><text>a</text></a>',
      '<rect onclick="window.hit=5"/>', '<image href="x"/>', "<foreignObject/>", "<use/>"],
 )  # fmt: skip
-def test_a_drawing_that_could_run_is_not_shown(page, inside):
+def test_a_drawing_that_could_run_is_not_shown(watched, fake, inside):
+    page = watched.open(fake.address, allowed=("inline event handler",))
     text = f'<svg xmlns="http://www.w3.org/2000/svg">{inside}</svg>'
     loaded = "text => import('/page/decision.js').then(one => one.drawingElement(text) === null)"
     assert page.evaluate(loaded, text)
     assert page.evaluate(loaded, '<g xmlns="http://www.w3.org/2000/svg"/>')
     fine = '<svg xmlns="http://www.w3.org/2000/svg"><rect/></svg>'
     assert not page.evaluate(loaded, fine)
+    # Of a handler in a text that was only parsed some browsers report that it was blocked.
+    page.evaluate("window.violations = window.violations.filter(one => !/-attr/.test(one))")
 
 
 def test_keys_in_links_come_back_unchanged(page):

@@ -42,7 +42,8 @@ def slow_left_out(model, i, X, sample_weight, groups):
 def cases(draw):
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     n, p, q = draw(st.integers(2, 15)), draw(st.integers(1, 3)), draw(st.integers(1, 3))
-    X, T = rng.standard_normal((n, p)).astype(np.float32), rng.standard_normal((n, q))
+    X = rng.standard_normal((n, p)).astype(np.float32)
+    T = np.rint(1024 * rng.standard_normal((n, q))) / 1024  # on the grid that trees split by
     weight = np.ones(n) if draw(st.booleans()) else rng.integers(0, 3, n) + rng.random(n)
     weight[:2] += 1.0
     groups = rng.integers(0, draw(st.integers(1, n)), n)
@@ -157,6 +158,20 @@ def test_threads_do_not_change_the_trees():
     X, T = np.random.default_rng(0).standard_normal((2, 50, 3))
     one, two = (Forest(10, n_jobs=n_jobs, random_state=3).fit(X, T) for n_jobs in (1, 2))
     assert_array_equal(one.predict(X), two.predict(X))
+
+
+@pytest.mark.parametrize("one_column", [False, True])
+def test_last_bits_of_targets_do_not_change_the_trees(one_column):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (80, 6)).astype(float)
+    T = rng.integers(0, 2, (80, 3)) / 3
+    T = T[:, 0] if one_column else T
+    nearly = T * (1 + 1e-15 * rng.standard_normal(T.shape))
+    assert (nearly != T).any()
+    one, other = (Forest(20, min_samples_leaf=1, random_state=0).fit(X, t) for t in (T, nearly))
+    for tree, same in zip(one.estimators_, other.estimators_):
+        assert_array_equal(tree.tree_.feature, same.tree_.feature)
+        assert_array_equal(tree.tree_.threshold, same.tree_.threshold)
 
 
 def test_large_sparse_indices_are_read():

@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.utils import check_array, check_random_state
 
-from skstruct._arrays.checks import is_count
+from skstruct._arrays.checks import is_count, snap
 from skstruct._arrays.progress import track
 from skstruct._arrays.rows import copied_rows, has_finite_sum, narrow_indices
 from skstruct.saving import check_trees, require, savable, whole_numbers
@@ -217,7 +217,7 @@ class Forest(WeightedMean):
         columns = X.tocsc() if sparse.issparse(X) else X
         rng, grow = check_random_state(self.random_state), delayed(_grow)
 
-        split_by = few_targets(targets)
+        split_by = _on_grid(few_targets(targets))
 
         def grown(seeds: np.ndarray, least: int) -> Any:
             shown = track(seeds.tolist(), "trees", self.verbose)
@@ -451,6 +451,18 @@ def _grow(tree: Any, X: Any, targets: np.ndarray, sample: Any) -> tuple[Any, np.
     counts = sample.counts(tree.random_state)
     tree.fit(X, targets, sample_weight=counts.astype(np.float64), check_input=False)
     return tree, counts
+
+
+def _on_grid(targets: Any) -> Any:
+    """Targets of shape (n, q) or (n,), rounded to 1e-9 of the largest of each column.
+
+    Trees take any split that is better by a bit: last bits of targets must not decide.
+    """
+    if sparse.issparse(targets) or targets.dtype.kind != "f":
+        return targets
+    columns = np.array(np.atleast_2d(targets.T), dtype=np.float64, order="C")
+    snapped = snap(columns, np.abs(columns).max(axis=1, initial=0.0))
+    return np.ascontiguousarray(snapped.T).reshape(targets.shape)  # or each tree copies them
 
 
 def _tree_input(X: Any) -> Any:
