@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,16 +46,23 @@ def one_format(name: str, cases: int, minutes: float, seed: int, folder: Path) -
 
     Leaves counts.json, the files that failed, and libFuzzer's own corpus in the folder.
     """
-    over = time.monotonic() + 60 * minutes
-    format, failures = FORMATS.get(name) or PLANTED[name], []
-    fuzzer = Fuzzer(format, seed).__enter__()
-    corpus = folder / "corpus"
+    fuzzer = Fuzzer(FORMATS.get(name) or PLANTED[name], seed).__enter__()
+    corpus, words = folder / "corpus", folder / "words"
     corpus.mkdir()
-    for number, text in enumerate(format.seeds):
+    for number, text in enumerate(fuzzer.format.seeds):
         (corpus / f"seed{number}").write_bytes(b"\0" + text)
-    words = [f'"{_escaped(word)}"' for word in fuzzer.words if word]
-    (folder / "words").write_text("\n".join(words) + "\n", encoding="ascii")
-    start = time.process_time()
+    lines = [f'"{_escaped(word)}"' for word in fuzzer.words if word]
+    words.write_text("\n".join(lines) + "\n", encoding="ascii")
+    told = ("-len_control=0", f"-max_len={KEPT_BYTES}", f"-dict={words}", "-timeout=60",
+            "-rss_limit_mb=0", f"-seed={seed + 1}", "-verbosity=0")  # fmt: skip
+    try_one = _tries(fuzzer, cases, time.monotonic() + 60 * minutes, folder / "counts.json")
+    atheris.Setup([sys.argv[0], *told, str(corpus)], try_one)
+    atheris.Fuzz()
+
+
+def _tries(fuzzer: Fuzzer, cases: int, over: float, kept: Path) -> Callable[[bytes], None]:
+    """What libFuzzer calls with its bytes, until there were enough of them: then it all ends."""
+    start, failures = time.process_time(), []
 
     def try_one(data: bytes) -> None:
         text, turn = data[1:], data[0] % TURNS if data else 0
@@ -66,13 +73,10 @@ def one_format(name: str, cases: int, minutes: float, seed: int, folder: Path) -
             failures.append((text.hex(), turn, outcome.why))
         if fuzzer.counts["tried"] >= cases or time.monotonic() > over:
             counts = fuzzer.counts | {"cpu_seconds": round(time.process_time() - start, 2)}
-            (folder / "counts.json").write_text(json.dumps([counts, failures]), encoding="ascii")
+            kept.write_text(json.dumps([counts, failures]), encoding="ascii")
             os._exit(0)
 
-    told = ("-len_control=0", f"-max_len={KEPT_BYTES}", f"-dict={folder / 'words'}", "-timeout=60",
-            "-rss_limit_mb=0", f"-seed={seed + 1}", "-verbosity=0")  # fmt: skip
-    atheris.Setup([sys.argv[0], *told, str(corpus)], try_one)
-    atheris.Fuzz()
+    return try_one
 
 
 def _escaped(word: bytes) -> str:
