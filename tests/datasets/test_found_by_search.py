@@ -169,3 +169,22 @@ def test_a_label_that_begins_as_a_number(tmp_path):
     path = tmp_path / "t.svm"
     path.write_text("-nan\u2028 1:1\n1.5 1:2\n", encoding="utf-8")
     assert read_data(path).task == "classes"
+
+
+def test_a_last_line_without_an_end_tells_the_format(tmp_path):
+    path = tmp_path / "t.conll"
+    path.write_text("1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_")
+    data = read_data(path)
+    assert (data.format, data.inputs, data.outputs) == ("conllu", [[("Go",)]], [("VERB",)])
+
+
+def test_what_would_be_read_as_conll_u_is_not_written_as_conll(tmp_path):
+    path = tmp_path / "t.conll"
+    path.write_text(" 1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\tO\n")  # the blank before is not kept
+    data = read_data(path)
+    assert (data.format, data.outputs) == ("conll", [("O",)])
+    with pytest.raises(DataFormatError, match="CoNLL-U"):
+        write_data(data, path)
+    with pytest.raises(DataFormatError, match="CoNLL-U"):
+        write_data(replace(data, layout=None, inputs=[[("1", "x y", *"abcdefg")]]), path)
+    assert read_data(path).inputs == data.inputs

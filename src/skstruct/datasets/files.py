@@ -303,7 +303,7 @@ def first_lines(path: Path, n_lines: int = 30) -> list[str]:
     with unpacking(path), open_binary(path) as file:
         start = file.read(_FIRST)
     lines = re.split("\r\n|\r|\n", _beginning(start, path))
-    if len(lines) > 1:  # what follows the last line end is empty, or may be cut off
+    if len(lines) > 1 and (not lines[-1] or len(start) == _FIRST):  # empty, or may be cut off
         lines.pop()
     return lines[:n_lines]
 

@@ -25,6 +25,7 @@ from skstruct.exceptions import DataFormatError
 DOCUMENT = "-DOCSTART-"  # such a line begins a document and is no token
 _TAG = re.compile(r"O|[BIESLUM]-.+")
 _BLANK = " \t"
+_BEGINNING = 2**20  # characters of a text in which its first token is
 
 
 def read_conll(path: Path, options: ReadOptions) -> Dataset:
@@ -124,6 +125,11 @@ def write_conll(
         text = _made_anew(dataset, confidence)
     if text.startswith("\ufeff"):
         raise DataFormatError("the first token begins by a byte order mark, which readers take off")
+    if is_conllu(text[:_BEGINNING].split("\n")):
+        raise DataFormatError(
+            "ten columns by tabs of which the first one is a number would be read as CoNLL-U; "
+            "write CSV"
+        )
     file.write(text)
 
 
