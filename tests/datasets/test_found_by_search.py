@@ -173,7 +173,7 @@ def test_a_label_that_begins_as_a_number(tmp_path):
 
 def test_a_last_line_without_an_end_tells_the_format(tmp_path):
     path = tmp_path / "t.conll"
-    path.write_text("1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_")
+    path.write_text("# text = Go\n1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_")
     data = read_data(path)
     assert (data.format, data.inputs, data.outputs) == ("conllu", [[("Go",)]], [("VERB",)])
 
