@@ -52,8 +52,9 @@ def test_hash_seeds_are_settings(script):
 
 def test_exceptions_name_learners_and_reasons(script):
     worker, harness = script("determinism_worker"), script("determinism")
-    _, seen = harness.read_exceptions()
-    assert [worker.name_of(number) for _, number in seen.values()] == [name for name, _ in seen]
+    seen = harness.read_exceptions()
+    assert [worker.name_of(number) for _, number, _ in seen.values()] == [name for name, _ in seen]
+    assert {machine for *_, machine in seen.values()} <= set(harness.OLD_KERNELS)
     read = json.loads(harness.EXCEPTIONS.read_text(encoding="utf-8"))
     assert all(len(one["reason"]) > 20 for one in read["exceptions"])
 
@@ -62,8 +63,9 @@ def test_an_exception_that_nothing_shows_is_told(script, monkeypatch):
     harness = script("determinism")
     shown = [("order of rows", 24, ["wrong"]), ("float32", 24, [])]
     monkeypatch.setattr(harness, "compared", lambda workers, seed, number: shown)
-    seen = {("risk, neighbors", "order of rows"): [0, 4], ("risk, neighbors", "float32"): [0, 4]}
-    assert [*harness.shown_no_more({}, seen)] == [("risk, neighbors", "float32", 0, 4)]
+    case = (0, 4, "x86_64")
+    seen = {("risk, neighbors", "order of rows"): case, ("risk, neighbors", "float32"): case}
+    assert [*harness.shown_no_more({}, seen)] == [("risk, neighbors", "float32", *case)]
 
 
 @pytest.mark.slow
