@@ -40,6 +40,7 @@ check: $(VENV)/.test
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
 	$(RUN)/mypy
+	$(RUN)/python tools/house.py
 	$(PYTEST) -m "not slow and not subprocess and not browser and not data"
 
 test: $(VENV)/.test
