@@ -2,6 +2,7 @@
 """The architecture has a test too: imports point one way."""
 
 import ast
+import functools
 import subprocess
 import sys
 from graphlib import CycleError, TopologicalSorter
@@ -33,11 +34,17 @@ ROOMS += ["learners", "losses", "model_selection", "persistence", "rankings", "r
 ROOMS += ["smoothing", "spaces", "streaming", "testing", "torch"]
 
 
+@functools.cache
+def tree_of(path):
+    """The syntax of a file; reading all files takes two seconds, and five tests do."""
+    return ast.parse(path.read_text())
+
+
 def upward_imports(package):
     rank = {name: position for position, name in enumerate(LAYERS)}
     for path in package.rglob("*.py"):
         here = path.relative_to(package).parts[0].removesuffix(".py")
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             modules = []
             if isinstance(node, ast.ImportFrom) and node.module:
                 modules = [node.module]
@@ -102,13 +109,14 @@ def imported(node, *, running):
             yield from imported(child, running=running)
 
 
+@functools.cache
 def import_graph(package, *, running):
     """For every module the modules of the package that it imports."""
     modules = dict(modules_of(package))
     return {
         here: {
             full if (full := f"{module}.{name}") in modules else module
-            for module, name in imported(ast.parse(path.read_text()), running=running)
+            for module, name in imported(tree_of(path), running=running)
         }
         & set(modules)
         for here, path in modules.items()
@@ -185,7 +193,7 @@ def test_structures_do_not_import_each_other():
         here = path.relative_to(spaces).parts[0].removesuffix(".py")
         if here in CHOOSES | {"__init__"}:
             continue
-        for module, name in imported(ast.parse(path.read_text()), running=False):
+        for module, name in imported(tree_of(path), running=False):
             there = (module or "").removeprefix("skstruct.spaces.").split(".")[0]
             if module and module.startswith("skstruct.spaces.") and there not in {here} | GROUND:
                 found.add((here, there, name))
@@ -197,7 +205,7 @@ def test_only_compiled_files_import_the_compiler():
     importing = {
         path.name
         for _, path in modules_of(PACKAGE)
-        for module, _ in imported(ast.parse(path.read_text()), running=True)
+        for module, _ in imported(tree_of(path), running=True)
         if (module or "").split(".")[0] == "numba"
     }
     assert importing
