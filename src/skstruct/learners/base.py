@@ -42,7 +42,6 @@ from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.truth import read_truth, told_mean
 from skstruct.tolerances import TIE
 
-
 MANY = 5  # examples, and a tenth of all: a weight that so many have is nobody's own
 
 
