@@ -119,7 +119,10 @@ class Predictions:
         if column == "prediction":
             return [_written(self.task, _hashable(value)) for value in values]
         if column in ("for", "against"):
-            return [";".join(f"{row}:{weight:.4g}" for row, weight in value) for value in values]
+            return [
+                ";".join(f"{row}:{weight:.4g}" for row, weight in value) or "none"
+                for value in values
+            ]
         if column in ("risk", "cost", "gap"):  # estimates: further digits say nothing
             return [f"{value:.6g}" for value in values]
         return [repr(value) if isinstance(value, float) else value for value in values]

@@ -41,6 +41,10 @@ TOKEN = "SKSTRUCT_TOKEN"
     "--batch-ms", type=NumberRange(0), default=0.0, show_default=True,
     help="Wait so long for others to be predicted together with.",
 )  # fmt: skip
+@click.option(
+    "--other-columns", is_flag=True,
+    help="Let a model file that changes read other columns, or predict another kind of outputs.",
+)  # fmt: skip
 @click.option("--cors", multiple=True, metavar="ORIGIN", help="Origin whose pages may ask.")
 @click.option(
     "--log-level", type=click.Choice(("info", "warning", "error")), default="info",

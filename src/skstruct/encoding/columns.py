@@ -67,9 +67,18 @@ class Column:
     texts: tuple[str, ...] | None = None
 
 
-def fail(problem: str, row: int | None = None, column: str | None = None) -> DataFormatError:
+class CellTypeError(DataFormatError, TypeError):
+    """A cell of a type that no column holds; a TypeError, too, as scikit-learn's of objects is."""
+
+
+def fail(
+    problem: str,
+    row: int | None = None,
+    column: str | None = None,
+    kind: type[DataFormatError] = DataFormatError,
+) -> DataFormatError:
     """The error of a row, counted from 0, and a column."""
-    error = DataFormatError(_located(problem, row, column))
+    error = kind(_located(problem, row, column))
     error.row, error.field = row, column
     return error
 
@@ -177,7 +186,7 @@ def _kind(name: str, row: int, cell: Any) -> str | None:
     if isinstance(cell, (dt.timedelta, np.timedelta64, dt.time)):
         return "duration" if cell == cell else None
     told = f"an argument must be a string or a number, not {type(cell).__name__!r}; {READ}"
-    raise TypeError(_located(told, row, name) + ".")
+    raise fail(told, row, name, CellTypeError)
 
 
 def _common(name: str, kinds: list[str | None], cells: Any, mixed: bool) -> str:

@@ -22,7 +22,7 @@ from skstruct.encoding.frames import (
     source_of,
     table_of,
 )
-from skstruct.encoding.matching import check_finite, matched, merged, translated
+from skstruct.encoding.matching import check_finite, check_size, matched, merged, translated
 from skstruct.encoding.quick_records import quick_table
 from skstruct.encoding.statistics import ColumnFacts, facts_of
 from skstruct.encoding.tables import Table
@@ -215,6 +215,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         flags = self._flags(table)
         table = expanded(translated(table, self.values_), self.dates_)
         X, _ = merged(table, self.rare_).one_hot()
+        with np.errstate(over="ignore"):
+            X = self._scaled(X, flags)
+        if (self.width_ != 1.0).any():  # rows of training are a few widths from their mean
+            check_size(X, self.feature_names_)
+        return X
+
+    def _scaled(self, X: Any, flags: Any) -> Any:
         if sparse.issparse(X):
             return self._scaled_sparse(sparse.hstack([X, flags], format="csr"))
         X = np.hstack([X, flags]) if self.flagged_ else X

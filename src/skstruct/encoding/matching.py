@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Columns and names of later tables, found among those of training."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from skstruct.encoding.columns import text_of
+from skstruct.encoding.columns import fail, text_of
 from skstruct.encoding.tables import Table, missing_columns
 from skstruct.exceptions import DataFormatError
 
 RARE = "<rare>"
+LARGEST = float(np.finfo(np.float32).max)
 
 
 def check_finite(X: Any, names: tuple[Any, ...]) -> None:
@@ -27,6 +29,17 @@ def check_finite(X: Any, names: tuple[Any, ...]) -> None:
     error = DataFormatError(f"row {row + 1}, column {names[column]!r} is infinite")
     error.row, error.field = int(row), str(names[column])
     raise error
+
+
+def check_size(X: Any, names: Sequence[str]) -> None:
+    """Raise for the first number beyond single precision, in which trees read; X has no gaps."""
+    numbers = X.data if sparse.issparse(X) else X
+    if not numbers.size or max(numbers.max(), -numbers.min()) <= LARGEST:
+        return
+    rows, columns = (abs(X) > LARGEST).nonzero()
+    first = np.lexsort((columns, rows))[0]
+    problem = "the number is too large, far beyond those of training"
+    raise fail(problem, int(rows[first]), names[columns[first]])
 
 
 def matched(table: Table, names: tuple[str, ...]) -> Table:

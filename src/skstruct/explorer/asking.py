@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from inspect import signature
 from typing import Any
 
@@ -17,10 +18,11 @@ import numpy as np
 from skstruct.explorer.recent import Recent
 from skstruct.explorer.state import Explored
 from skstruct.learners.base import Explanation
-from skstruct.smoothing.base import linear_part
+from skstruct.smoothing.base import linear_part, weights_fitted_with
 from skstruct.spaces.contracts import Decoded
 
 KEPT = 64  # inputs whose means are kept
+MOST_OPPONENTS = 200  # training rows of negative weight whose losses are computed
 
 
 class Asking:
@@ -61,8 +63,23 @@ class Asking:
         key = *question.inputs, _key(constraints)
         return self._marginals(key, lambda: self._told(question, constraints))
 
-    def weights(self, question: Any, constraints: dict[str, Any]) -> Any:
-        """An Explanation of the decision, or None."""
+    def explanation(self, question: Any, constraints: dict[str, Any], z: np.ndarray) -> Any:
+        """An Explanation of the decision z, or None; rows far from weighing against it most have no
+        loss there, since those of all rows take long.
+        """
+        found = self._weights(question, constraints)
+        if found is None or found.losses is not None:
+            return found
+        negative = replace(found, losses=np.ones(found.weights.shape))
+        near = negative.opponents(MOST_OPPONENTS)[0]
+        near = near[near >= 0]
+        losses = np.zeros(found.weights.shape)
+        loss = self._prepared(question.loss).problem.loss
+        losses[:, near] = loss.pairwise(z[None], self.learner.outputs_[near])
+        return replace(found, losses=losses)
+
+    def _weights(self, question: Any, constraints: dict[str, Any]) -> Any:
+        """An Explanation, without losses where it is the same for all decisions, or None."""
         if not self.explored.can("explain"):
             return None
         # Where a loss may be given, weights are those of inputs, whatever is decided: then losses
@@ -75,7 +92,10 @@ class Asking:
             X, learner = self._input(question), self.learner
             if by_inputs:
                 linear = linear_part(learner.smoother_)
-                return _or_none(lambda: Explanation(linear.weights(learner._checked(X)[0]), None))
+                weight = weights_fitted_with(linear)
+                return _or_none(
+                    lambda: Explanation(linear.weights(learner._checked(X)[0]), None, weight)
+                )
             return _or_none(lambda: learner.explain(X, **asked))
 
         return self._explained(key, explained)

@@ -48,7 +48,7 @@ class Decider:
             "truth": explored.truth_text(question.row),
             "loss_of_row": explored.loss_of(question.row, z, question.loss),
             "next": self._next(question, constraints, z, float(value)),
-            **self._voices(question, constraints),
+            **self._voices(question, constraints, z),
         }
 
     def _drawn(self, question: Question, z: np.ndarray, marginals: Any) -> dict[str, Any]:
@@ -88,8 +88,10 @@ class Decider:
         ]
 
     # ------------------------------------------------------------------ training rows
-    def _voices(self, question: Question, constraints: dict[str, Any]) -> dict[str, Any]:
-        found = self.asking.weights(question, constraints)
+    def _voices(
+        self, question: Question, constraints: dict[str, Any], z: np.ndarray
+    ) -> dict[str, Any]:
+        found = self.asking.explanation(question, constraints, z)
         if found is None:
             return {"supporters": None, "opponents": None}
         sides = {"supporters": found.supporters, "opponents": found.opponents}

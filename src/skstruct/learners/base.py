@@ -40,6 +40,9 @@ from skstruct.spaces.base import check_k
 from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.truth import read_truth, told_mean
+from skstruct.tolerances import TIE
+
+MANY = 5  # examples, and a tenth of all: a weight that so many have is nobody's own
 
 
 @dataclass(frozen=True)
@@ -48,24 +51,53 @@ class Explanation:
 
     The estimated risk of an output z is the sum of w_i loss(z, y_i): an example of
     positive weight pulls the prediction towards its own output, one of negative weight
-    pushes it away.
+    pushes it away. A weight that many examples share is that of the mean output, and says nothing
+    of any of them: those that have it are neither supporters nor opponents.
     """
 
     weights: Any  # shape: (n_samples, n_train)
     losses: Any  # shape: (n_samples, n_train); of the prediction against each example
+    sample_weight: Any = None  # shape: (n_train,), by which the mean weighs; equal ones when None
 
     def supporters(self, k: int = 5) -> np.ndarray:
         """Training rows of the largest positive weights; (n_samples, k), -1 beyond the last."""
-        return self._top(dense(self.weights), k)
+        W = dense(self.weights)
+        pulls = _above(W, np.maximum(self._shared(W), 0.0))
+        return _largest(np.where(pulls, W, 0.0), k)
 
     def opponents(self, k: int = 5) -> np.ndarray:
-        """Training rows of the most negative weights; (n_samples, k), -1 beyond the last."""
-        return self._top(-dense(self.weights), k)
+        """Training rows of the most negative weights; (n_samples, k), -1 beyond the last.
 
-    @staticmethod
-    def _top(scores: np.ndarray, k: int) -> np.ndarray:
-        order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-        return np.where(np.take_along_axis(scores, order, axis=1) > 0, order, -1)
+        None has the predicted output, nor any other of loss zero.
+        """
+        W = dense(self.weights)
+        pushes = _above(-W, np.maximum(-self._shared(W), 0.0)) & _above(np.abs(self.losses), 0.0)
+        return _largest(np.where(pushes, -W, 0.0), k)
+
+    def _shared(self, W: np.ndarray) -> np.ndarray:
+        """The lowest weight that many examples have, by their shares in the mean, and zero where
+        there is none; (n_samples, n_train).
+        """
+        share = np.ones(W.shape[1]) if self.sample_weight is None else self.sample_weight
+        each = np.sort(W[:, share > 0] / share[share > 0], axis=1)
+        others = max(MANY - 1, each.shape[1] // 10)  # that have the same
+        if each.shape[1] <= others:
+            return np.zeros((1, 1))
+        same = each[:, others:] - each[:, :-others] <= TIE * np.abs(each).max(1, keepdims=True)
+        lowest = np.take_along_axis(each, same.argmax(axis=1)[:, None], axis=1)
+        return np.asarray(np.where(same.any(axis=1, keepdims=True), lowest, 0.0) * share)
+
+
+def _above(values: np.ndarray, level: Any) -> np.ndarray:
+    """Which entries are above a level by more than rounding; shape of values."""
+    size = np.abs(values).max(axis=1, keepdims=True, initial=0.0)
+    return np.asarray(values - level > TIE * size)
+
+
+def _largest(scores: np.ndarray, k: int) -> np.ndarray:
+    """Columns of the largest positive entries of each row; (n, k), -1 beyond the last."""
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    return np.where(np.take_along_axis(scores, order, axis=1) > 0, order, -1)
 
 
 # Prediction in blocks of rows: bounded memory, and threads where they are wanted.

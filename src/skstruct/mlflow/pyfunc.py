@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from skstruct._arrays.imports import require
 from skstruct.mlflow.rows import pandas, rows_of
-from skstruct.serving.answers import answer
+from skstruct.serving.answers import ONLY_OF, answer
 from skstruct.serving.asked import Asked
 from skstruct.serving.served import Served
 
@@ -53,6 +53,9 @@ def _asked(params: dict[str, Any]) -> tuple[str, Asked]:
     method = given.pop("method", "predict")
     if method not in METHODS:
         raise ValueError(f"method is one of {', '.join(METHODS)}; got {method!r}.")
+    for option in ("k", "n"):  # MLflow adds both to every request
+        if method != ONLY_OF[option]:
+            given.pop(option, None)
     if isinstance(given.get("restrict"), str):
         try:
             given["restrict"] = json.loads(given["restrict"])
@@ -62,7 +65,7 @@ def _asked(params: dict[str, Any]) -> tuple[str, Asked]:
             ) from None
     if isinstance(given.get("threshold"), str):
         with contextlib.suppress(ValueError):  # the name of a measure
-            given["threshold"] = float(given["threshold"])
+            given["threshold"] = json.loads(given["threshold"])
     return method, Asked.from_dict(given)
 
 

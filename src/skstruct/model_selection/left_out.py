@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct.learners.leave_out import group_numbers
 from skstruct.learners.tokens import TokenBatch
+from skstruct.smoothing.base import weights_fitted_with
 
 
 def left_out_risk(
@@ -62,7 +63,7 @@ def left_out_risk(
     check_is_fitted(model)
     problem, smoother = model._prepared(loss, None)
     smoother, groups = leaving_out(model, problem, smoother, groups, cv)
-    weight = getattr(smoother, "sample_weight_", None)
+    weight = weights_fitted_with(smoother)
     if alphas is None:
         return problem.realized(smoother.loo(groups), model.memory, weight)
     if not hasattr(smoother, "loo_path"):

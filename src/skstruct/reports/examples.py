@@ -106,7 +106,8 @@ def _token(token: Any) -> str:
 TITLE, ANCHOR = "Examples, from the worst to the best", "examples"
 MOST_CHARTS = 3  # examples with a chart
 MOST_PARTS = 8  # of the output of a supporter or opponent
-MOST_VOICES = 4  # supporters, and as many opponents
+VOICES = ("supporters", "opponents")
+MOST_VOICES = 4  # of each
 
 
 def example_section(subject: Any) -> Section:
@@ -128,7 +129,8 @@ def example_section(subject: Any) -> Section:
         blocks.append(
             Text(
                 "Supporters are training rows that pull the prediction towards their output, "
-                "opponents those that push it away, by their weights."
+                "opponents those that push it away, by their weights. A weight that many rows "
+                "share is that of the mean, and no row's own."
             )
         )
     marginals = _probabilities(subject, chosen)
@@ -222,6 +224,9 @@ def _example(subject: Any, place: int, i: int, explanation: Any, shares: Any) ->
         )
     pictures = [one for one in pictures if one is not None]
     tables = [] if explanation is None else _voices(subject, place, explanation)
+    if explanation is not None:
+        shown = {table.caption for table in tables}
+        facts += [(side, "none") for side in VOICES if f"strongest {side}" not in shown]
     return Example(f"Row {number(i + 1)}", facts, tables, pictures)
 
 
@@ -239,11 +244,9 @@ def _voices(subject: Any, place: int, explanation: Any) -> list[Table]:
     weights = weights[[place]].toarray()[0] if hasattr(weights, "toarray") else weights[place]
     outputs = seen_by(subject.learner).outputs_of(subject.learner.outputs_)
     tables = []
-    for rows, caption in (
-        (explanation.supporters(MOST_VOICES)[place], "strongest supporters"),
-        (explanation.opponents(MOST_VOICES)[place], "strongest opponents"),
-    ):
-        rows = [int(row) for row in rows if 0 <= row < len(outputs)]
+    sides = zip(VOICES, (explanation.supporters, explanation.opponents))
+    for side, strongest in sides:
+        rows = [int(row) for row in strongest(MOST_VOICES)[place] if 0 <= row < len(outputs)]
         cells = [
             [f"row {number(row + 1)}", float(weights[row]), _loss(explanation, place, row),
              in_words(subject.space, outputs[row], most=MOST_PARTS)]
@@ -251,7 +254,7 @@ def _voices(subject: Any, place: int, explanation: Any) -> list[Table]:
         ]  # fmt: skip
         if cells:
             header = ["training", "weight", "loss", "its output"]
-            tables.append(Table(header, cells, caption, narrow=True))
+            tables.append(Table(header, cells, f"strongest {side}", narrow=True))
     return tables
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Answers of a model as records that JSON can hold, one for each row."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from inspect import signature
@@ -20,6 +20,7 @@ from skstruct.tolerances import REPORTED_GAP
 __all__ = ["Asked", "answer", "decode", "explain", "kbest", "marginals", "predict"]
 
 Record = dict[str, Any]
+N_BEST, N_VOICES = 3, 5  # outputs, and training rows on each side, unless a request says more
 MOST_WEIGHTS = 8_000_000  # of all rows for all rows of training at once: 64 MB
 
 
@@ -58,7 +59,7 @@ def predict(served: Any, X: Any, asked: Asked | None = None) -> list[Record]:
     _check(served, "predict", asked)
 
     def ask(X: Any, restrict: Any) -> list[Record]:
-        options = _options(served.learner.predict, asked, restrict)
+        options = _options(served, served.learner.predict, asked, restrict)
         outputs = json_outputs(served, served.learner.predict(X, **options))
         return [{"prediction": output} for output in outputs]
 
@@ -79,7 +80,8 @@ def decode(served: Any, X: Any, asked: Asked | None = None) -> list[Record]:
     _check(served, "decode", asked)
 
     def ask(X: Any, restrict: Any) -> list[Record]:
-        decoded = served.learner.decode(X, **_options(served.learner.decode, asked, restrict))
+        options = _options(served, served.learner.decode, asked, restrict)
+        decoded = served.learner.decode(X, **options)
         outputs = json_outputs(served, decoded.outputs)
         return _certified(served, outputs, decoded.values, decoded.bounds)
 
@@ -94,8 +96,8 @@ def kbest(served: Any, X: Any, asked: Asked | None = None) -> list[Record]:
     _check(served, "kbest", asked)
 
     def ask(X: Any, restrict: Any) -> list[Record]:
-        options = _options(served.learner.kbest, asked, restrict)
-        found = served.learner.kbest(X, asked.k, **options)
+        options = _options(served, served.learner.kbest, asked, restrict)
+        found = served.learner.kbest(X, asked.k or N_BEST, **options)
         values, bounds = np.asarray(found.values), np.asarray(found.bounds)
         ranks = [
             _certified(served, json_outputs(served, outputs), values[:, r], bounds[:, r])
@@ -120,7 +122,7 @@ def marginals(served: Any, X: Any, asked: Asked | None = None) -> list[Record]:
     _check(served, "marginals", asked)
 
     def ask(X: Any, restrict: Any) -> list[Record]:
-        options = _options(served.learner.predict_marginals, asked, restrict)
+        options = _options(served, served.learner.predict_marginals, asked, restrict)
         if served.kind == "ranking":
             options["parts"] = _ranking_parts(served.learner)
         found = served.learner.predict_marginals(X, **options)
@@ -149,12 +151,16 @@ def explain(served: Any, X: Any, asked: Asked | None = None) -> list[Record]:
         ]
 
     def ask(X: Any, restrict: Any) -> list[Record]:
-        options = _options(learner.explain, asked, restrict)
+        options = _options(served, learner.explain, asked, restrict)
         found = learner.explain(X, **options)
         outputs = json_outputs(served, learner.predict(X, **options))
         weights = found.weights
         dense = weights.toarray() if hasattr(weights, "toarray") else np.asarray(weights)
-        sides = {"supporters": found.supporters(asked.n), "opponents": found.opponents(asked.n)}
+        n_voices = asked.n or N_VOICES
+        sides = {
+            "supporters": found.supporters(n_voices),
+            "opponents": found.opponents(n_voices),
+        }
         named = _training_outputs(served, np.concatenate(list(sides.values()), axis=None))
         return [
             {"prediction": output}
@@ -197,10 +203,13 @@ _QUESTIONS: dict[str, Callable[[Any, Any, Asked], list[Record]]] = {
 def _check(served: Any, question: str, asked: Asked) -> None:
     """Raise where the model cannot answer, or the question has no room for what is asked."""
     reason = why_not(served, question)
-    for ability in ("threshold", "level"):
-        if reason is None and getattr(asked, ability) is not None:
-            alone = question == "predict"
-            reason = why_not(served, ability) if alone else f"{ability} is for predict alone."
+    given = {"threshold": asked.threshold, "level": asked.level, "k": asked.k, "n": asked.n}
+    for option, value in given.items():
+        if reason is None and value is not None:
+            if question != ONLY_OF[option]:
+                reason = f"{option} is for {ONLY_OF[option]} alone."
+            elif question == "predict":
+                reason = why_not(served, option)
     if reason is None and asked.loss is not None:
         method = getattr(served.learner, _METHODS.get(question, question))
         if "loss" not in _parameters(method):
@@ -212,6 +221,7 @@ def _check(served: Any, question: str, asked: Asked) -> None:
 
 
 _METHODS = {"marginals": "predict_marginals"}
+ONLY_OF = {"threshold": "predict", "level": "predict", "k": "kbest", "n": "explain"}
 
 
 def _by_rows(
@@ -222,9 +232,11 @@ def _by_rows(
     return ask(X, constraints_for(served, asked.restrict))
 
 
-def _options(method: Any, asked: Asked, restrict: Any) -> dict[str, Any]:
+def _options(served: Any, method: Any, asked: Asked, restrict: Any) -> dict[str, Any]:
     """What is given to a method of the learner; only what was asked for."""
     given = {"loss": asked.loss, "restrict": restrict, "threshold": asked.threshold}
+    if isinstance(asked.threshold, Mapping):
+        given["threshold"] = {served.by_text.get(k, k): v for k, v in asked.threshold.items()}
     known = _parameters(method)
     return {k: v for k, v in given.items() if v is not None and k in known}
 

@@ -19,7 +19,7 @@ from skstruct.serving.logs import Log
 from skstruct.serving.messages import Reply, Request, reply_of
 from skstruct.serving.metrics import Metrics
 from skstruct.serving.openapi import described_api
-from skstruct.serving.problems import WRONG, Problem
+from skstruct.serving.problems import Problem
 from skstruct.serving.responses import json_response, not_found, response
 from skstruct.serving.settings import QUESTIONS, Settings
 from skstruct.serving.worker_lane import ProcessLane
@@ -91,7 +91,8 @@ class _Server:
     def _thread(self, models: dict[str, Any]) -> list[Lane]:
         from skstruct.serving.working import Work  # only where predictions are made
 
-        work = Work(models, self.settings.max_rows, self._note)
+        other = self.settings.other_columns
+        work = Work(models, self.settings.max_rows, self._note, other_columns=other)
         self.refresh = work.models.refresh
         return [ThreadLane(work.replies)]
 
@@ -162,8 +163,8 @@ class _Server:
                 tuple(request.query_params.items()), request.headers.get("accept", ""),
             )  # fmt: skip
             return await unless_gone(self.batcher.ask(asked), request.receive)
-        except (*WRONG, Problem) as error:
-            return reply_of(error)
+        except Problem as problem:
+            return reply_of(problem)
 
     async def _body(self, request: Any) -> bytes:
         """The body, as long as it is not too long and does not take too long."""

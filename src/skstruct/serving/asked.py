@@ -22,20 +22,20 @@ class Asked:
         By name, with parameters as in ``"hamming(miss=5)"``; that of training when None.
     restrict : dict, or list of dicts, default=None
         Constraints of all rows, or one dictionary for each row.
-    threshold : float or str, default=None
-        Labels at least so probable, in the place of a loss: a number, ``"micro_f1"``,
-        ``"macro_f1"``, ``"recall=0.9"`` or ``"precision=0.9"``.
+    threshold : float, list of float, dict of float or str, default=None
+        Labels at least so probable, in the place of a loss: a number, one for each label, in their
+        order or by name, ``"micro_f1"``, ``"macro_f1"``, ``"recall=0.9"`` or ``"precision=0.9"``.
     level : float, default=None
         Of what is certain and possible, for a model that was calibrated.
-    k : int, default=3
-        Outputs for each row, where the best are asked for.
-    n : int, default=5
-        Training rows for and against, where these are asked for.
+    k : int, default=None
+        Outputs for each row, where the best are asked for; three when None.
+    n : int, default=None
+        Training rows for and against, where these are asked for; five when None.
 
     Examples
     --------
     >>> Asked.from_dict({"loss": "f1", "restrict": {"max_size": 3}})
-    Asked(loss='f1', restrict={'max_size': 3}, threshold=None, level=None, k=3, n=5)
+    Asked(loss='f1', restrict={'max_size': 3}, threshold=None, level=None, k=None, n=None)
     >>> Asked.from_dict({"lost": "f1"})
     Traceback (most recent call last):
         ...
@@ -44,10 +44,10 @@ class Asked:
 
     loss: str | None = None
     restrict: Any = None
-    threshold: float | str | None = None
+    threshold: float | list[float] | dict[str, float] | str | None = None
     level: float | None = None
-    k: int = 3
-    n: int = 5
+    k: int | None = None
+    n: int | None = None
 
     @classmethod
     def from_dict(cls, asked: Mapping[str, Any]) -> Self:
@@ -91,8 +91,13 @@ def _check_restrict(value: Any) -> None:
 
 
 def check_threshold(value: Any) -> None:
-    """A ValueError, unless this is a number from 0 to 1 or the name of a measure."""
-    good = not isinstance(value, bool) and isinstance(value, (int, float)) and 0 <= value <= 1
+    """A ValueError, unless these are numbers from 0 to 1, or the name of a measure."""
+    numbers = value if isinstance(value, list) else [value]
+    numbers = list(value.values()) if isinstance(value, Mapping) else numbers
+    good = all(
+        not isinstance(number, bool) and isinstance(number, (int, float)) and 0 <= number <= 1
+        for number in numbers
+    )
     if isinstance(value, str):
         measure, equals, number = value.rpartition("=")
         good = value in MEASURES
@@ -103,8 +108,8 @@ def check_threshold(value: Any) -> None:
                 good = False
     if not good:
         raise ValueError(
-            "threshold is a number from 0 to 1, micro_f1, macro_f1, recall=0.9 or precision=0.9; "
-            f"got {value!r}."
+            "threshold is a number from 0 to 1, one for each label as a list or by name, micro_f1, "
+            f"macro_f1, recall=0.9 or precision=0.9; got {value!r:.200}."
         )
 
 

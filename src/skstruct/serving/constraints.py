@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.encoding.columns import fail
 from skstruct.exceptions import InfeasibleError
+from skstruct.spaces.common.fixing import json_name
 
 LISTS = ("include", "exclude")  # constraints that a space takes row by row
 
@@ -34,24 +36,37 @@ def constraints_for(served: Any, given: Any) -> dict[str, Any] | None:
                 f"{type(served.space).__name__} cannot be restricted by {key!r}; known are "
                 f"{', '.join(known) or 'none'}."
             )
-    names = _tuples(served)
-    return {key: _named(value, names) for key, value in given.items()}
+    of_positions = served.kind == "sequence"
+    return {key: _named(value, served.by_text, of_positions) for key, value in given.items()}
 
 
-def _tuples(served: Any) -> set[Any]:
-    """Names of parts that are tuples, which JSON writes as lists."""
-    labels = getattr(served.space, "labels_", None)
-    found = () if labels is None else labels
-    return {label for label in found if isinstance(label, tuple)}
+def _named(value: Any, names: dict[Any, Any], of_positions: bool) -> Any:
+    """A value of JSON with the names that it means: tuples are lists there, keys and dates texts.
 
-
-def _named(value: Any, names: set[Any]) -> Any:
+    Parameters
+    ----------
+    names : dict
+        Names by what JSON makes of them.
+    of_positions : bool
+        Whether keys are positions, which are numbers.
+    """
+    if isinstance(value, str):
+        return names.get(value, value)
+    if isinstance(value, dict):
+        keys = (_position(key) if of_positions else names.get(key, key) for key in value)
+        items = (_named(item, names, of_positions) for item in value.values())
+        return dict(zip(keys, items))
     if not isinstance(value, list):
         return value
-    if names and all(isinstance(part, (str, int, float)) for part in value):
-        edge = tuple(value)
-        return edge if edge in names or edge[::-1] in names else value
-    return [_named(item, names) for item in value]
+    found = [_named(item, names, of_positions) for item in value]
+    as_name = json_name(value)
+    if as_name in names:
+        return names[as_name]
+    return tuple(found) if as_name[::-1] in names else found  # an edge from its other end
+
+
+def _position(key: Any) -> Any:
+    return int(key) if isinstance(key, str) and key.isdecimal() else key
 
 
 def by_constraints(
@@ -82,7 +97,7 @@ def by_constraints(
             said = str(error).replace(f"row {error.row}", f"row {row}", 1)
             raise InfeasibleError(said, row) from None
         except ValueError as error:
-            raise ValueError(f"restrict of row {rows[0] + 1}: {error}") from None
+            raise fail(f"restrict: {str(error).removesuffix('.')}", rows[0]) from None
         for i, answer in zip(rows, answers):
             found[i] = answer
     return found

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows that a model could be asked for, made up from what it knows of its columns."""
+"""What a model could be asked for, made up from what it knows of its columns and names."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,10 @@ from skstruct.persistence.stored_predictions import own_rows
 from skstruct.serving.outputs import json_value
 
 SEED = 7
+NUMBERS: dict[str, tuple[Any, ...]] = {  # values of constraints that name nothing
+    "min_size": (1,), "max_size": (2, 1), "top": (1,), "max_length": (100,), "length": (2, 1),
+    "one_path": (True,), "capacity": (1.0,), "low": (0.0,), "high": (1.0,),
+}  # fmt: skip
 EPOCH = np.datetime64("1970-01-01")
 
 
@@ -27,6 +32,37 @@ def example_rows(served: Any, n: int = 1) -> list[Any]:
         named = hasattr(encoder, "feature_names_in_")
         rows.append(row if named else list(row.values()))
     return rows
+
+
+def example_constraints(served: Any) -> list[dict[str, Any]]:
+    """For every constraint the first example that the space takes; none where none is known."""
+    found = []
+    for key in served.constraints():
+        for value in _values(key, served.names):
+            try:
+                served.space.restrict(**{key: value})
+            except Exception:  # another form is wanted, or nothing is left by it
+                continue
+            found.append({key: value})
+            break
+    return found
+
+
+def _values(key: str, kinds: list[tuple[Any, ...]]) -> Iterator[Any]:
+    """What a constraint may be: a number, or names in one of the forms in which spaces take them.
+
+    Parameters
+    ----------
+    kinds : list of tuples
+        Names of labels, of nodes, and so on.
+    """
+    if key in NUMBERS:
+        yield from NUMBERS[key]
+        return
+    for name in [names[end] for end in (0, -1) for names in kinds]:
+        yield from ([name], name, {0: name}, {name: 1})
+        yield from ({names[0]: name} for names in kinds)
+    yield from (form for a, b in [names[:2] for names in kinds] for form in ([(a, b)], [[a, b]]))
 
 
 def _cell(number: float, values: Any, kind: str | None) -> Any:

@@ -52,14 +52,16 @@ Replies = list[tuple[int, Reply]]  # each with the place of its request in the b
 
 def reply_of(error: BaseException, model: str | None = None, rows: int | None = None) -> Reply:
     """The reply to a request that was wrong, or that the server failed at."""
-    failure = None
     if not isinstance(error, (*WRONG, Problem)):
-        failure = failure_of(error)
-        error = Problem(500, UNFORESEEN)
+        return fault_of(error, model, rows)
     found = problem_of(error)
-    return Reply(
-        found.status, json_bytes(found.body()), JSON, found.headers(), model, rows, failure
-    )
+    return Reply(found.status, json_bytes(found.body()), JSON, found.headers(), model, rows)
+
+
+def fault_of(error: BaseException, model: str | None = None, rows: int | None = None) -> Reply:
+    """The reply where the server failed, whatever the kind of the error."""
+    body = json_bytes(Problem(500, UNFORESEEN).body())
+    return Reply(500, body, JSON, {}, model, rows, failure_of(error))
 
 
 def failure_of(error: BaseException) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from typing import Any
 
 from skstruct.exceptions import ModelFileError, restated
 from skstruct.persistence import load_model
-from skstruct.serving.answers import answer
 from skstruct.serving.copies import Copies
 from skstruct.serving.problems import Problem
 from skstruct.serving.served import ABILITIES, Served
+from skstruct.serving.warming import warm
 
 
 @dataclass
@@ -40,6 +40,8 @@ class Models:
         Told when a model was read again, or could not be.
     copies : Copies, default=None
         Copies of the files, whose arrays stay in them and are shared by several processes.
+    other_columns : bool, default=False
+        Whether a file that changes may read other columns, or predict another kind of outputs.
     """
 
     def __init__(
@@ -48,17 +50,18 @@ class Models:
         note: Callable[..., None] | None = None,
         *,
         copies: Copies | None = None,
+        other_columns: bool = False,
     ) -> None:
         if not sources:
             raise ValueError("There is no model to serve: give at least one.")
         self.note = note or (lambda event, **fields: None)
-        self.copies = copies
+        self.copies, self.other_columns = copies, other_columns
         self._lock = threading.Lock()  # one thread reads files
         self.by_name = {name: self._first(name, source) for name, source in sources.items()}
 
     def _first(self, name: str, source: Any) -> Loaded:
         if not isinstance(source, (str, os.PathLike)):
-            return Loaded(_warm(Served(name, source)), _now())
+            return Loaded(_warmed(Served(name, source)), _now())
         path = os.fspath(source)
         stamp = _stamp(path)
         try:
@@ -68,21 +71,31 @@ class Models:
             if last is None:
                 raise
             # Others of this server had a good file before; it is theirs until the next one.
-            served = _warm(Served(name, load_model(last, mmap=True), path))
+            served = _warmed(Served(name, load_model(last, mmap=True), path))
             return Loaded(served, _now(), (), stamp, failures=1, error=_said(error))
 
-    def _read(self, name: str, path: str, stamp: tuple[int, ...] | None) -> Served:
+    def _read(
+        self, name: str, path: str, stamp: tuple[int, ...] | None, old: Served | None = None
+    ) -> Served:
         if stamp is None:
             raise FileNotFoundError(f"{path}: there is no such file.")
         if self.copies is None:
-            return _warm(Served(name, load_model(path), path))
-        copy = self.copies.copy(name, path, stamp)
+            return self._ready(Served(name, load_model(path), path), old)
+        copy, last = self.copies.copy(name, path, stamp), self.copies.last(name)
+        if old is None and last is not None and last != copy:  # a process that is started anew
+            old = Served(name, load_model(last, mmap=True), path)
         try:
-            served = _warm(Served(name, load_model(copy, mmap=True), path))
+            served = self._ready(Served(name, load_model(copy, mmap=True), path), old)
         except ModelFileError as error:
             raise restated(error, str(error).replace(copy, path)) from None
         self.copies.keep(name, copy)
         return served
+
+    def _ready(self, served: Served, old: Served | None) -> Served:
+        """A model that is warm and takes the place of an old one."""
+        if old is not None and not self.other_columns:
+            _check_replaces(served, old)
+        return _warmed(served)
 
     def get(self, name: str | None) -> Served:
         """The model of a name; the only one when None."""
@@ -113,7 +126,7 @@ class Models:
             loaded.error = None
             return
         try:
-            served = self._read(name, path, stamp)
+            served = self._read(name, path, stamp, loaded.served)
         except Exception as error:  # whatever is wrong with a file, the old model stays
             loaded.failures += 1
             loaded.error = _said(error)
@@ -151,11 +164,21 @@ def _described(name: str, loaded: Loaded) -> dict[str, Any]:
     }
 
 
-def _warm(served: Served) -> Served:
-    """One prediction, so that the first request does not wait for compiled code."""
-    answer("predict", served, served.inputs(served.example_rows(1)))
-    if hasattr(served.learner, "verbose"):
-        served.learner.verbose = 0
+def _check_replaces(new: Served, old: Served) -> None:
+    """Raise where clients of the old model would fail with the new one."""
+    what = None
+    if new.kind != old.kind:
+        what = f"predicts {new.kind}, and the one that is served {old.kind}"
+    elif list(new.reads.items()) != list(old.reads.items()):
+        differ = sorted(name for name, _ in new.reads.items() ^ old.reads.items())
+        told = ", ".join(dict.fromkeys(differ)) or "their order is another"
+        what = f"reads other columns than the one that is served: {told[:100]}"
+    if what is not None:
+        raise ValueError(f"The model {what}. Use another name, or serve with --other-columns.")
+
+
+def _warmed(served: Served) -> Served:
+    warm(served)
     return served
 
 

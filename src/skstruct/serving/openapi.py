@@ -5,6 +5,7 @@ import copy
 from typing import Any
 
 from skstruct.serving.messages import ARROW, CSV, JSON
+from skstruct.serving.outputs import json_value
 from skstruct.serving.settings import QUESTIONS
 
 ABOUT = {
@@ -32,7 +33,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "description": "Constraints: a dictionary, or a list with one for each row.",
         "oneOf": [{"type": "object"}, {"type": "array", "items": {"type": "object"}}],
     },
-    "threshold": {"oneOf": [{"type": "number"}, {"type": "string"}]},
+    "threshold": {
+        "description": "A number, one for each label as a list or by name, or a measure.",
+        "oneOf": [{"type": kind} for kind in ("number", "string", "array", "object")],
+    },
     "level": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
     "k": {"type": "integer", "minimum": 1},
     "n": {"type": "integer", "minimum": 1},
@@ -101,8 +105,7 @@ def _choices(served: Any, question: str) -> dict[str, Any]:
     if len(losses) > 1:
         found["loss"] = losses[1]
     if "exclude" in served.constraints() and served.kind in ("labels", "hierarchy"):
-        label = served.space.labels_[-1]
-        found["restrict"] = {"exclude": [list(label) if isinstance(label, tuple) else label]}
+        found["restrict"] = {"exclude": [json_value(served.space.labels_[-1])]}
     return found | ({"k": 3} if question == "kbest" else {"n": 5} if question == "explain" else {})
 
 

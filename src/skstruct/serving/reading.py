@@ -9,6 +9,7 @@ import numpy as np
 
 from skstruct.encoding.columns import fail
 from skstruct.encoding.frames import is_frame, source_of
+from skstruct.encoding.matching import check_size
 from skstruct.encoding.tables import check_columns
 from skstruct.exceptions import DataFormatError
 
@@ -126,6 +127,8 @@ def array_of(rows: Any, names: list[str] | None, width: int | None, texts: bool 
         raise bad from None
     if array.ndim != 2 or (width is not None and array.shape[1] != width):
         raise _bad_cell(rows, names, width)
+    known = np.where(np.isnan(array), 0.0, array)
+    check_size(known, names or [str(j) for j in range(array.shape[1])])
     return array
 
 
@@ -148,8 +151,10 @@ def _bad_cell(rows: Any, names: list[str] | None, width: int | None) -> DataForm
             return fail(f"the model reads {width} numbers; got {len(row)}", i)
         for j, cell in enumerate(row):
             try:
-                np.float64(cell)
+                is_number = np.ndim(np.float64(cell)) == 0
             except (TypeError, ValueError):
+                is_number = False
+            if not is_number:
                 name = str(j) if names is None else names[j]
                 return fail(f"a number is wanted; got {str(cell)[:60]!r}", i, name)
     return DataFormatError("rows of one length, with numbers, are wanted")

@@ -7,14 +7,14 @@ from functools import cached_property
 from inspect import signature
 from typing import Any
 
-import numpy as np
-
 from skstruct.model_selection.evaluation import loss_name, takes_loss, usual_losses
 from skstruct.serving.abilities import why_not
 from skstruct.serving.outputs import name_text
 from skstruct.serving.reading import array_of, dated, with_names, words_of
+from skstruct.spaces.common.fixing import json_name
 
 KINDS = {"number": "number", "boolean": "number", "names": "names", "date": "date"}
+NAMED = ("labels_", "symbols_", "items_", "nodes_", "states_", "agents_", "tasks_")
 ABILITIES = ("decode", "marginals", "kbest", "explain", "risk", "threshold", "level")
 
 
@@ -28,15 +28,11 @@ class Column:
     kind : {"number", "names", "date", "text"}
     values : tuple of str, or None
         The names that training knows, of a column of names.
-    low, high : float or None
-        Numbers that are usual: two standard deviations about the mean of training, where known.
     """
 
     name: str
     kind: str
     values: tuple[str, ...] | None = None
-    low: float | None = None
-    high: float | None = None
 
 
 class Served:
@@ -107,22 +103,23 @@ class Served:
             return [Column(name, "number") for name in self._names or ()]
         if not hasattr(encoder, "feature_names_in_"):
             return []
-        at = {name: j for j, name in enumerate(encoder.feature_names_)}
         return [
-            self._column(name, values, at)
+            self._column(name, values)
             for name, values in zip(encoder.names_, encoder.values_)
         ]  # fmt: skip
 
-    def _column(self, name: str, values: Any, at: dict[str, int]) -> Column:
-        encoder = self._encoder
-        kind = encoder.others_.get(name, "number" if values is None else "names")
+    def _column(self, name: str, values: Any) -> Column:
+        kind = self._encoder.others_.get(name, "number" if values is None else "names")
         if kind == "names":
             return Column(name, "names", tuple(map(str, values)))
-        place = at.get(name)
-        if kind != "number" or place is None:
-            return Column(name, KINDS.get(kind, "number"))
-        mean, width = float(encoder.mean_[place]), float(encoder.width_[place])
-        return Column(name, "number", None, mean - 2.0 * width, mean + 2.0 * width)
+        return Column(name, KINDS.get(kind, "number"))
+
+    @property
+    def reads(self) -> dict[str, str]:
+        """Kinds of the columns that rows must bring, by name or number, in their order."""
+        if self.columns:
+            return {column.name: column.kind for column in self.columns}
+        return {str(j): "number" for j in range(self._width or 0)}
 
     @property
     def _names(self) -> list[str] | None:
@@ -145,12 +142,29 @@ class Served:
         """Names of labels, classes, items or symbols as text; none if outputs have none."""
         if self.kind == "ranking" and self.is_task and self.model.targets_:
             return [str(name) for name in self.model.targets_]
-        for attribute in ("symbols_", "items_", "labels_"):
-            names = getattr(self.space, attribute, None)
-            if names is not None:
-                return [name_text(name) for name in names]
-        names = self.space.part_names()
-        return [] if names is None else [name_text(name) for name in names]
+        names = self._names_by_kind
+        for kind in ("symbols_", "items_", "labels_"):
+            if kind in names:
+                return [name_text(name) for name in names[kind]]
+        parts = self.space.part_names()
+        return [] if parts is None else [name_text(name) for name in parts]
+
+    @property
+    def names(self) -> list[tuple[Any, ...]]:
+        """Names by which outputs are told and restricted: of labels, of nodes, and so on."""
+        return [names for names in self._names_by_kind.values() if names]
+
+    @cached_property
+    def by_text(self) -> dict[Any, Any]:
+        """Names by what JSON makes of them: lists, which are tuples here, or texts."""
+        names = [name for some in self.names for name in some]
+        texts = {name_text(name): name for name in names}
+        return texts | {json_name(name): name for name in names}
+
+    @cached_property
+    def _names_by_kind(self) -> dict[str, tuple[Any, ...]]:
+        found = ((kind, getattr(self.space, kind, None)) for kind in NAMED)
+        return {kind: tuple(names) for kind, names in found if names is not None}
 
     def losses(self) -> list[str]:
         """Losses that the model can predict for without being fitted again, its own first."""
@@ -164,11 +178,11 @@ class Served:
         return [name for name in usual_losses(self.learner) if self._predicts_for(name)]
 
     def _predicts_for(self, loss: str) -> bool:
-        learner = self.learner
-        if not hasattr(learner, "possible_risks") or loss == loss_name(learner.loss_):
+        """Whether a made-up row is predicted for a loss: not all fit all smoothers and outputs."""
+        if loss == loss_name(self.learner.loss_):
             return True
         try:
-            learner.possible_risks(np.zeros(1), loss=loss)
+            self.learner.predict(self.inputs(self.example_rows(1)), loss=loss)
         except (ValueError, TypeError, NotImplementedError):
             return False
         return True

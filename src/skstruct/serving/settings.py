@@ -38,6 +38,10 @@ class Settings:
         server on this machine under a name of its own that way.
     reload_seconds : float, default=1.0
         How often model files are looked at; 0 for never.
+    other_columns : bool, default=False
+        Whether a model file that changes may read other columns, or predict outputs of another
+        kind. Every client of the model that is served would fail, so such a file is refused, as a
+        broken one is.
     log_level : {"info", "warning", "error"}
     """
 
@@ -50,6 +54,7 @@ class Settings:
     cors: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     reload_seconds: float = 1.0
+    other_columns: bool = False
     log_level: str = "info"
 
     def __post_init__(self) -> None:

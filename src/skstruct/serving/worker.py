@@ -31,6 +31,7 @@ def run_worker(fd: int) -> None:
         work = Work(
             told["models"], told["max_rows"],
             lambda event, **fields: send(EVENT, event, fields), copies=Copies(told["copies"]),
+            other_columns=told["other_columns"],
         )  # fmt: skip
     except Exception as error:
         send(FAILED, " ".join(str(error).split()) or type(error).__name__)

@@ -53,7 +53,7 @@ class ProcessLane:
         self.told = {
             "models": {name: os.path.abspath(path) for name, path in models.items()},
             "max_rows": settings.max_rows, "reload_seconds": settings.reload_seconds,
-            "copies": copies,
+            "copies": copies, "other_columns": settings.other_columns,
         }  # fmt: skip
         self.is_ready, self.n_answered, self.late = False, 0, False
         self.process: subprocess.Popen[bytes] | None = None

@@ -10,7 +10,7 @@ from typing import Any
 
 from skstruct.serving.answers import answer
 from skstruct.serving.copies import Copies
-from skstruct.serving.messages import Replies, Reply, Request, json_bytes, reply_of
+from skstruct.serving.messages import Replies, Reply, Request, fault_of, json_bytes, reply_of
 from skstruct.serving.models import Models
 from skstruct.serving.openapi import operations
 from skstruct.serving.parsing import Wanted, read_request
@@ -59,6 +59,8 @@ class Work:
         Told when a model was read again, or could not be.
     copies : Copies, default=None
         Of model files, by which processes share the arrays of models.
+    other_columns : bool, default=False
+        Whether files that change may read other columns.
     """
 
     def __init__(
@@ -68,8 +70,10 @@ class Work:
         note: Callable[..., None] | None = None,
         *,
         copies: Copies | None = None,
+        other_columns: bool = False,
     ) -> None:
-        self.max_rows, self.models = max_rows, Models(dict(sources), note, copies=copies)
+        self.max_rows = max_rows
+        self.models = Models(dict(sources), note, copies=copies, other_columns=other_columns)
 
     def replies(self, requests: list[Request]) -> Iterator[Replies]:
         """Replies as they are ready, each with the place of its request."""
@@ -99,7 +103,7 @@ class Work:
         try:
             return Reply(200, json_bytes(_ABOUT[question](self.models)))
         except Exception as error:
-            return reply_of(error)
+            return fault_of(error)
 
 
 # what is asked about all models, beside the questions to one
@@ -136,9 +140,12 @@ def _alone(job: Job) -> tuple[int, Reply]:
     served, wanted = job.served, job.wanted
     try:
         records = answer(job.request.question, served, served.inputs(wanted.rows), wanted.asked)
-        return job.at, job.reply(records)
     except Exception as error:
         return job.at, reply_of(error, served.name, job.n_rows)
+    try:
+        return job.at, job.reply(records)
+    except Exception as error:
+        return job.at, fault_of(error, served.name, job.n_rows)
 
 
 def _together(jobs: list[Job]) -> Replies:

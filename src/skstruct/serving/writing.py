@@ -59,7 +59,7 @@ def _line(served: Any, record: dict[str, Any]) -> dict[str, Any]:
         elif name in ("low", "high") and isinstance(value, dict):
             line |= {f"{name} {target}": number for target, number in value.items()}
         elif name in ("supporters", "opponents"):
-            line[name] = ";".join(f"{one['row']}:{one['weight']:.4g}" for one in value)
+            line[name] = ";".join(f"{one['row']}:{one['weight']:.4g}" for one in value) or "none"
         else:
             line[name] = value if _is_plain(value) else json.dumps(value, ensure_ascii=False)
     return line

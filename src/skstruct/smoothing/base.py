@@ -49,6 +49,11 @@ def linear_part(smoother: Any) -> Any:
     return smoother if is_linear(smoother) else getattr(smoother, "linear_", None)
 
 
+def weights_fitted_with(smoother: Any) -> Any:
+    """The sample weights of the training rows; None for equal ones, or where nobody knows."""
+    return getattr(smoother, "sample_weight_", None)
+
+
 def has_gaps(targets: Any) -> bool:
     """Whether some targets are not known: NaN."""
     if sparse.issparse(targets):

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
-from skstruct.smoothing.base import SparseRegressor, is_linear, light
+from skstruct.smoothing.base import SparseRegressor, is_linear, light, weights_fitted_with
 from skstruct.tolerances import CONSTANT_COLUMN
 
 SCALES = ("standard", "rank")
@@ -123,6 +123,11 @@ class Scaled(SparseRegressor):
     def alpha(self) -> Any:
         """The penalty of the smoother within."""
         return getattr(self, "smoother_", self.smoother).alpha
+
+    @property
+    def sample_weight_(self) -> Any:
+        """The sample weights of the smoother within."""
+        return weights_fitted_with(self.smoother_)
 
     @property
     def kernel(self) -> Any:

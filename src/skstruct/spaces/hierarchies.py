@@ -266,8 +266,10 @@ class Hierarchy(IndicatorSpace):
         one_path : bool
             Exactly one leaf, and all above it.
         """
+        if not isinstance(one_path, (bool, np.bool_)):
+            raise ValueError(f"{type(self).__name__}: one_path is True or False; got {one_path!r}.")
         groups = self._groups(exclusive)
-        return self._narrowed(include, exclude, min_size, max_size, groups, one_path)
+        return self._narrowed(include, exclude, min_size, max_size, groups, bool(one_path))
 
     def _groups(self, exclusive: Any) -> list[np.ndarray]:
         if not isinstance(exclusive, str) or exclusive != "siblings":

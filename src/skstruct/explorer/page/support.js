@@ -17,12 +17,13 @@ export class SupportPanel {
 
   show(answer) {
     this.#showNext(answer);
-    const groups = [["Supporters", answer.supporters ?? [], "for"],
-      ["Opponents", answer.opponents ?? [], "against"]].filter(([, rows]) => rows.length);
+    const groups = [["Supporters", answer.supporters, "for"],
+      ["Opponents", answer.opponents, "against"]].filter(([, rows]) => rows);
     byId("support").hidden = groups.length === 0;
     const most = Math.max(...groups.flatMap(([, rows]) => rows.map((row) => Math.abs(row.weight))));
-    byId("support-tables").replaceChildren(
-      ...groups.map(([title, rows, kind]) => this.#table(title, rows, kind, most || 1)));
+    byId("support-tables").replaceChildren(...groups.map(([title, rows, kind]) => rows.length
+      ? this.#table(title, rows, kind, most || 1)
+      : make("p", { class: "hint" }, `${title}: no row of training weighs ${kind} it.`)));
   }
 
   #showNext(answer) {

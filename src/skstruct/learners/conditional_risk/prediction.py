@@ -24,7 +24,7 @@ from skstruct.learners.marginals import estimator_type, told_parts
 from skstruct.learners.regression import Retargeting
 from skstruct.learners.thresholds import decide_by_threshold, read_threshold
 from skstruct.losses import Pinball, resolve_loss
-from skstruct.smoothing.base import is_linear, linear_part
+from skstruct.smoothing.base import is_linear, linear_part, weights_fitted_with
 from skstruct.spaces import Decoded
 
 if TYPE_CHECKING:
@@ -286,7 +286,7 @@ class RiskPredictor(BlockPredictor):
         problem, smoother = self._prepared(loss, restrict)
         decided = self._in_blocks(X, problem, smoother, problem.decode).outputs
         losses = problem.loss.pairwise(decided, self.outputs_)
-        return Explanation(linear.weights(X), losses)
+        return Explanation(linear.weights(X), losses, weights_fitted_with(linear))
 
     def score(
         self,

@@ -63,6 +63,7 @@ from skstruct.learners.sparse_weights import choose_weights
 from skstruct.losses import resolve_loss
 from skstruct.saving import savable
 from skstruct.smoothing import KernelRidge, LargestWeights, SampleCompression
+from skstruct.smoothing.base import weights_fitted_with
 from skstruct.smoothing.planning import check_fits, plan
 from skstruct.spaces import Decoded
 from skstruct.spaces.truth import told_mean
@@ -472,7 +473,8 @@ class OutputKernelRegressor(BlockPredictor):
         X, _ = self._checked(X)
         decided = self._in_blocks(X, problem, smoother, problem.decode).outputs
         weights = problem.answer_weights(smoother.weights(X))
-        return Explanation(weights, problem.loss.pairwise(decided, self.outputs_))
+        losses = problem.loss.pairwise(decided, self.outputs_)
+        return Explanation(weights, losses, weights_fitted_with(smoother))
 
     def score(
         self,
