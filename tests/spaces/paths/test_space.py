@@ -68,7 +68,7 @@ def test_networkx_finds_paths_of_the_same_length(graph, seed):
 def restricted(draw):
     """A graph, and constraints of four rows, each in a form that restrict takes."""
     kind, nodes, arcs = draw(graphs(most=5))
-    arc_sets = st.lists(st.sampled_from(arcs), unique=True, max_size=1)
+    arc_sets = st.lists(st.sampled_from(arcs), unique=True, max_size=3)
     node_sets = st.lists(st.sampled_from(nodes), unique=True, max_size=1)
     choices = {"include": arc_sets, "exclude": arc_sets, "via": node_sets, "avoid": node_sets}
     chosen = {}
@@ -285,6 +285,9 @@ def test_programs_describe_paths_without_cycles():
         assert_array_equal(point, best.outputs[0])
         assert bound == pytest.approx(best.values[0])
         assert_allclose(narrowed.program().violation(narrowed.enumerate()), 0.0)
+    beyond = ShortestPaths([("s", "t"), ("t", "z")], "s", "t").restrict(via=["z"])
+    with pytest.raises(InfeasibleError):
+        beyond.program().solve(np.ones(2))
     assert ShortestPaths(CYCLIC, "s", "t").program() is None
 
 

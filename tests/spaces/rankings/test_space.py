@@ -188,7 +188,7 @@ def test_a_clone_keeps_constraints():
         ({"before": ["ab"]}, ValueError, "pairs"),
         ({"top": 0}, ValueError, "at least 1"),
         ({"top": 1.5}, ValueError, "whole number"),
-        ({"top": 1, "positions": {"a": 2}}, ValueError, "beyond the top 1"),
+        ({"top": 1, "positions": {"a": 2}}, InfeasibleError, "beyond the top 1"),
     ],
 )
 def test_bad_constraints(constraints, error, message):

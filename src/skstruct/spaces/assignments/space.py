@@ -199,14 +199,17 @@ class Assignments(IndicatorSpace):
         return np.ascontiguousarray(self._by_smaller(tables)).reshape(n, small * large)
 
     def _allowed(self, constraints: Constraints) -> np.ndarray | None:
-        """Pairs that are left, the smaller side first, (1 or n, smaller, larger); None for all."""
+        """Pairs that are left, the smaller side first, (1 or n, smaller, larger); None for all.
+
+        Who has a known partner has no other: two known pairs of one rule out each other, and
+        nobody is left for the one of the smaller side.
+        """
         if not constraints.is_masked:
             return None
         low, high = np.broadcast_arrays(constraints.low, constraints.high)
         low, high = (self._by_smaller(mask.reshape(-1, *self._shape)) for mask in (low, high))
-        for axis in (1, 2):  # who has a known partner has no other
-            high = high & (low | ~low.any(axis=axis, keepdims=True))
-        return high
+        known = low.sum(axis=1, keepdims=True) + low.sum(axis=2, keepdims=True)
+        return np.asarray(high & (known == 2 * low))
 
     def _assign(self, tables: np.ndarray, allowed: np.ndarray | None) -> Any:
         """The best partner of each of the smaller side, tables (n, smaller, larger), and values."""
@@ -225,10 +228,7 @@ class Assignments(IndicatorSpace):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         tables = self._by_smaller(costs.reshape(len(costs), *self._shape))
         chosen, values = self._assign(tables, self._allowed(constraints))
-        outputs = self._flat(chosen)
-        kept = (constraints.low <= outputs).all(axis=1)  # two that exclude each other cannot
-        values = np.where(kept, values, np.inf)
-        return outputs, values, values
+        return self._flat(chosen), values, values
 
     def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         """The ``k`` minimum-cost assignments of every row: outputs (n, k, d), values (n, k)."""
@@ -238,11 +238,8 @@ class Assignments(IndicatorSpace):
         known = self.constraints_
 
         def best_within(rows: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            limits = known.rows(rows)
-            left = self._allowed(limits)
-            chosen, values = self._assign(tables[rows], allowed if left is None else allowed & left)
-            kept = (limits.low <= self._flat(chosen)).all(axis=1)
-            return chosen, np.where(kept, values, np.inf)
+            left = self._allowed(known.rows(rows))
+            return self._assign(tables[rows], allowed if left is None else allowed & left)
 
         small, large = sorted(self._shape)
         chosen, values = k_best_sequences(best_within, len(costs), small, large, k)
@@ -300,13 +297,7 @@ class Assignments(IndicatorSpace):
         left, (small, large) = self._allowed(constraints), sorted(self._shape)
         if left is None:
             return perm(large, small)
-        if not self._is_possible(constraints):
-            return 0
         return count_injections(left[0])
-
-    @staticmethod
-    def _is_possible(constraints: Constraints) -> bool:
-        return not (constraints.low & ~constraints.high).any()
 
     def _uniform(self) -> Any:
         known = self._one_row()
@@ -335,9 +326,7 @@ class Assignments(IndicatorSpace):
                     f"Assignments: there are more than {limit} beginnings of assignments; raise "
                     "limit."
                 )
-        listed = self._flat(chosen)
-        rows: np.ndarray = listed[known.allow(listed)]
-        return rows
+        return self._flat(chosen)
 
     def distribution(self, scores: Any) -> Distribution | None:
         """Distributions by the list of all outputs, where that is short; scores of shape (n, d)."""

@@ -97,30 +97,40 @@ class PathConstraints(RowArrays):
         """The same on a graph without cycles, where what must be used closes other arcs.
 
         A path that must visit v takes no arc that leads past it in the order of the nodes; with
-        these closed, every path from before v to behind it goes through v. Beside an arc that
-        must be used no other one leaves its tail or enters its head.
+        these closed, every path from before v to behind it goes through v.
         """
         usable = self.usable(table)
         if not (self.low.any() or self.visited.any()):
             return usable
-        u, v = table.edges.T
-        n, (n_nodes, d) = max(len(self.low), len(self.visited)), (self.open.shape[1], len(u))
-        out, into = np.zeros((n, n_nodes), bool), np.zeros((n, n_nodes), bool)
-        low = np.broadcast_to(self.low, (n, d))
-        row, arc = np.nonzero(low)
-        out[row, u[arc]], into[row, v[arc]] = True, True
-        usable = usable & (low | ~(out[:, u] | into[:, v]))
-        upto = np.zeros((n, n_nodes + 1), np.int32)  # required nodes at positions before p
-        upto[:, 1:] = np.cumsum((self.visited | out | into)[:, table.order], axis=1)
-        first, last = table.position[u], table.position[v]
+        usable, required = usable & self.beside_low(table), self.required(table)
+        upto = np.zeros((len(required), required.shape[1] + 1), np.int32)  # at positions before p
+        upto[:, 1:] = np.cumsum(required[:, table.order], axis=1)
+        first, last = table.position[table.edges].T
         return np.asarray(usable & (upto[:, last] == upto[:, first + 1]))
+
+    def beside_low(self, table: ArcTable) -> np.ndarray:
+        """Directed arcs that are not ruled out by another one that must be used; bool (1 or n, d).
+
+        Of the arcs that leave a node, and of those that enter it, a path takes one at most. So two
+        that must be used at one node rule out each other, and no way leads through that node.
+        """
+        (u, v), (row, arc) = table.edges.T, np.nonzero(self.low)
+        leaving = np.zeros((len(self.low), self.open.shape[1]), np.int32)
+        entering = np.zeros_like(leaving)
+        np.add.at(leaving, (row, u[arc]), 1)
+        np.add.at(entering, (row, v[arc]), 1)
+        return np.asarray(leaving[:, u] + entering[:, v] == 2 * self.low)
+
+    def required(self, table: ArcTable) -> np.ndarray:
+        """Nodes that must be visited, those of arcs that must be used included; (1 or n, N)."""
+        row, arc = np.nonzero(self.low)
+        ends = np.zeros((len(self.low), self.open.shape[1]), bool)
+        ends[row[:, None], table.edges[arc]] = True
+        return np.asarray(ends | self.visited)
 
     def spans(self, table: ArcTable) -> np.ndarray:
         """Whether all that must be visited is between the ends, in the order; bool (1 or n,)."""
-        row, arc = np.nonzero(self.low)
-        required = np.zeros((len(self.low), self.open.shape[1]), bool)
-        required[row[:, None], table.edges[arc]] = True
-        place, required = table.position, required | self.visited
+        place, required = table.position, self.required(table)
         first = np.where(required, place, len(place)).min(axis=1)
         last = np.where(required, place, -1).max(axis=1)
         return np.asarray((first >= place[self.source]) & (last <= place[self.target]))

@@ -180,11 +180,9 @@ def _search(
     """Fill in the best simple paths of rows that nothing quicker decides."""
     n, longest = len(costs), _on_each(limits.longest, len(costs))
     low = np.broadcast_to(limits.low, costs.shape)
-    visited = np.array(np.broadcast_to(limits.visited, (n, len(table.nodes))))
-    row, arc = np.nonzero(low)
-    visited[row[:, None], table.edges[arc]] = True
+    visited = np.broadcast_to(limits.required(table), (n, len(table.nodes)))
     if len(table.nodes) <= MOST_NODES and (table.directed or not low.any()):
-        _by_subsets(table, costs, low, source, target, visited, longest, outputs, values)
+        _by_subsets(table, costs, limits, source, target, visited, longest, outputs, values)
         bounds[:] = values
         return
     some = _without_limits(table, np.maximum(costs, 0.0), source, target)[0]
@@ -209,7 +207,7 @@ def _search(
 def _by_subsets(
     table: ArcTable,
     costs: np.ndarray,
-    low: np.ndarray,
+    limits: PathConstraints,
     source: np.ndarray,
     target: np.ndarray,
     visited: np.ndarray,
@@ -217,17 +215,15 @@ def _by_subsets(
     outputs: np.ndarray,
     values: np.ndarray,
 ) -> None:
-    """Tables over sets of nodes; beside an arc that must be used no other one is open."""
+    """Tables over sets of nodes; a path does not leave its end, nor enter its beginning."""
     from skstruct.spaces.paths._numba_paths import subset_paths
 
-    (u, v), steps = table.edges.T, table.steps
-    out, into = np.zeros(visited.shape, bool), np.zeros(visited.shape, bool)
-    row, arc = np.nonzero(low)
-    out[row, u[arc]], into[row, v[arc]] = True, True
-    costs = np.where(low | ~(out[:, u] | into[:, v]), costs, np.inf)
+    steps = table.steps
+    if limits.low.any():
+        costs = np.where(limits.beside_low(table), costs, np.inf)
     required = visited @ (1 << np.arange(visited.shape[1]))
     graph: Any = steps.first, steps.target, steps.origin, steps.column
     subset_paths(costs, *graph, source, target, required, longest, outputs, values)
-    every = np.arange(len(costs))
-    lost = out[every, target] | into[every, source]  # a path does not leave its end
+    low, (u, v) = np.broadcast_to(limits.low, costs.shape), table.edges.T
+    lost = (low & ((u == target[:, None]) | (v == source[:, None]))).any(axis=1)
     outputs[lost], values[lost] = 0, np.inf

@@ -26,7 +26,7 @@ from skstruct.spaces.paths.constraints import (
     read_ends,
     read_length,
 )
-from skstruct.spaces.paths.decoding import MOST_NODES, decode, visited_nodes
+from skstruct.spaces.paths.decoding import MOST_NODES, decode, ends_open, visited_nodes
 from skstruct.spaces.paths.distribution import CountedPaths
 from skstruct.spaces.paths.formats import PathFormat, read_paths, trace_paths
 from skstruct.spaces.paths.ranked import k_min_cost_paths
@@ -326,8 +326,9 @@ class ShortestPaths(CountedPaths):
         A_eq = sparse.csr_array((np.concatenate([ones, -ones]), position), shape=(n_nodes, d))
         b_eq = np.zeros(n_nodes)
         np.add.at(b_eq, [limits.source[0], limits.target[0]], [1.0, -1.0])
+        possible = ends_open(limits, 1)[0] and limits.spans(self._table)[0]
         closed = ~limits.usable_onward(self._table)[0]
         A_ub = sparse.csr_array(np.vstack([closed, np.ones(d)]).astype(np.float64))
-        kept = np.array([bool(closed.any()), limits.is_short])
-        b_ub = np.array([0.0, float(limits.longest[0])])
+        kept = np.array([bool(closed.any()) or not possible, limits.is_short])
+        b_ub = np.array([0.0 if possible else -1.0, float(limits.longest[0])])
         return BinaryProgram(A_ub[kept], b_ub[kept], A_eq, b_eq)

@@ -110,13 +110,19 @@ class RankConstraints:
             raise ValueError(
                 f"Constraints are given for different numbers of rows: {sorted(counts)}."
             )
-        clash = np.argwhere((self.fixed > 0) & (fixed > 0) & (self.fixed != fixed))
-        if len(clash):
-            raise InfeasibleError(f"Item number {clash[0][1]} is given two different positions.")
+        clash = (self.fixed > 0) & (fixed > 0) & (self.fixed != fixed)
         fixed = np.maximum(self.fixed, fixed)
         before = close_transitively(self.before | before)
         top = self.top if top is None else top if self.top is None else min(top, self.top)
-        _check_possible(fixed, before, top)
+        rank = np.arange(1, fixed.shape[1] + 1)
+        _check_possible(
+            {
+                "item number {j} is given two different positions": clash,
+                "two items are given position {rank}": (fixed[:, :, None] == rank).sum(axis=1) > 1,
+                f"a known position is beyond the top {top}": fixed > (top or rank[-1]),
+                "the precedences go round in a circle": before.diagonal(axis1=1, axis2=2),
+            }
+        )
         return RankConstraints(fixed, before, top)
 
     def allow(self, ranks: np.ndarray) -> np.ndarray:
@@ -128,17 +134,15 @@ class RankConstraints:
         return good
 
 
-def _check_possible(fixed: np.ndarray, before: np.ndarray, top: int | None) -> None:
-    d = fixed.shape[1]
-    for rank in range(1, d + 1):
-        twice = np.flatnonzero((fixed == rank).sum(axis=1) > 1)
-        if len(twice):
-            raise InfeasibleError(f"Two items are given position {rank} in row {twice[0]}.")
-    circle = np.argwhere(np.diagonal(before, axis1=1, axis2=2))
-    if len(circle):
-        raise InfeasibleError(f"The precedences go round in a circle in row {circle[0][0]}.")
-    if top is not None and (fixed > top).any():
-        raise ValueError(f"A known position is beyond the top {top}.")
+def _check_possible(faults: dict[str, np.ndarray]) -> None:
+    """Raise where a row has a fault, by masks (1 or n, d); the first such row is named."""
+    found = [
+        (*np.argwhere(mask)[0].tolist(), fault) for fault, mask in faults.items() if mask.any()
+    ]
+    if found:
+        row, j, fault = min(found)
+        said = fault.format(j=j, rank=j + 1)
+        raise InfeasibleError(f"Rankings: {said} in row {row}.", row)
 
 
 def read_fixed(positions: Any, items: tuple[Any, ...], used_by: str) -> np.ndarray:

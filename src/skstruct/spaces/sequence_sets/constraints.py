@@ -110,7 +110,10 @@ class SequenceConstraints:
         old, new = widened(self.known, width), widened(known, width)
         clash = np.argwhere((old >= 0) & (new >= 0) & (old != new))
         if len(clash):
-            raise InfeasibleError(f"Position {clash[0][1]} is given two different symbols.")
+            row, position = map(int, clash[0])
+            raise InfeasibleError(
+                f"Position {position} is given two different symbols in row {row}.", row
+            )
         high = np.where(self.longest < 0, longest, np.minimum(self.longest, longest))
         return SequenceConstraints(
             np.maximum(self.shortest, shortest),
