@@ -32,18 +32,18 @@ P, Q = 80, 512  # features and targets
 class Machine:
     """A device, its clock and its memory."""
 
-    def __init__(self, device):
-        self.backend = backend_for(device)
+    def __init__(self, device, small=False):
+        self.backend, self.rounds = backend_for(device), 1 if small else 3
         self.device, self.cuda = self.backend.device, self.backend.device.type == "cuda"
 
     def wait(self):
         if self.cuda:
             torch.cuda.synchronize(self.device)
 
-    def seconds(self, call, rounds=3, prepare=None):
+    def seconds(self, call, prepare=None):
         """The best of some calls, after one that warms up; ``prepare`` is not timed."""
         times = []
-        for _ in range(rounds + 1):
+        for _ in range(self.rounds + 1):
             argument = () if prepare is None else (prepare(),)
             self.wait()
             start = time.perf_counter()
@@ -101,7 +101,7 @@ def title(text):
 # ---------------------------------------------------------------------- rates
 def rates(machine, small):
     """What the single steps reach."""
-    size, m, n, large = (256, 512, 700, 1024) if small else (12_288, 20_000, 25_000, 50_000)
+    size, m, n, large = (256, 512, 700, 600) if small else (12_288, 20_000, 25_000, 50_000)
     print("single precision products:", torch.get_float32_matmul_precision())
     for dtype in (torch.float64, torch.float32):
         title(f"Rates, {dtype}, blocks of {n:,} rows, {m:,} landmarks")
@@ -228,7 +228,7 @@ def factoring(machine, n, dtype, peak):
 # ---------------------------------------------------------------------- exact
 def exact(machine, small):
     """Exact kernel ridge regression: from arrays on the host to coefficients on the host."""
-    n = 1200 if small else 50_000
+    n = 600 if small else 50_000
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, P))
     T = np.tanh(X @ rng.standard_normal((P, Q)) / np.sqrt(P))
@@ -359,20 +359,20 @@ def ways():
 def million(machine, small):
     """A million rows, 20,000 landmarks."""
     for dtype in ways():
-        n, m = (5000, 200) if small else (10**6, 20_000)
+        n, m = (1000, 100) if small else (10**6, 20_000)
         one_pass(machine, n, m, dtype, "1MB" if small else "24GB", small)
 
 
 def ten_million(machine, small):
     """Ten million rows, 10,000 landmarks."""
     for dtype in ways():
-        n, m = (20_000, 100) if small else (10**7, 10_000)
+        n, m = (1500, 100) if small else (10**7, 10_000)
         one_pass(machine, n, m, dtype, "1MB" if small else "24GB", small)
 
 
 def stream(machine, small):
     """Rows in files on the host: read, sent and summed one after another, or all at once."""
-    n, m = (5000, 200) if small else (10**6, 5000)
+    n, m = (1000, 100) if small else (10**6, 5000)
     made, memory = MadeRows(machine, n, torch.float32), "1MB" if small else "4GB"
     with tempfile.TemporaryDirectory() as folder:
         X, T = (
@@ -407,7 +407,8 @@ def decode(machine, small):
     )
     from skstruct.spaces import Classes, Hierarchy, LabelSets, Rankings, Sequences
 
-    n, rng = (500 if small else 100_000), np.random.default_rng(0)
+    n, rng = (5 if small else 100_000), np.random.default_rng(0)
+    few, many = (5, 8) if small else (20, 50)
     tree = Hierarchy([((j - 1) // 4, j) for j in range(1, 500)], labels=range(500))
     sets = (rng.random((400, 500)) < 0.02).astype(np.int8)
     words = rng.integers(0, 20, (400, 20))
@@ -419,9 +420,9 @@ def decode(machine, small):
         "1,000 classes": (Classes(), ZeroOne(), np.arange(1000)),
         "sets of 500 labels": (LabelSets(range(500)), Hamming(), sets),
         "tree of 500 labels": (tree, HierarchicalLoss(), (sets @ tree.dag_.ancestors > 0) * 1),
-        "rankings of 50 items": (Rankings(), Spearman(), orders(50)),
-        "rankings of 20 items by assignment": (Rankings(), Footrule(), orders(20)),
-        "rankings of 50 items by assignment": (Rankings(), Footrule(), orders(50)),
+        f"rankings of {many} items": (Rankings(), Spearman(), orders(many)),
+        f"rankings of {few} items by assignment": (Rankings(), Footrule(), orders(few)),
+        f"rankings of {many} items by assignment": (Rankings(), Footrule(), orders(many)),
         "chains of 20 symbols of 20": (Sequences(), SequenceHamming(1.0), words),
         "sets of 50 labels by F1": (LabelSets(range(50)), F1(), sets[:, :50]),
     }  # fmt: skip
@@ -436,13 +437,13 @@ def decode(machine, small):
         spent = machine.seconds(lambda d=decide, m=means: d(m)) * n / rows
         line(name, spent, rows_per_second=n / spent)
         try:
-            few = machine.backend.to_host(means[:2000])
-            expected = problem.decode(few)
+            first = machine.backend.to_host(means[:2000])
+            expected = problem.decode(first)
         except ImportError:
             continue
         start = time.perf_counter()
-        problem.decode(few)
-        there = (time.perf_counter() - start) * n / len(few)
+        problem.decode(first)
+        there = (time.perf_counter() - start) * n / len(first)
         same = np.mean(expected.outputs == decide(means[:2000]).outputs)
         line("    on the host", there, times_the_device=there / spent, share_equal=same)
 
@@ -459,14 +460,14 @@ SECTIONS = {
 }  # fmt: skip
 
 
-def main():
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sections", nargs="+", choices=SECTIONS)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--json", help="file for all figures")
-    options = parser.parse_args()
-    machine = Machine(options.device)
+    options = parser.parse_args(arguments)
+    machine = Machine(options.device, options.small)
     name = torch.cuda.get_device_name(machine.device) if machine.cuda else "CPU"
     print(f"{name}, torch {torch.__version__}")
     for section in options.sections:

@@ -155,3 +155,21 @@ def test_the_plot_is_drawn(module_named, tmp_path):
     plot.main([str(kept), "--to", str(tmp_path / "a.png")])
     assert (tmp_path / "a.png").stat().st_size > 10_000
     assert_allclose(plot.grown(records, 2000, "cpu"), 1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "section", ["rates", "halves", "exact", "million", "ten-million", "stream", "decode"]
+)
+def test_what_is_measured_on_a_card_runs_on_a_stand_in(module_named, capsys, section):
+    """Each section, with few rows: decisions are those of the host, and means near the truth."""
+    pytest.importorskip("torch")
+    from card_cases import card_of
+
+    script = module_named("scale_gpu")
+    with card_of("stand-in") as card:
+        script.main([section, "--small", "--device", card.device])
+    assert f"{section}: " in capsys.readouterr().out
+    assert script.FIGURES
+    assert all(figure.get("share_equal", 1.0) == 1.0 for figure in script.FIGURES)
+    assert all(figure.get("relative_error", 0.0) < 0.6 for figure in script.FIGURES)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from skstruct._arrays.tensors import on_host
+
 LARGEST_INDEX = np.iinfo(np.int32).max
 
 
@@ -44,6 +46,7 @@ def known_rows(model: Any, X: Any, *, dtype: Any, **options: Any) -> Any:
     That asks every input whether it is a frame with names of columns, by a package that takes
     a tenth of a second to import. An array of finite numbers is what it would give back.
     """
+    X = on_host(X)
     if (
         type(X) is np.ndarray and X.ndim == 2 and X.dtype == dtype and X.dtype.kind == "f"
         and len(X) and getattr(model, "n_features_in_", None) == X.shape[1] > 0
@@ -59,13 +62,13 @@ def known_rows(model: Any, X: Any, *, dtype: Any, **options: Any) -> Any:
 
 
 def dense(rows: Any, dtype: Any = None) -> np.ndarray:
-    """Rows as an array; of ``dtype``, unless they are sparse.
+    """Rows, which may be a tensor, as an array; of ``dtype``, unless they are sparse.
 
     >>> dense(sparse.eye_array(2)), dense([[1, 2]], float)
     (array([[1., 0.],
            [0., 1.]]), array([[1., 2.]]))
     """
-    return rows.toarray() if sparse.issparse(rows) else np.asarray(rows, dtype=dtype)
+    return rows.toarray() if sparse.issparse(rows) else np.asarray(on_host(rows), dtype=dtype)
 
 
 def unit_vectors(numbers: np.ndarray, d: int) -> np.ndarray:

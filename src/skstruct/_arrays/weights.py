@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
+from skstruct._arrays.tensors import on_host
+
 
 def check_sample_weight(sample_weight: Any, X: Any, dtype: Any = None) -> np.ndarray:
     """Weights as an array, ones if None; negative ones, and none but zeros, are refused.
@@ -20,7 +22,7 @@ def check_sample_weight(sample_weight: Any, X: Any, dtype: Any = None) -> np.nda
     ValueError: Sample weights must contain at least one non-zero number.
     """
     weight: np.ndarray = _check_sample_weight(
-        sample_weight, X, dtype=dtype, ensure_non_negative=True
+        on_host(sample_weight), X, dtype=dtype, ensure_non_negative=True
     )
     if not weight.any():  # scikit-learn does not ask for this before 1.9
         raise ValueError("Sample weights must contain at least one non-zero number.")

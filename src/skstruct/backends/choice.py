@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which backend computes: by the device asked for, or by where the arrays are."""
 
-import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 
 from skstruct._arrays.imports import require
+from skstruct._arrays.tensors import is_tensor
 from skstruct.backends.numpy_backend import NumpyBackend
 
 Array = Any
@@ -55,12 +55,6 @@ class Backend(Protocol):
     def free_memory(self) -> int | None: ...  # bytes; None where nobody knows
 
 
-def is_tensor(value: Any) -> bool:
-    """Whether ``value`` is a tensor of torch, without importing it."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor)
-
-
 def backend_for(device: Any = None, *arrays: Any) -> Backend:
     """The backend of a device, or of the device on which tensors are.
 
@@ -91,6 +85,14 @@ def backend_for(device: Any = None, *arrays: Any) -> Backend:
             'device; install torch for CUDA, or give device="cpu".'
         )
     return TorchBackend(asked)
+
+
+def device_of(asked: Any, X: Any) -> Any:
+    """The device that was asked for, or the one that a tensor is on; None for numpy."""
+    backend = backend_for(asked, X)
+    if is_tensor(X):
+        return str(backend.device)
+    return None if backend.device is None else asked
 
 
 def _known(torch: Any, device: Any) -> Any:

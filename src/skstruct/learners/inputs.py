@@ -18,7 +18,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.methods import advise_all
 from skstruct._arrays.rows import copied_rows, known_rows, narrow_indices
 from skstruct._arrays.weights import check_sample_weight
-from skstruct.backends import backend_for, is_tensor
+from skstruct.backends import on_host
 from skstruct.encoding import TableEncoder
 from skstruct.encoding.arrays import as_floats, as_objects
 from skstruct.encoding.frames import are_records, is_frame, is_plain
@@ -317,25 +317,13 @@ def given_outputs(y: Any, used_by: str) -> Any:
     """y, if there is one, as something that has a length."""
     if y is None:
         raise ValueError(f"{used_by} requires y to be passed, but the target y is None.")
+    y = on_host(y)
     return y if hasattr(y, "__len__") else np.asarray(y)
 
 
 def row_weights(sample_weight: Any, n: int) -> Any:
     """Weights of n rows, finite and not negative: ones where none were given."""
     return check_sample_weight(sample_weight, np.empty((n, 0)))
-
-
-def on_host(value: Any) -> Any:
-    """A tensor as an array; anything else as it is."""
-    return value.detach().cpu().numpy() if is_tensor(value) else value
-
-
-def device_of(model: Any, X: Any) -> str | None:
-    """The device a model asks for, or the one that a tensor is on; None for numpy."""
-    backend = backend_for(model.device, X)
-    if is_tensor(X):
-        return str(backend.device)
-    return None if backend.device is None else model.device
 
 
 def _check_kernel_of_strings(X: Any, kernel: Any) -> None:

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from skstruct._arrays.progress import announce, track
 from skstruct._arrays.rows import copied_rows, distinct
+from skstruct._arrays.tensors import on_host
 from skstruct.kernels.inputs import resolve_kernel
 from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.learners.judging import FINALISTS, Judgement
@@ -83,7 +84,7 @@ def group_numbers(cv: Any, outputs: np.ndarray, groups: Any, X: Any = None) -> n
     X : array, sparse array or TokenBatch, default=None
         Inputs; None where they are not known, and every row is on its own.
     """
-    n = len(outputs)
+    n, groups = len(outputs), on_host(groups)
     check_groups(groups, n)
     if (hasattr(cv, "split") or np.iterable(cv)) and not isinstance(cv, str):
         return _several(_test_sets(cv, outputs, groups))

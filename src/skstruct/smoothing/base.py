@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
 
 from skstruct._arrays.progress import reported
 from skstruct._arrays.rows import known_rows, narrow_indices
+from skstruct._arrays.tensors import on_host
 from skstruct._arrays.weights import check_sample_weight
 
 Array = Any
@@ -58,7 +59,7 @@ def has_gaps(targets: Any) -> bool:
     """Whether some targets are not known: NaN."""
     if sparse.issparse(targets):
         return False
-    numbers = np.asarray(targets)
+    numbers = np.asarray(on_host(targets))
     return numbers.dtype.kind == "f" and bool(np.isnan(numbers).any())
 
 
@@ -95,6 +96,7 @@ class SparseRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
 
     def _read(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Inputs and targets as arrays."""
+        X, y = on_host(X), on_host(y)
         if getattr(self, "takes_gaps", False) and has_gaps(y):
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
             check_consistent_length(X, y)
@@ -157,7 +159,9 @@ class WeightedMean(SparseRegressor):
     def with_targets(self, targets: Any) -> Any:
         """The same weights, applied to other targets."""
         check_is_fitted(self)
-        targets = check_array(targets, accept_sparse="csr", ensure_2d=False, dtype=np.float64)
+        targets = check_array(
+            on_host(targets), accept_sparse="csr", ensure_2d=False, dtype=np.float64
+        )
         if targets.shape[0] != len(self.targets_):
             raise ValueError(
                 f"{type(self).__name__} was fitted to {len(self.targets_)} rows; got "

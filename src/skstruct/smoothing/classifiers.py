@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone,
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from skstruct._arrays.tensors import on_host
 from skstruct.saving import savable
 
 
@@ -66,6 +67,7 @@ class ClassifierMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
             )
         if sample_weight is not None and not has_fit_parameter(self.classifier, "sample_weight"):
             raise ValueError(f"{name} takes no sample_weight.")
+        X, y, sample_weight = on_host(X), on_host(y), on_host(sample_weight)
         T = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
         self.constants_ = T[0].copy()
         self.varying_ = np.flatnonzero((T[0] != T).any(axis=0))
@@ -94,6 +96,7 @@ class ClassifierMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
     def predict(self, X: Any) -> np.ndarray:
         """Means of the targets; shape (n, n_targets)."""
         check_is_fitted(self)
+        X = on_host(X)
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         means = np.tile(self.constants_, (n, 1))
         if len(self.varying_):

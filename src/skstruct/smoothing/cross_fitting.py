@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from skstruct._arrays.checks import is_count
+from skstruct._arrays.rows import dense
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_numbers
@@ -109,6 +110,6 @@ class CrossFitted(SparseRegressor):
     def with_targets(self, targets: Any) -> Self:
         """The same estimator, fitted to other targets."""
         other = copy.copy(self)
-        other.targets_ = np.asarray(targets, dtype=np.float64)
+        other.targets_ = dense(targets, np.float64)
         other.estimator_ = other._fitted(np.arange(len(other.targets_)))
         return other

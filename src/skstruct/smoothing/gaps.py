@@ -223,7 +223,7 @@ class ByPattern(_Matrix):
     def with_targets(self, targets: Any) -> Self:
         """The same estimators, fitted to other targets."""
         other = copy.copy(self)
-        other.targets_ = np.asarray(targets, dtype=np.float64)
+        other.targets_ = dense(targets, np.float64)
         return other._fit_parts()
 
 
@@ -314,7 +314,7 @@ class MaskedAverage(_Matrix):
     def with_targets(self, targets: Any) -> Self:
         """The same weights, for other targets."""
         other = copy.copy(self)
-        other.targets_ = np.asarray(targets, dtype=np.float64)
+        other.targets_ = dense(targets, np.float64)
         return other._with_known()
 
     def light(self) -> Self:

@@ -10,8 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.progress import working
+from skstruct._arrays.rows import dense
 from skstruct._arrays.weights import check_sample_weight
-from skstruct.config import Configured
+from skstruct.backends import device_of
+from skstruct.config import Configured, config_context
 from skstruct.kernels.inputs import kernel_name, resolve_kernel
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_rows
@@ -163,13 +165,14 @@ class KernelRidge(KernelMachine):
     # ------------------------------------------------------------------ fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
+        self.device_ = device_of(self.device, X)
         X, targets = self._read(X, y)
-        self.device_ = self.device
         weight = check_sample_weight(sample_weight, X)
         self.sample_weight_ = weight
         self._settle_kernel(X, weight)
         self.root_ = np.sqrt(weight)  # rows are scaled by it: (D K D + alpha I) (A / D) = D T
-        self._fit_system(X, 1 if targets.ndim == 1 else targets.shape[1])
+        with config_context(device=self.device_):
+            self._fit_system(X, 1 if targets.ndim == 1 else targets.shape[1])
         return self._solve(np.asarray(targets, dtype=np.float64))
 
     def _fit_system(self, X: Any, n_targets: int) -> None:
@@ -266,7 +269,7 @@ class KernelRidge(KernelMachine):
 
     def with_targets(self, targets: np.ndarray) -> "KernelRidge":
         """The same smoother for other targets: one solve, nothing factored again."""
-        return copy.copy(self)._solve(np.asarray(targets, dtype=np.float64))
+        return copy.copy(self)._solve(dense(targets, np.float64))
 
     def with_alpha(self, alpha: float) -> Any:
         """The same smoother with another alpha; for the spectral system."""

@@ -11,7 +11,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skstruct._arrays.rows import known_rows, narrow_indices
+from skstruct._arrays.rows import dense, known_rows, narrow_indices
+from skstruct._arrays.tensors import on_host
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_rows
@@ -114,6 +115,7 @@ class LinearRidge(SparseRegressor):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LinearRidge":
         """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
         check_alpha(self.alpha)
+        X, y = on_host(X), on_host(y)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True, dtype=self.dtype
         )
@@ -190,7 +192,7 @@ class LinearRidge(SparseRegressor):
     def with_targets(self, targets: np.ndarray) -> "LinearRidge":
         """The same smoother for other targets."""
         self._kept_rows()
-        return copy.copy(self)._solve(np.asarray(targets))
+        return copy.copy(self)._solve(dense(targets))
 
     def with_alpha(self, alpha: float) -> "LinearRidge":
         """The same smoother with another alpha."""

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstruct._arrays.memory import row_blocks
+from skstruct._arrays.tensors import on_host
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
 
@@ -65,6 +66,7 @@ class LabelLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to labels ``y`` of shape (n, n_labels), of zeros and ones, or to classes (n,)."""
+        X, y = on_host(X), on_host(y)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
         weight = check_sample_weight(sample_weight, X)
         self.single_ = None
@@ -91,7 +93,7 @@ class LabelLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         if self.single_ is not None:
             shares: np.ndarray = self.single_.predict_proba(X)
             return shares
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = validate_data(self, on_host(X), accept_sparse="csr", dtype=np.float64, reset=False)
         chances: np.ndarray = expit(X @ self.coef_.T + self.intercept_)
         return chances
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.methods import warn_caller
 from skstruct._arrays.progress import reported, working
+from skstruct._arrays.rows import dense
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.kernels.inputs import resolve_kernel
 from skstruct.saving import savable
@@ -228,7 +229,7 @@ class MaskedRidge(SparseRegressor):
     def with_targets(self, targets: Any) -> Self:
         """The same smoother for other targets, NaN where they are not known."""
         other = copy.copy(self)
-        other.targets_ = np.asarray(targets, dtype=np.float64)
+        other.targets_ = dense(targets, np.float64)
         return other._solve()
 
     # ------------------------------------------------------------------ predicting
@@ -238,7 +239,7 @@ class MaskedRidge(SparseRegressor):
         readout = self.map_.readout(self.coef_)
         out = np.empty((X.shape[0], self.coef_.shape[1]))
         for rows in row_blocks(X.shape[0], 16 * self.map_.width, "64MB"):
-            out[rows] = self.map_.values(X[rows]) @ readout
+            out[rows] = self.map_.backend.to_host(self.map_.values(X[rows]) @ readout)
         out += self.intercept_
         return out if self.targets_.ndim == 2 else out[:, 0]
 

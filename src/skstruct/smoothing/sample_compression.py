@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skstruct._arrays.rows import dense
 from skstruct.saving import savable
 from skstruct.smoothing.kernel_ridge import KernelMachine
 from skstruct.smoothing.systems.compression import CompressionSystem
@@ -96,7 +97,7 @@ class SampleCompression(KernelMachine):
     def with_targets(self, targets: np.ndarray) -> "SampleCompression":
         """The same weights, applied to other targets."""
         other = copy.copy(self)
-        other.targets_ = np.asarray(targets, dtype=np.float64)
+        other.targets_ = dense(targets, np.float64)
         return other._solve()
 
     @property

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
+from skstruct._arrays.rows import dense
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_numbers, is_linear, light
@@ -275,7 +276,7 @@ class Stacked(SparseRegressor):
     def with_targets(self, targets: Any) -> Self:
         """The same weights of the same parts, for other targets."""
         other = copy.copy(self)
-        other.targets_ = np.asarray(targets, dtype=np.float64)
+        other.targets_ = dense(targets, np.float64)
         if other.targets_.shape != self.targets_.shape:
             other.blocks_ = other.block_coef_ = None  # of other targets nobody knows the blocks
         other.centre_ = mean_target(other.targets_, self.sample_weight_)

@@ -4,7 +4,9 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
+
+from skstruct._arrays.rows import dense
+from skstruct._arrays.tensors import on_host
 
 
 class Cuts(NamedTuple):
@@ -49,8 +51,7 @@ def checked_scores(scores: Any, truth: Any, known: Any = None) -> tuple[np.ndarr
     Entries that are not known come last, below every cut that finds something: their scores are
     minus infinity, and nothing is true of them.
     """
-    scores = np.asarray(scores, dtype=np.float64)
-    truth = truth.toarray() if sparse.issparse(truth) else np.asarray(truth)
+    scores, truth = np.asarray(on_host(scores), dtype=np.float64), dense(truth)
     if scores.ndim != 2 or scores.shape != truth.shape or scores.size == 0:
         raise ValueError(
             "scores and truth have the same shape (n, d), with something in it; got "
@@ -68,7 +69,7 @@ def checked_scores(scores: Any, truth: Any, known: Any = None) -> tuple[np.ndarr
 
 def zeros_and_ones(values: Any, name: str) -> np.ndarray:
     """As a bool array, or an error that shows a number which is neither."""
-    values = values.toarray() if sparse.issparse(values) else np.asarray(values)
+    values = dense(values)
     odd = values[(values != 0) & (values != 1)]
     if len(odd):
         raise ValueError(f"{name} is 0 or 1 in every entry; got {odd[0]!r}.")
@@ -78,7 +79,7 @@ def zeros_and_ones(values: Any, name: str) -> np.ndarray:
 
 def checked_known(known: Any, shape: tuple[int, ...]) -> np.ndarray:
     """As a bool array of the shape of the truth."""
-    seen = np.asarray(known)
+    seen = np.asarray(on_host(known))
     if seen.shape != shape or seen.dtype != bool:
         raise ValueError(
             f"known is True or False for each entry of the truth, of shape {shape}; got "

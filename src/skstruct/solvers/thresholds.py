@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from skstruct._arrays.checks import is_number
+from skstruct._arrays.rows import dense
+from skstruct._arrays.tensors import on_host
 from skstruct.solvers.score_cuts import checked_known, checked_scores, cuts
 
 MEASURES = ("micro_f1", "macro_f1", "precision_at_recall", "recall_at_precision")
@@ -104,7 +105,7 @@ def best_thresholds(
     """
     seen = None
     if known is not None:
-        truth = truth.toarray() if sparse.issparse(truth) else np.asarray(truth)
+        truth = dense(truth)
         seen = checked_known(known, truth.shape)
         truth = np.where(seen, truth, 0)
     scores, truth = checked_scores(probabilities, truth)
@@ -239,7 +240,7 @@ def _checked_weight(weight: Any, n: int) -> np.ndarray | None:
     """Weights of rows as an array (n, 1)."""
     if weight is None:
         return None
-    weight = np.asarray(weight, dtype=np.float64)
+    weight = np.asarray(on_host(weight), dtype=np.float64)
     column: np.ndarray = weight.reshape(-1, 1)
     if weight.shape != (n,) or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
         raise ValueError(

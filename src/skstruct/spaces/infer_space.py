@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.imports import is_pandas
+from skstruct.backends import on_host
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.classes import Classes
 from skstruct.spaces.common.formats import is_missing_name
@@ -22,6 +23,7 @@ def infer_space(y: Any, quantities: bool = False) -> BaseSpace:
     >>> infer_space(["cat", "dog"]), infer_space([{"cat"}, set()]), infer_space([0.5, 1.0])
     (Classes(), LabelSets(), Interval())
     """
+    y = on_host(y)
     if quantities or _are_fractions(y):
         from skstruct.spaces.quantities.boxes import Box, Interval
 

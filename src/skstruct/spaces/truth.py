@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.backends import on_host
 from skstruct.spaces.partial import PartialOutputs
 
 NOTHING = "Nothing is known of any row of y: there is nothing to judge by."
@@ -101,7 +102,7 @@ def told_mean(losses: np.ndarray, weights: Any = None) -> float:
     >>> told_mean(np.array([1.0, np.nan, 2.0]))
     1.5
     """
-    losses = np.asarray(losses, dtype=np.float64)
+    losses, weights = np.asarray(losses, dtype=np.float64), on_host(weights)
     told = ~np.isnan(losses)
     if told.all():
         return float(np.average(losses, weights=weights))

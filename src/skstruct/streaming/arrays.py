@@ -16,6 +16,7 @@ from sklearn.utils.random import sample_without_replacement
 
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.stopping import check_cancelled
+from skstruct.backends import on_host
 from skstruct.exceptions import DataFormatError
 from skstruct.streaming.blocks import (
     Block,
@@ -152,7 +153,7 @@ class ArraySource(Source):
 
     def __init__(self, X: Any, y: Any = None, sample_weight: Any = None) -> None:
         if sample_weight is not None:
-            sample_weight = np.asanyarray(sample_weight)
+            sample_weight = np.asanyarray(on_host(sample_weight))
             if sample_weight.ndim != 1:
                 raise ValueError(
                     f"sample_weight has one number a row; its shape is {sample_weight.shape}."

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.stopping import check_cancelled
-from skstruct.backends import is_tensor
+from skstruct.backends import is_tensor, on_host
 from skstruct.streaming.blocks import (
     Block,
     Partition,
@@ -63,7 +63,7 @@ def parts_of(item: Any, number: int) -> tuple[Any, Any, Any]:
             f"block {number} is a tuple of {len(item)}; (X, y) or (X, y, weight) is expected."
         )
     X, y, weight = (*item, None, None)[:3]
-    weight = None if weight is None else np.asarray(weight)
+    weight = None if weight is None else np.asarray(on_host(weight))
     return sliceable(X), sliceable(y), weight
 
 

@@ -19,6 +19,7 @@ from sklearn.utils import check_random_state
 
 from skstruct._arrays.checks import is_number
 from skstruct._files.container import read_container, write_container
+from skstruct.backends import on_host
 from skstruct.exceptions import ModelFileError
 from skstruct.learners.checkpoints.fingerprints import differences, owner_of
 
@@ -97,7 +98,9 @@ def resuming(
         return
     if not isinstance(checkpoint, Checkpoint):
         checkpoint = Checkpoint(checkpoint)
-    saver = Saver(checkpoint, owner_of(model, data))
+    saver = Saver(
+        checkpoint, owner_of(model, {name: on_host(value) for name, value in data.items()})
+    )
     with _seeded(model, saver.seed):
         yield saver.level
     saver.remove()

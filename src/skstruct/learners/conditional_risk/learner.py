@@ -14,6 +14,7 @@ from sklearn.utils import check_consistent_length
 from skstruct._arrays.checks import repeatable
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported
+from skstruct.backends import device_of
 from skstruct.config import config_context
 from skstruct.learners.calibration import Calibration, fit_calibration
 from skstruct.learners.checkpoints.saving import Checkpoint, resuming
@@ -25,9 +26,7 @@ from skstruct.learners.conditional_risk.prediction import RiskPredictor
 from skstruct.learners.conditional_risk.streams import StreamedRisk, is_read_whole
 from skstruct.learners.inputs import (
     TrainingData,
-    device_of,
     given_outputs,
-    on_host,
     row_weights,
     takes_raw_inputs,
 )
@@ -254,7 +253,6 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
             with kept_open():
                 fitted: Self = self._fit_source(source, groups, checkpoint, seconds)
             return fitted
-        y = on_host(y)
         data = self._pair(self._read(X, y, sample_weight, groups, known=known))
         # A fit that is saved has a seed of its own meanwhile.
         self.seed_ = repeatable(self.random_state)
@@ -273,7 +271,7 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
         known: Any = None,
     ) -> TrainingData:
         """What is learned from, once it is checked; device, space and how inputs are read."""
-        y, self.device_ = given_outputs(y, "ConditionalRiskMinimizer"), device_of(self, X)
+        y, self.device_ = given_outputs(y, "ConditionalRiskMinimizer"), device_of(self.device, X)
         X = self._read_first(X, self.kernel, encode)
         self.starts_ = X.starts if self.tokens_ is not None else None
         if self.starts_ is not None and self.streamed_:

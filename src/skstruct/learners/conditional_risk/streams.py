@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from skstruct._arrays.checks import is_count, repeatable
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported, working
+from skstruct.backends import on_host
 from skstruct.config import config_context
 from skstruct.encoding.frames import is_frame
 from skstruct.learners.base import widened
@@ -23,7 +24,7 @@ from skstruct.learners.conditional_risk.masked_streams import (
     masked_targets,
 )
 from skstruct.learners.conditional_risk.streamed_stack import StreamedStack
-from skstruct.learners.inputs import given_outputs, on_host, read_inputs
+from skstruct.learners.inputs import given_outputs, read_inputs
 from skstruct.learners.leave_out import (
     choose,
     kernel_grid,
@@ -238,7 +239,6 @@ class StreamedRisk:
 
     def _open_stream(self, X: Any, y: Any, encode: bool = True, gaps: bool = False) -> Any:
         """What is open of the model, learned from the first rows; gives them as inputs."""
-        y = on_host(y)
         data = self._read(X, y, encode=encode)
         self.filling_ = None
         if gaps:  # which later rows have, if not these
@@ -267,7 +267,7 @@ class StreamedRisk:
         """
         first = not hasattr(self, "smoother_")
         check_settings(self)
-        y = given_outputs(on_host(y), "partial_fit")
+        y = given_outputs(y, "partial_fit")
         if first:
             self.streamed_ = True
             check_streamed(self)
@@ -280,7 +280,8 @@ class StreamedRisk:
                 )
             problem = self.problem_
         else:
-            X, problem = self._further_rows(X, y)
+            with config_context(device=self.device_):
+                X, problem = self._further_rows(X, y)
         weight = None if sample_weight is None else checked_weight(sample_weight, X.shape[0])
         ridge = StreamedRidge(self, self.problem_)
         if first:
@@ -373,7 +374,7 @@ class BlockReader(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
     def _given(self, y: Any) -> Any:
         if y is None:
             raise ValueError("there are no outputs: blocks are pairs (X, y).")
-        return given_outputs(on_host(y), "A block")
+        return given_outputs(y, "A block")
 
     def _validated(self, y: Any) -> Any:
         try:
@@ -388,12 +389,12 @@ def weights_of(block: Any) -> np.ndarray | None:
     """Checked weights of a block, or None."""
     if block.weight is None:
         return None
-    return checked_weight(on_host(block.weight), len(block))
+    return checked_weight(block.weight, len(block))
 
 
 def checked_weight(weight: np.ndarray, n: int) -> np.ndarray:
     """Weights of n rows, finite and not negative; of a block, all may be zero."""
-    weight = np.asarray(weight, dtype=np.float64)
+    weight = np.asarray(on_host(weight), dtype=np.float64)
     if weight.shape != (n,):
         raise ValueError(f"sample_weight has shape {weight.shape}; got {n} rows.")
     if not (np.isfinite(weight) & (weight >= 0)).all():

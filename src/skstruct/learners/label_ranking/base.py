@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported
+from skstruct._arrays.tensors import on_host
 from skstruct.learners.inputs import InputReader, given_outputs, read_inputs, row_weights
 from skstruct.learners.label_ranking.preferences import CalibratedPreferences
 from skstruct.learners.label_ranking.reductions import PreferenceReduction, with_constant
@@ -215,7 +216,7 @@ def mean_tau(Z_pred: np.ndarray, Z_true: np.ndarray, sample_weight: Any = None) 
     ordered = ~np.isnan(wrong)
     if not ordered.any():
         raise ValueError("Kendall's tau needs a pair of items that y orders; no row has one.")
-    weights = None if sample_weight is None else np.asarray(sample_weight)[ordered]
+    weights = None if sample_weight is None else np.asarray(on_host(sample_weight))[ordered]
     return float(np.average(1.0 - 2.0 * wrong[ordered], weights=weights))
 
 

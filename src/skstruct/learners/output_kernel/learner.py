@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported
 from skstruct._arrays.rows import dense
+from skstruct.backends import device_of
 from skstruct.bounds import Certificate, compression_bound, held_out_bound, pac_bayes_bound
 from skstruct.bounds.certificate import largest_loss
 from skstruct.bounds.output_regression import largest_output_loss
@@ -25,11 +26,9 @@ from skstruct.learners.base import BlockPredictor, Explanation
 from skstruct.learners.checkpoints.saving import Checkpoint, resuming
 from skstruct.learners.inputs import (
     are_training_rows,
-    device_of,
     given_outputs,
     held_out_options,
     n_read,
-    on_host,
     plain_kernel,
     read_inputs,
     refuse_training_rows,
@@ -235,7 +234,7 @@ class OutputKernelRegressor(BlockPredictor):
             from when it was stopped; it is removed in the end. See
             :class:`~skstruct.learners.Checkpoint`.
         """
-        y = given_outputs(on_host(y), "OutputKernelRegressor")
+        y = given_outputs(y, "OutputKernelRegressor")
         methods.check(self.method, self.solver, sample_weight is not None)
         check_settings(self)
         if is_source(X) and not (isinstance(X, np.memmap) or is_frame(X)):
@@ -243,7 +242,7 @@ class OutputKernelRegressor(BlockPredictor):
                 "OutputKernelRegressor learns from arrays, not from blocks of rows; "
                 "ConditionalRiskMinimizer reads them."
             )
-        self.device_ = device_of(self, X)
+        self.device_ = device_of(self.device, X)
         X = self._read_first(X, self.kernel)
         if self.tokens_ is not None:
             raise ValueError("OutputKernelRegressor takes one input per output, not one per token.")
@@ -499,6 +498,7 @@ class OutputKernelRegressor(BlockPredictor):
         sample_weight: Any = None,
     ) -> tuple[np.ndarray, Any]:
         """Losses of the predictions, and what measures them: a loss, or an output kernel."""
+        y = given_outputs(y, type(self).__name__)
         judge: OutputKernel | None = self.output_kernel_
         if loss is not None:
             # An output never seen is wrong.

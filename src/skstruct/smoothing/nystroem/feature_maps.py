@@ -159,7 +159,7 @@ class NystroemMap:
     def readout(self, coef: np.ndarray) -> Any:
         """B with values(x) @ B = features(x) @ coef, on the backend; shape (m, q)."""
         own = self.backend.zeros(coef.shape)
-        own[:] = coef
+        own[:] = self.backend.asarray(coef)
         return self.backend.solve_lower(self.factor, own, transposed=True)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skstruct.backends import is_tensor
+from skstruct.backends import is_tensor, on_host
 from skstruct.exceptions import restated
 
 
@@ -18,7 +18,7 @@ def as_given(block: Any) -> tuple[Any, np.ndarray, Any]:
     y = block.y if kept else np.asarray(block.y)
     if not kept and y.dtype.kind != "f":  # single precision need not become double here
         y = y.astype(np.float64)
-    return X, y if y.ndim == 2 else y[:, None], block.weight
+    return X, y if y.ndim == 2 else y[:, None], on_host(block.weight)
 
 
 def checked(block: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

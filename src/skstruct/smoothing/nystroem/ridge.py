@@ -16,7 +16,7 @@ from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported, working
 from skstruct._arrays.rows import narrow_indices
 from skstruct._arrays.weights import check_sample_weight
-from skstruct.backends import is_tensor
+from skstruct.backends import device_of, is_tensor, on_host
 from skstruct.config import carried
 from skstruct.kernels.inputs import InputKernel, resolve_kernel
 from skstruct.saving import savable
@@ -259,7 +259,7 @@ class NystroemRidge(LeftOut, KernelMachine):
             X, targets = read_tensors(self, X, y, reset=reset)
         else:
             X, targets = validate_data(
-                self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True,
+                self, X, on_host(y), accept_sparse="csr", multi_output=True, y_numeric=True,
                 dtype=np.float64, reset=reset,
             )  # fmt: skip
             X = narrow_indices(X)
@@ -302,7 +302,7 @@ class NystroemRidge(LeftOut, KernelMachine):
             )
 
     def _new_map(self, kernel: Any, sample: Any, n_rows: int | None, X: Any) -> Any:
-        device = X.device if self.device is None and is_tensor(X) else self.device
+        device = device_of(self.device, X)
         dtype = "float64" if self.dtype == "auto" else np.dtype(self.dtype).name
         if self.features == "linear":
             self._check_memory(X.shape[1], 0, 0)
@@ -422,7 +422,7 @@ class NystroemRidge(LeftOut, KernelMachine):
         """The same smoother for other targets: a second pass over the rows."""
         X, _, weight = self._kept_rows()
         if not sparse.issparse(targets):
-            targets = np.asarray(targets, dtype=np.float64)
+            targets = np.asarray(on_host(targets), dtype=np.float64)
         other = copy.copy(self)
         other.rows_ = (X, targets, weight)
         other._one_target = targets.ndim == 1
@@ -501,8 +501,8 @@ class NystroemRidge(LeftOut, KernelMachine):
 
     # ------------------------------------------------------------------ predicting
     def _checked(self, X: Any) -> Any:
-        if is_tensor(X):
-            check_is_fitted(self)
+        check_is_fitted(self)
+        if is_tensor(X) and self.map_.backend.name == "torch":
             return read_tensors(self, X, reset=False)[0]
         return super()._checked(X)
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skstruct._arrays.rows import dense
 from skstruct.saving import savable
 from skstruct.smoothing.nystroem.arriving import arriving
 from skstruct.streaming.engines import SerialEngine
@@ -149,7 +148,7 @@ def targets_on(backend: Any, T: Any, dtype: Any) -> Any:
     """Targets where a backend computes; sparse ones stay so on the host."""
     if sparse.issparse(T) and backend.name == "numpy":
         return T.astype(dtype)
-    return backend.asarray(dense(T), dtype)
+    return backend.asarray(T.toarray() if sparse.issparse(T) else T, dtype)
 
 
 # Sums over partitions that are saved on the way, and go on where they were stopped.
