@@ -117,6 +117,32 @@ def counts(p):
     return found
 
 
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from([0.5, 1.0]))
+@settings(max_examples=30, deadline=None)
+def test_where_the_most_probable_labels_are_no_output(seed, tree, beta):
+    """Exclusive groups, which may differ in size, and single paths; truths are independent."""
+    rng = np.random.default_rng(seed)
+    Z = all_sets(5)
+    if tree:
+        space = Hierarchy([("a", "b"), ("a", "c"), ("b", "d"), ("b", "e")], labels=list("abcde"))
+        space = space.fit(np.zeros((1, 5))).restrict(one_path=True)
+    else:
+        names = rng.permutation(list("abcde"))
+        space = LabelSets(list("abcde")).fit(np.zeros((1, 5)))
+        space = space.restrict(exclusive=[names[:3], names[3:]], exclude=[names[0]])
+    view = space.with_embedding("independent labels")
+    loss = FBeta(beta, independent=True).bind(view)
+    chances = rng.choice([0.0, 0.1, 0.3, 0.5, 0.97, 1.0], (4, 5))
+    found = view.argmin(loss.cost(chances, np.ones((4, 1))))
+    assert space.contains(found.outputs).all()
+    good = space.contains(Z)
+    for p, output, value in zip(lowered(chances, space.dag_), found.outputs, found.values):
+        probability = np.where(Z, p, 1 - p).prod(axis=1)
+        risk = np.array([probability @ loss(np.tile(z, (len(Z), 1)), Z) for z in Z])
+        assert value + 1.0 == pytest.approx(risk[good].min(), abs=1e-12)
+        assert risk[(output == Z).all(1)] == pytest.approx(risk[good].min(), abs=1e-12)
+
+
 def test_which_labels_are_taken_for_independent():
     wide = LabelSets([f"l{j}" for j in range(301)]).fit(np.zeros((1, 301)))
     few = LabelSets(["a", "b"]).fit(np.zeros((1, 2)))
@@ -130,8 +156,6 @@ def test_which_labels_are_taken_for_independent():
         F1(independent="yes").embedding_on(few)
     grouped = few.restrict(exclusive=[["a", "b"]])
     assert F1().search_loss(grouped).independent == "auto"
-    with pytest.raises(ValueError, match="independent labels"):
-        grouped.with_embedding("independent labels")
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans())

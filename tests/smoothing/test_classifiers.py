@@ -29,7 +29,7 @@ from sklearn.svm import SVC, LinearSVC
 from skstruct import ConditionalRiskMinimizer, load_model, save_model
 from skstruct.exceptions import ModelFileError
 from skstruct.losses import F1, Hamming
-from skstruct.smoothing import ClassifierMeans
+from skstruct.smoothing import ClassifierMeans, CrossFitted
 from skstruct.spaces import Hierarchy, Interval, LabelSets, Rankings, Sequences
 
 LOGISTIC = LogisticRegression()
@@ -133,7 +133,8 @@ def test_risk_is_near_the_loss_on_new_rows():
 
 
 def test_f_measures_by_the_probabilities_of_sized_labels():
-    model = ConditionalRiskMinimizer(LabelSets(), "f1", smoother=FOREST).fit(X, SETS)
+    asked = F1(independent=False)
+    model = ConditionalRiskMinimizer(LabelSets(), asked, smoother=FOREST).fit(X, SETS)
     view = model.space_.with_embedding("sized indicators")
     T = view.embed(SETS).toarray().astype(int)
     varying = (T[0] != T).any(axis=0)
@@ -143,6 +144,46 @@ def test_f_measures_by_the_probabilities_of_sized_labels():
     loss, ones = F1(), np.ones((len(NEW), 1))
     risks = loss.cost(g, ones) @ view.embed(Z).toarray().T + loss.offset(g, ones)[:, None]
     assert_allclose(model.decode(NEW).values, risks.min(axis=1), atol=1e-12)
+    # Labels in sets of any size: what other losses read off them.
+    P = g[:, :-1].reshape(-1, 3, 3).sum(axis=2)
+    assert_allclose(model.decode(NEW, loss="hamming").values, np.minimum(P, 1 - P).sum(axis=1))
+
+
+@pytest.mark.parametrize("smoother", [LOGISTIC, CrossFitted(LOGISTIC), FOREST])
+def test_one_fit_to_labels_serves_all_losses_of_labels(smoother):
+    """F1 of labels that are independent given their probabilities, as sums over all sets."""
+    if smoother is FOREST:
+        P = label_probabilities(clone(FOREST), SETS)
+    else:
+        P = np.column_stack([clone(LOGISTIC).fit(X, t).predict_proba(NEW)[:, 1] for t in SETS.T])
+    Z = np.array(list(product([0, 1], repeat=3)))
+    of_set = np.where(Z, P[:, None], 1 - P[:, None]).prod(axis=2)
+    best = (of_set @ F1().pairwise(Z, Z).T).min(axis=1)
+    losses = ("hamming", "f1", F1(independent=True))
+    for fitted in losses:
+        model = ConditionalRiskMinimizer(LabelSets(), fitted, smoother=smoother).fit(X, SETS)
+        assert model.problem_.width == 3
+        for asked in ("f1", F1(independent=True)):
+            assert_allclose(model.decode(NEW, loss=asked).values, best, atol=1e-12)
+        narrow = model.predict(NEW, loss="f1", restrict={"max_size": 1})
+        assert_array_equal(narrow.sum(axis=1) <= 1, True)
+        assert_allclose(
+            model.decode(NEW, loss="hamming").values, np.minimum(P, 1 - P).sum(axis=1), atol=1e-12
+        )
+        assert_allclose(model.predict_marginals(NEW), P, atol=1e-12)
+        with pytest.raises(ValueError, match="ZeroOne needs outputs"):
+            model.predict(NEW, loss="zero_one")
+
+
+def test_gaps_are_learned_once_for_all_losses():
+    gaps = np.where(RNG.random(SETS.shape) < 0.3, np.nan, SETS)
+    first, second = (
+        ConditionalRiskMinimizer(LabelSets(), loss, smoother=LOGISTIC).fit(X, gaps)
+        for loss in ("hamming", "f1")
+    )
+    asked = first.decode(NEW, loss="f1")
+    assert first._retargeting._last[0] is None  # nothing was fitted again
+    assert_allclose(asked.values, second.decode(NEW).values, atol=1e-12)
 
 
 def test_hierarchies_and_positions_of_sequences():

@@ -135,3 +135,15 @@ def masked_problem(space: Any, loss: Any, partial: PartialOutputs) -> MaskedProb
     if observed is None:
         return None
     return MaskedProblem(space, loss, partial, observed)
+
+
+def stand_in(fitted: RiskProblem, problem: RiskProblem) -> RiskProblem | None:
+    """Another problem, decided from what is smoothed for the fitted one; None where the means that
+    it needs cannot be read off.
+    """
+    if fitted.by_weights or not fitted.rows_stand_alone or problem.observations.is_list:
+        return None
+    try:
+        return (_MaskedStandIn if fitted.has_gaps else StandInProblem)(fitted, problem.loss)
+    except ValueError:  # of ``project``
+        return None

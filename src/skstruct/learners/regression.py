@@ -275,16 +275,19 @@ class GivenSmoother:
         self.model, self.problem = model, problem
 
     def fit(self, data: TrainingData, level: Any) -> Regressed:
+        from skstruct.smoothing.classifiers import as_smoother
+
         model, smoother = self.model, clone(self.model.smoother)
         if hasattr(smoother, "for_space"):  # it looks at what may be predicted
             smoother = smoother.for_space(model.space_)
+        smoother = as_smoother(_seeded(smoother, model.random_state), _target_names(self.problem))
         if self.problem.has_gaps:
             smoother = taking_gaps(smoother)
         if getattr(smoother, "chooses_weights", False):
             return self._weighed(smoother, data)
         if is_searched(model):
             return self._chosen(smoother, data, level)
-        return fit_given(smoother, self.problem, data, model.random_state)
+        return fit_given(smoother, self.problem, data)
 
     def _chosen(self, smoother: Any, data: TrainingData, level: Any) -> Regressed:
         model, problem = self.model, self.problem
@@ -323,32 +326,41 @@ class GivenSmoother:
         return Regressed(smoother, alpha=smoother.alpha_, search=search)
 
 
-def fit_given(
-    smoother: Any, problem: Any, data: TrainingData, random_state: Any = None
-) -> Regressed:
+def fit_given(smoother: Any, problem: Any, data: TrainingData) -> Regressed:
     """A smoother of the user's own, fitted to the targets of a problem."""
-    from skstruct.smoothing.classifiers import as_smoother
-
-    parameters = smoother.get_params(deep=False)
-    if random_state is not None and parameters.get("random_state", 0) is None:
-        smoother.set_params(random_state=random_state)
-    smoother = as_smoother(smoother)
-    name, targets, weight = type(smoother).__name__, problem.targets(), {}
+    name, targets, weight = given_name(smoother), problem.targets(), {}
     if data.sample_weight is not None:
         if not has_fit_parameter(smoother, "sample_weight"):
             raise ValueError(f"{name} takes no sample_weight.")
         weight = {"sample_weight": data.row_weight}
     announce(f"{name} on {data.rows.shape[0]:,} rows x {targets.shape[1]:,} targets")
-    try:
-        with working(f"fitting {name}"):
-            return Regressed(smoother.fit(data.rows, targets, **weight))
-    except ValueError as error:
-        if "1d array" not in str(error):  # scikit-learn's words for a single target
-            raise
-        raise ValueError(
-            f"{name} predicts one target, and there are several: give "
-            f"smoother=MultiOutputRegressor({name}(...)) of sklearn.multioutput."
-        ) from error
+    with working(f"fitting {name}"):
+        return Regressed(smoother.fit(data.rows, targets, **weight))
+
+
+def given_name(smoother: Any) -> str:
+    """The class that the user gave."""
+    inner = smoother.get_params(deep=False).get
+    return type(inner("classifier", inner("regressor", smoother))).__name__
+
+
+def _seeded(smoother: Any, random_state: Any) -> Any:
+    parameters = smoother.get_params(deep=False)
+    if random_state is not None and parameters.get("random_state", 0) is None:
+        smoother.set_params(random_state=random_state)
+    return smoother
+
+
+def _target_names(problem: Any) -> Any:
+    """Names of the first targets, where each is of one part of an output; None of others."""
+    seen = problem.observations
+    names = None if seen.is_list else seen.whole.part_names()
+    if names is None or len(names) != problem.width:
+        return None
+    names = names.tolist() if isinstance(names, np.ndarray) else list(names)
+    if problem.used is None or not problem.rows_stand_alone:
+        return names
+    return [names[j] for j in problem.used]
 
 
 # Solvers by the number of rows, and by what they would take.

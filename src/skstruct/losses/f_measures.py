@@ -81,9 +81,12 @@ class FBeta(BaseLoss):
 
     def for_partial(self, space: Any) -> Any:
         """That of independent labels: the size of a set that is known in part is not known."""
-        if self.independent is False:
-            return self
-        return FBeta(math.sqrt(self._square()), independent=True)
+        return self if self.independent is False else self._of_labels()
+
+    def _of_labels(self) -> Self:
+        other = copy.copy(self)
+        other.independent = True
+        return other
 
     def search_loss(self, space: Any) -> Any:
         """Itself, or of more than some labels that of independent ones."""
@@ -91,7 +94,7 @@ class FBeta(BaseLoss):
             return self
         if not _by_chances(space) or len(space.labels_) <= MANY:
             return self
-        return FBeta(math.sqrt(self._square()), independent=True)
+        return self._of_labels()
 
     def decision_seconds(self, space: Any) -> float:
         d = len(space.labels_)

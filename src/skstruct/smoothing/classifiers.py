@@ -10,6 +10,9 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from skstruct._arrays.tensors import on_host
 from skstruct.saving import savable
+from skstruct.smoothing.base import SparseRegressor, is_linear
+from skstruct.smoothing.frozen import FrozenMeans, is_frozen
+from skstruct.smoothing.regressors import RegressorMeans
 
 
 @savable
@@ -78,7 +81,9 @@ class ClassifierMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
         indicators = bool((self.low_ == 0).all() and (self.high_ == 1).all())
         self.one_of_ = indicators and T.shape[1] > 1 and bool((T.sum(axis=1) == 1).all())
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.classifiers_ = [clone(self.classifier).fit(X, t, **weight) for t in self._problems(T)]
+        self.classifiers_ = [
+            _learned(clone(self.classifier).fit(X, t, **weight), t) for t in self._problems(T)
+        ]
         return self
 
     def _problems(self, T: np.ndarray) -> list[np.ndarray]:
@@ -121,9 +126,31 @@ class ClassifierMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
         )
 
 
-def as_smoother(estimator: Any) -> Any:
-    """What gives conditional means: a classifier by its probabilities, a regressor as it is."""
-    return ClassifierMeans(estimator) if _is_classifier(estimator) else estimator
+def as_smoother(estimator: Any, names: Any = None) -> Any:
+    """What gives conditional means: a classifier by its probabilities, a smoother of this library
+    as it is.
+
+    Parameters
+    ----------
+    estimator : classifier, regressor or smoother
+    names : sequence, default=None
+        Of the first targets, which an estimator that was fitted before must have.
+    """
+    if is_frozen(estimator):
+        return FrozenMeans(estimator, names)
+    if _is_classifier(estimator):
+        return ClassifierMeans(estimator)
+    own = isinstance(estimator, (SparseRegressor, ClassifierMeans, FrozenMeans, RegressorMeans))
+    return estimator if own or is_linear(estimator) else RegressorMeans(estimator)
+
+
+def classifies(smoother: Any) -> bool:
+    """Whether means are the probabilities of a classifier: of one as it is, or wrapped in here."""
+    if _is_classifier(smoother):
+        return True
+    if not isinstance(smoother, (SparseRegressor, ClassifierMeans)):
+        return False
+    return any(classifies(part) for part in smoother.get_params(deep=False).values())
 
 
 def _is_classifier(estimator: Any) -> Any:
@@ -131,6 +158,19 @@ def _is_classifier(estimator: Any) -> Any:
         return is_classifier(estimator)
     except (AttributeError, TypeError):  # no estimator of scikit-learn: taken as it is
         return False
+
+
+def _learned(classifier: Any, targets: np.ndarray) -> Any:
+    """A classifier, unless its classes say that it has learned something else before."""
+    classes, given = getattr(classifier, "classes_", None), np.unique(targets)
+    named = targets.ndim == 1 and isinstance(classes, np.ndarray)
+    if named and not np.array_equal(classes, given):
+        name = type(classifier).__name__
+        raise ValueError(
+            f"{name} has the classes {classes.tolist()} where it was given {given.tolist()}: "
+            f"of one that was fitted before, give smoother=FrozenEstimator({name}(...))."
+        )
+    return classifier
 
 
 def _targets_taken(classifier: Any) -> tuple[bool, bool]:

@@ -252,16 +252,21 @@ class IndicatorSpace(MarkedLabels, UniformSets):
     ) -> Any:
         from skstruct.spaces.indicator_sets.embeddings import IndependentLabels, SizedSets
 
-        if name == "sized indicators" and not self.decodes_sizes:
+        sized = name in ("sized indicators", "independent labels")
+        if sized and not (self.decodes_sizes or self.chances_are_enough()):
             raise ValueError(
                 f"F measures are not decoded over {type(self).__name__}; give candidates: "
                 "predict(X, loss=Listed(F1()))."
             )
         if name == "sized indicators":
             return SizedSets(self)
-        if name == "independent labels" and self.chances_are_enough():
+        if name == "independent labels":
             return IndependentLabels(self)
         return super().with_embedding(name, outputs, candidates)
+
+    def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
+        """Means of labels are all that is known of independent ones."""
+        return means if embedding == "independent labels" else super().project(means, embedding)
 
 
 class FreeSubsets:

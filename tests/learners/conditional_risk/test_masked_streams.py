@@ -8,6 +8,7 @@ from learners.stream_cases import classes, closed_sets, inputs, label_sets
 from skstruct import ConditionalRiskMinimizer
 from skstruct.kernels import RBF
 from skstruct.learners.conditional_risk import streams
+from skstruct.losses import F1
 from skstruct.persistence import load_model, save_model
 from skstruct.spaces import Classes, Hierarchy, LabelSets, Sequences
 from skstruct.streaming import ArraySource, IteratorSource
@@ -252,7 +253,11 @@ def test_model_files(tmp_path):
     np.testing.assert_array_equal(again.predict(X_NEW), model.predict(X_NEW))
 
 
-def test_another_embedding_needs_another_fit():
+def test_losses_of_labels_need_no_other_fit():
     model = minimizer(LabelSets()).fit(ArraySource(X, gappy_labels()))
+    view = model.space_.with_embedding("independent labels")
+    means = model.predict_marginals(X_NEW, raw=True)
+    costs = F1(independent=True).bind(view).cost(means, np.ones((len(means), 1)))
+    np.testing.assert_array_equal(model.predict(X_NEW, loss="f1"), view.argmin(costs).outputs)
     with pytest.raises(ValueError, match=r"as a whole|another fit"):
-        model.predict(X_NEW, loss="f1")
+        model.predict(X_NEW, loss="zero_one")

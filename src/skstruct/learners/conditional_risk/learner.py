@@ -297,8 +297,7 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
         the loss needs outputs as a whole.
         """
         self.disambiguation_ = None
-        if self.partial_ is not None or self.observation_space_.estimates_targets:
-            self.loss_ = self.loss_.for_partial(self.space_)
+        self.loss_ = self._as_learned(self.loss_)
         self.outputs_, self.problem_ = data.outputs, None
         problem = None if self.partial_ is None else self._partial_problem(self.loss_)
         if self.partial_ is not None and problem is None:
@@ -307,6 +306,17 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
             self.outputs_ = data.outputs
         self.problem_ = self._problem(self.loss_) if problem is None else problem
         return data
+
+    def _as_learned(self, loss: Any) -> Any:
+        """A loss, or that of parts where these are all that is learned: of outputs that are known
+        in part, or told part by part by a classifier.
+        """
+        parts = self.partial_ is not None or self.observation_space_.estimates_targets
+        if not parts and smoothing_by(self) == "given" and loss.observes == "outputs":
+            from skstruct.smoothing.classifiers import classifies
+
+            parts = classifies(self.smoother)
+        return loss.for_partial(self.space_) if parts else loss
 
     def _partial_problem(self, loss: Any) -> Any:
         """The problem of outputs that are known in part, or None if it needs whole ones."""
@@ -397,6 +407,7 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
                     f"{self.space_.default_loss!r}."
                 )
             return problem
+        loss = self._as_learned(loss)
         # With many rows, or blocks of them, their weights would need a pass over all.
         many = self.streamed_ or self.solver in ONE_PASS or len(self.outputs_) > SPECTRAL_ROWS
         problem = risk_problem(

@@ -21,7 +21,8 @@ from skstruct.learners.inputs import (
     rows_of,
 )
 from skstruct.learners.marginals import estimator_type, told_parts
-from skstruct.learners.regression import Retargeting
+from skstruct.learners.masked_problem import stand_in
+from skstruct.learners.regression import Retargeting, given_name
 from skstruct.learners.thresholds import decide_by_threshold, read_threshold
 from skstruct.losses import Pinball, resolve_loss
 from skstruct.smoothing.base import is_linear, linear_part, weights_fitted_with
@@ -29,11 +30,6 @@ from skstruct.spaces import Decoded
 
 if TYPE_CHECKING:
     from skstruct.bounds import Certificate
-
-
-def _name_of(smoother: Any) -> str:
-    """The class that the user gave."""
-    return type(getattr(smoother, "classifier", smoother)).__name__
 
 
 def _has_intervals(learner: Any) -> bool:
@@ -76,9 +72,12 @@ class RiskPredictor(BlockPredictor):
         self._check_linear(problem, smoother)
         if problem.key != self.problem_.key and not problem.by_weights:
             joint = getattr(smoother, "joins_labels", False)
+            read = None if joint or is_linear(smoother) else stand_in(self.problem_, problem)
+            if read is not None:
+                return read.restricted(restrict), smoother
             if not (is_linear(smoother) or problem.has_gaps) or joint:
                 raise ValueError(
-                    f"{_name_of(smoother)} was fitted to {self.problem_.key[0]}, and "
+                    f"{given_name(smoother)} was fitted to {self.problem_.key[0]}, and "
                     f"{type(problem.loss).__name__} needs {problem.key[0]}: fit with that loss, or "
                     "with a smoother that keeps its training rows and weighs them anew for any "
                     "loss (KernelRidge, LinearRidge, Neighbors, NadarayaWatson, Forest)."
@@ -108,7 +107,7 @@ class RiskPredictor(BlockPredictor):
         if problem.by_weights and not is_linear(smoother):
             loss = type(problem.loss).__name__
             raise ValueError(
-                f"{loss} needs the weights of the training rows, which {_name_of(smoother)} "
+                f"{loss} needs the weights of the training rows, which {given_name(smoother)} "
                 "has not: use KernelRidge, Neighbors, NadarayaWatson or Forest, or "
                 f"loss=Listed({loss}()) to choose among outputs seen in training."
             )
@@ -280,7 +279,7 @@ class RiskPredictor(BlockPredictor):
         linear = linear_part(self.smoother_)
         if linear is None:
             raise ValueError(
-                f"{_name_of(self.smoother_)} has no weights of training examples; use "
+                f"{given_name(self.smoother_)} has no weights of training examples; use "
                 "KernelRidge, Neighbors, NadarayaWatson or Forest."
             )
         problem, smoother = self._prepared(loss, restrict)

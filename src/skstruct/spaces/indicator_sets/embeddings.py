@@ -8,7 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.checks import check_costs
+from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
+from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
 from skstruct.solvers.dags import forest_sized_sets
 from skstruct.solvers.distributions import Distribution
@@ -197,10 +199,12 @@ class IndependentLabels(EmbeddingView):
     are then a closed set. Labels below each other are not independent: what such a set is said to
     be worth is an estimate, and no bound.
 
+    Within exclusive groups, and on single paths, the most probable labels may not be an output: the
+    sizes of the truth follow from the probabilities, and :class:`SizedSets` decides.
+
     Parameters
     ----------
     space : LabelSets or Hierarchy
-        Without exclusive groups, and not of single paths.
 
     References
     ----------
@@ -232,6 +236,9 @@ class IndependentLabels(EmbeddingView):
         low, high = self.space._close_masks(limits)
         low, high = np.broadcast_to(low, (n, d)), np.broadcast_to(high, (n, d))
         chances = lowered(np.clip(-costs[:, :-1], 0.0, 1.0), self.dag_)
+        square = float(costs[0, -1]) if n else 1.0
+        if not self.space.chances_are_enough():
+            return self._argmin_of_sizes(chances, square)
         # Of equals the first; of parents and children these come in that order.
         down = self.dag_.order
         order = down[label_order(-chances[:, down], low[:, down], high[:, down])]
@@ -240,10 +247,58 @@ class IndependentLabels(EmbeddingView):
         last = np.minimum(high.sum(axis=1), int(min(limits.largest, d)))
         last[(low & ~high).any(axis=1)] = -1
         sizes, values = np.empty(n, np.int64), np.empty(n)
-        square = float(costs[0, -1]) if n else 1.0
         independent_sizes(chances, square, first, last, sizes, values)
         outputs = first_labels(order, sizes)
         return decoded_or_infeasible(outputs, values, values, self.space)
 
+    def _argmin_of_sizes(self, chances: np.ndarray, square: float) -> Decoded:
+        """By the probabilities of each label in a set of each size, label by label independent."""
+        n, d = chances.shape
+        outputs, values = np.zeros((n, d), np.int8), np.empty(n)
+        size = np.arange(1, d + 1)
+        worth = (1.0 + square) / (square * size[:, None] + size)  # of true sets, and of predicted
+        for rows in row_blocks(n, 32 * d * d, "64MB"):
+            p = chances[rows]
+            others, empty = _sizes_of_others(p)
+            inside = -(p[:, :, None] * others) @ worth
+            costs = np.hstack([inside.reshape(len(p), d * d), -empty[:, None]])
+            try:
+                found = SizedSets(self.space.rows(rows)).argmin(costs)
+            except InfeasibleError as error:
+                raise error.shifted(rows.start) from None
+            outputs[rows], values[rows] = found.outputs, found.values
+        return Decoded(outputs, values, values)
+
     def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
         return means if embedding == "indicators" else super().project(means, embedding)
+
+
+def _sizes_of_others(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    r"""How many of all labels but one are there, labels being independent with chances p (n, d).
+
+    The sizes f of all labels follow from those g of all but j,
+    :math:`f_s = p_j g_{s-1} + (1 - p_j) g_s`, which is solved for g upwards where
+    :math:`p_j \le 1/2` and downwards elsewhere, so that rounding does not grow.
+
+    Returns
+    -------
+    others : array of shape (n, d, d)
+        Of row, label j and number of others.
+    empty : array of shape (n,)
+        Probability of no label at all.
+    """
+    n, d = p.shape
+    f = np.zeros((n, d + 1))
+    f[:, 0] = 1.0
+    for j in range(d):
+        f[:, 1:] = f[:, 1:] * (1.0 - p[:, j, None]) + f[:, :-1] * p[:, j, None]
+        f[:, 0] *= 1.0 - p[:, j]
+    rare, up, down = p <= 0.5, np.zeros((n, d, d)), np.zeros((n, d, d))
+    of_rare, of_common = np.where(rare, p, 0.0), np.where(rare, 1.0, p)
+    for s in range(d):
+        before = up[:, :, s - 1] if s else 0.0
+        up[:, :, s] = (f[:, s, None] - of_rare * before) / (1.0 - of_rare)
+        t = d - 1 - s
+        after = down[:, :, t + 1] if s else 0.0
+        down[:, :, t] = (f[:, t + 1, None] - (1.0 - of_common) * after) / of_common
+    return np.where(rare[:, :, None], up, down), f[:, 0]
