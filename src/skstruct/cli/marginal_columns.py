@@ -29,8 +29,6 @@ def marginal_columns(task_model: Any, constraints: dict[str, Any] | None) -> Mak
     """
     learner, task = task_model.learner_, task_model.task_
     options: dict[str, Any] = {} if constraints is None else {"restrict": constraints}
-    if task == "ranking":
-        options["parts"] = "pairs"
 
     def make(X: Any, found: Predictions) -> list[Beside]:
         try:

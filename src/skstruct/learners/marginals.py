@@ -77,8 +77,8 @@ def expecting(learner: Any, classes: Any) -> Iterator[None]:
 class MarginalPredictor:
     """Probabilities of the parts of outputs.
 
-    A child brings ``_telling(parts)``: a problem whose means tell of such parts, and a smoother
-    of them.
+    A child brings ``_telling(parts, told)``: a problem whose means tell of such parts, and a
+    smoother of them; ``told`` says whether the means that were fitted do.
     """
 
     space: Any
@@ -135,7 +135,8 @@ class MarginalPredictor:
         restrict : dict, default=None
             What is known of the outputs, as in ``predict``: probabilities given that.
         parts : str, default=None
-            Of rankings ``"pairs"`` or ``"positions"``; others have one kind of parts.
+            Of rankings ``"pairs"``, which None stands for, or ``"positions"``; others have one
+            kind of parts.
         raw : bool, default=False
             The means as they were estimated, below 0 and above 1 too.
         calibrated : "auto", "logistic", "isotonic" or None, default="auto"
@@ -152,15 +153,15 @@ class MarginalPredictor:
             names, and two levels of columns where there are two axes, when X is one or
             ``set_output`` says so.
         """
-        problem, smoother = self._telling(parts)
+        parts, told = told_parts(self, parts)
+        problem, smoother = self._telling(parts, told)
         X, index = self._checked(X)
         self._check_constraints(problem, X.shape[0])
         within = problem.restricted(restrict) if restrict else None
         if within is not None:
             self._check_constraints(within, X.shape[0])
         maps, blocks = getattr(self, "calibration_", None), []
-        told = parts if parts is not None else next(iter(problem.space.marginal_parts()), None)
-        recalibrate = None if maps is None or raw else maps.of_marginals(calibrated, told)
+        recalibrate = None if maps is None or raw else maps.of_marginals(calibrated, parts)
         for rows in row_blocks(X.shape[0], problem.bytes_per_row(), self.memory):
             means = problem.smooth(smoother, rows_of(X, rows))
             try:
@@ -180,8 +181,8 @@ class MarginalPredictor:
             table = np.vstack([np.eye(q), np.full((1, q), np.nan)])
             marked = np.where(truth.known, truth.outputs, q)
             return [table[row[here]] for row, here in zip(marked, truth.parts)]
-        told = self.problem_.space.marginal_parts()
-        space = self.space_.telling(parts if parts is not None or not told else told[0])
+        parts = asked_parts(self.observation_space_, parts)
+        space = self.space_.telling(parts)
         psi = space.embed if space.estimates_targets else space.targets
         found = space.marginals(dense(psi(truth.outputs)), parts, raw=True)
         return found if truth.partial is None else space.where_known(found, truth.partial.known)
@@ -205,7 +206,7 @@ class MarginalPredictor:
 def named_marginals(
     learner: Any, blocks: list[Any], space: Any, parts: str | None, index: Any
 ) -> Any:
-    """Blocks of marginals as one, with names where the user works with names."""
+    """Blocks of marginals of such parts as one, with names where the user works with names."""
     config = getattr(learner, "_sklearn_output_config", {}).get("transform")
     frames = index is not None or (config or get_config()["transform_output"]) == "pandas"
     if isinstance(blocks[0], list):  # sequences of tokens
@@ -233,16 +234,21 @@ def told_parts(learner: Any, parts: str | None) -> tuple[str, bool]:
     """Which parts are asked for, and whether means that were fitted tell of them."""
     check_is_fitted(learner)
     seen = learner.observation_space_
-    known, told = seen.marginal_losses, learner.problem_.observations.marginal_parts()
-    if not known:
+    asked = asked_parts(seen, parts)
+    if asked is None:
         raise ValueError(
             f"predict_marginals: {type(seen).__name__}, which y holds, have no parts with "
             "probabilities."
         )
-    if parts is None:
-        parts = next(iter(told or known))
-    if parts not in known:
-        raise ValueError(
-            f"predict_marginals: parts is one of {', '.join(map(repr, known))}; got {parts!r}."
-        )
-    return parts, parts in told
+    return asked, asked in learner.problem_.observations.marginal_parts()
+
+
+def asked_parts(space: Any, parts: str | None) -> str | None:
+    """The parts that are asked for: by default the first that a space has, whatever the loss."""
+    known: dict[str, str] = space.marginal_losses
+    if parts is None or parts in known:
+        return next(iter(known), None) if parts is None else parts
+    raise ValueError(
+        f"predict_marginals: parts is one of {', '.join(map(repr, known)) or 'None'}; got "
+        f"{parts!r}."
+    )

@@ -10,8 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
+from skstruct.learners.exponential_family.distribution import exact_means
 from skstruct.learners.inputs import row_weights, rows_of
-from skstruct.learners.marginals import MarginalPredictor, estimator_type, named_marginals
+from skstruct.learners.marginals import (
+    MarginalPredictor,
+    asked_parts,
+    estimator_type,
+    named_marginals,
+)
 from skstruct.learners.whole_rows import whole_rows
 
 LOG_RANGE = 14.0  # of the inverse temperature: from a millionth to a million
@@ -80,13 +86,8 @@ class ScoredMarginals(MarginalPredictor):
                 "call calibrate(X, y) with rows that it was not fitted to."
             )
         problem, scores = self._prepared(restrict=restrict)
-        space = problem.space if raw else problem.space.told_view() or problem.space
-        told = space.marginal_parts()
-        if parts is not None and parts not in told:
-            raise ValueError(
-                f"predict_marginals: this model tells of {told}, by the loss that it was trained "
-                f"for; got parts={parts!r}."
-            )
+        parts = asked_parts(self.space_, parts)
+        space = problem.space if raw else problem.space.telling(parts)
         X, index = self._checked(X)
         self._check_constraints(problem, X.shape[0])
         blocks = []
@@ -115,17 +116,24 @@ class ScoredMarginals(MarginalPredictor):
             return np.asarray(np.log(self.predict_proba(X)))
 
 
-def _distribution(problem: Any, smoothed: Any, rows: Any, inverse: float, space: Any = None) -> Any:
-    """The distributions of some rows, perhaps under another embedding of the same outputs."""
+def _distribution(problem: Any, smoothed: Any, rows: Any, inverse: float) -> Any:
+    """The distributions of some rows."""
     if hasattr(smoothed, "starts"):
         unary, transitions, _ = problem.chain_costs(smoothed, rows)
         steps = None if transitions is None else -inverse * transitions
         chains = problem.space.rows(rows)
         return chains.distribution_of_chains(-inverse * unary, smoothed.starts, steps)
+    found = problem.space.rows(rows).distribution(_scores(problem, smoothed, rows, inverse))
+    return _exactly(found, problem)
+
+
+def _scores(problem: Any, smoothed: Any, rows: Any, inverse: float) -> np.ndarray:
     costs, _ = problem.row_costs(smoothed, rows)
-    space = problem.space if space is None else space
-    scores = space.lift(-inverse * costs, problem.space.embedding)
-    found = space.rows(rows).distribution(scores)
+    scores: np.ndarray = -inverse * costs
+    return scores
+
+
+def _exactly(found: Any, problem: Any) -> Any:
     if found is None:
         raise ValueError(
             f"The distributions over {type(problem.space).__name__} are not known exactly: scores "
@@ -145,8 +153,13 @@ def _log_likelihood(problem: Any, smoothed: Any, truth: np.ndarray, inverse: flo
     return -inverse * np.einsum("nd,nd->n", costs, psi) - partition
 
 
-def _marginals(problem: Any, smoothed: Any, rows: Any, inverse: float, space: Any) -> Any:
-    found = _distribution(problem, smoothed, rows, inverse, space)
+def _marginals(problem: Any, smoothed: Any, rows: Any, inverse: float, view: Any) -> Any:
+    """Means of psi, or of the embedding of a view of the same outputs."""
+    found = _distribution(problem, smoothed, rows, inverse)
     if hasattr(smoothed, "starts"):
         return np.split(found.token_marginals(), smoothed.starts[1:-1])
-    return found.marginals()
+    if view.embedding == problem.space.embedding:
+        return found.marginals()
+    scores = _scores(problem, smoothed, rows, inverse)
+    means = exact_means(found, problem.space.rows(rows), view.rows(rows), scores)
+    return _exactly(means, problem)

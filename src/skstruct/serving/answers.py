@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.learners.marginals import told_parts
 from skstruct.serving.abilities import why_not
 from skstruct.serving.asked import Asked
 from skstruct.serving.constraints import by_constraints, constraints_for, taken
@@ -123,10 +122,8 @@ def marginals(served: Any, X: Any, asked: Asked | None = None) -> list[Record]:
 
     def ask(X: Any, restrict: Any) -> list[Record]:
         options = _options(served, served.learner.predict_marginals, asked, restrict)
-        if served.kind == "ranking":
-            options["parts"] = _ranking_parts(served.learner)
         found = served.learner.predict_marginals(X, **options)
-        return [{"marginals": row} for row in _named_marginals(served, found, options)]
+        return [{"marginals": row} for row in _named_marginals(served, found)]
 
     return _by_rows(served, X, asked, ask)
 
@@ -268,7 +265,7 @@ def _certified(served: Any, outputs: list[Any], values: Any, bounds: Any) -> lis
     ]
 
 
-def _named_marginals(served: Any, found: Any, options: dict[str, Any]) -> list[Any]:
+def _named_marginals(served: Any, found: Any) -> list[Any]:
     """Probabilities by the names of the parts."""
     if isinstance(found, list):  # a row per position
         symbols = [str(symbol) for symbol in served.space.symbols_]
@@ -277,8 +274,7 @@ def _named_marginals(served: Any, found: Any, options: dict[str, Any]) -> list[A
         found = found.to_numpy()
     found = np.asarray(found)
     space = served.learner.observation_space_
-    parts = told_parts(served.learner, options.get("parts"))[0]
-    axes = space.marginal_axes(found.shape[-1], parts)
+    axes = space.marginal_axes(found.shape[-1])
     names = [[name_text(name) for name in axis] for axis in axes]
     if served.kind == "ranking" and served.is_task and served.model.targets_:
         names = [list(map(str, served.model.targets_))] * 2
@@ -290,12 +286,6 @@ def _named_marginals(served: Any, found: Any, options: dict[str, Any]) -> list[A
         {first: dict(zip(names[1], row)) for first, row in zip(names[0], one)}
         for one in found.reshape(len(found), len(names[0]), -1).tolist()
     ]
-
-
-def _ranking_parts(learner: Any) -> str:
-    """Pairs, where a model tells of these; else positions."""
-    told = learner.problem_.observations.marginal_parts()
-    return "pairs" if hasattr(learner, "predict_risk") or "pairs" in told else "positions"
 
 
 def _training_outputs(served: Any, rows: np.ndarray) -> dict[int, Any]:

@@ -29,6 +29,13 @@ class Distribution(ABC):
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """``n`` independent outputs of every row in canonical form; shape (n_rows, n, ...)."""
 
+    def means_in(self, view: Any) -> np.ndarray | None:
+        """Means of what ``view``, the same outputs under another embedding, regresses; (n_rows, k).
+
+        None where that is not known at once.
+        """
+        return None
+
     def covariance_product(self, directions: np.ndarray) -> np.ndarray | None:
         """Cov(psi(Y)) v of every row, the derivative of ``marginals`` in direction v (n_rows, d).
 

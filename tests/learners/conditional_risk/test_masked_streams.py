@@ -174,8 +174,35 @@ def test_gaps_late_in_an_iterator_say_what_to_give(monkeypatch):
 
 
 def test_further_rows_have_no_gaps():
-    with pytest.raises(ValueError, match=r"partial_fit reads rows once.*complete outputs"):
+    message = r"parts of these outputs are missing.*give all rows to fit"
+    with pytest.raises(ValueError, match=message):
         minimizer().partial_fit(X, gappy_labels())
+    model = minimizer().partial_fit(X, label_sets(X))
+    before = means(model)
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(X, gappy_labels())
+    np.testing.assert_array_equal(means(model), before)
+
+
+@pytest.mark.parametrize("how", ["arrays", "known", "landmarks", "file", "blocks", "classes"])
+def test_no_further_rows_after_a_fit_with_gaps(how, tmp_path):
+    """Sums over rows do not say which targets a row had: gaps would count as zeros."""
+    y, space = gappy_labels(), None
+    if how == "classes":
+        y, space = gappy_classes(), Classes()
+    whole = label_sets(X) if space is None else classes(X)
+    model = minimizer(space, solver="nystroem" if how == "landmarks" else "auto")
+    if how == "known":
+        model.fit(X, np.nan_to_num(y).astype(int), known=~np.isnan(y))
+    else:
+        model.fit(*([ArraySource(X, y)] if how == "blocks" else [X, y]))
+    if how == "file":
+        save_model(model, tmp_path / "gaps.model")
+        model = load_model(tmp_path / "gaps.model")
+    before = means(model)
+    with pytest.raises(ValueError, match=r"parts of the outputs of fit are missing.*give all rows"):
+        model.partial_fit(X[:10], whole[:10])
+    np.testing.assert_array_equal(means(model), before)
 
 
 @pytest.mark.parametrize("iterated", [False, True])

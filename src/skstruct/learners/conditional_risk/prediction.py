@@ -20,7 +20,7 @@ from skstruct.learners.inputs import (
     refuse_training_rows,
     rows_of,
 )
-from skstruct.learners.marginals import estimator_type, told_parts
+from skstruct.learners.marginals import estimator_type
 from skstruct.learners.masked_problem import stand_in
 from skstruct.learners.regression import Retargeting, given_name
 from skstruct.learners.thresholds import decide_by_threshold, read_threshold
@@ -90,11 +90,10 @@ class RiskPredictor(BlockPredictor):
         loss.check_same_truths(self.loss_)
         return self._problem(loss)
 
-    def _telling(self, parts: str | None) -> tuple[Any, Any]:
+    def _telling(self, parts: str, told: bool) -> tuple[Any, Any]:
         """A problem whose means tell of parts: the fitted one, or that of a loss that asks for
         them.
         """
-        parts, told = told_parts(self, parts)
         return self._prepared(None if told else self.space_.marginal_losses[parts])
 
     def __getstate__(self) -> Any:

@@ -273,11 +273,7 @@ class StreamedRisk:
             check_streamed(self)
             with expecting(self, classes):
                 X = self._open_stream(X, y)
-            if self.problem_.has_gaps:
-                raise ValueError(
-                    "partial_fit reads rows once, and parts of outputs are missing, which takes "
-                    "several passes: give complete outputs, or all rows to fit."
-                )
+            check_whole(self.problem_.has_gaps, "parts of these outputs are missing")
             problem = self.problem_
         else:
             with config_context(device=self.device_):
@@ -303,6 +299,9 @@ class StreamedRisk:
         """Inputs, and the problem whose outputs are those of these rows."""
         if self.tokens_ is not None:
             raise ValueError("Features for every position of a sequence are not read in blocks.")
+        check_whole(self.problem_.has_gaps, "parts of the outputs of fit are missing")
+        gaps = self.observation_space_.leaves_gaps(y)
+        check_whole(gaps, "parts of these outputs are missing")
         X = read_inputs(self, X)
         check_consistent_length(X, y)
         summed = hasattr(self.smoother_, "stats_")
@@ -452,6 +451,15 @@ def placed_in(source: Any, sample: Any, error: Any) -> Any:
             if first_not_finite(block.X) is not None:
                 return placed(error, block)
     return placed(error, sample)  # of an iterator, the sample is the first rows
+
+
+def check_whole(has_gaps: bool, what: str) -> None:
+    """Raise where outputs with gaps would have to be learned from in one pass."""
+    if has_gaps:
+        raise ValueError(
+            f"partial_fit: {what}, and each part is then learned from rows of its own, which takes "
+            "several passes: give all rows to fit, or leave out those with gaps."
+        )
 
 
 def check_seen(problem: Any, outputs: np.ndarray) -> None:

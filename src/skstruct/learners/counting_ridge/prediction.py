@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.rows import dense, equal_rows
 from skstruct.learners.base import BlockPredictor, Explanation
-from skstruct.learners.marginals import told_parts
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import pair, resolve_loss
 from skstruct.saving import savable
@@ -185,8 +184,7 @@ class CountingPredictor(BlockPredictor):
             return self.function_.total_ is not None
         return isinstance(self.solver, str)
 
-    def _telling(self, parts: str | None) -> tuple[CountingProblem, Any]:
-        parts, told = told_parts(self, parts)
+    def _telling(self, parts: str, told: bool) -> tuple[CountingProblem, Any]:
         if not told:
             told_of = self.problem_.scored.marginal_parts()
             if not told_of:
@@ -196,8 +194,9 @@ class CountingPredictor(BlockPredictor):
                     "a space with another embedding tells of parts."
                 )
             raise ValueError(
-                f"predict_marginals: this model tells of {told_of}, by the loss that it scores "
-                f"by; got parts={parts!r}."
+                f"predict_marginals: this model scores by {told_of[0]}, whose means tell nothing "
+                f"of {parts}: ask for parts={told_of[0]!r}, or give a space with "
+                f"embedding={parts!r}."
             )
         problem = copy.copy(self.problem_)
         problem.space, problem.by_loss = problem.scored, True

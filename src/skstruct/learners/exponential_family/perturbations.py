@@ -88,7 +88,7 @@ class PerturbedMaximum(Distribution):
     def __init__(self, space: Any, scores: np.ndarray, noise: np.ndarray, sigma: float) -> None:
         self.space, self.scores, self.sigma = space, scores, sigma
         found = self._best(noise)
-        self._psi = dense(space.embed(found.outputs), np.float64).reshape(noise.shape)
+        self._outputs = found.outputs
         self.log_partition = -found.values.reshape(noise.shape[:2]).mean(axis=1)
 
     def _best(self, noise: np.ndarray) -> Any:
@@ -99,7 +99,15 @@ class PerturbedMaximum(Distribution):
 
     def marginals(self) -> np.ndarray:
         """Mean psi of the best outputs; shape (n, d)."""
-        return np.asarray(self._psi.mean(axis=1))
+        return self._mean(self.space.embed(self._outputs))
+
+    def means_in(self, view: Any) -> np.ndarray:
+        return self._mean(view.targets(self._outputs))
+
+    def _mean(self, psi: Any) -> np.ndarray:
+        n = len(self.scores)
+        found: np.ndarray = dense(psi, np.float64).reshape(n, -1, psi.shape[1]).mean(axis=1)
+        return found
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         noise = rng.standard_normal((len(self.scores), n, self.scores.shape[1]))

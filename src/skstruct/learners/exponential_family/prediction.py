@@ -15,7 +15,7 @@ from skstruct._arrays.checks import is_count
 from skstruct._arrays.memory import row_blocks
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners.base import ScoreLearner
-from skstruct.learners.marginals import named_marginals
+from skstruct.learners.marginals import asked_parts, named_marginals
 from skstruct.losses import resolve_loss
 from skstruct.sampling.partition import LogPartition
 from skstruct.saving import check_floats, savable
@@ -152,10 +152,11 @@ class ExponentialPredictor(ScoreLearner):
         restrict : dict, default=None
             What is known of the outputs, as in ``predict``: probabilities given that.
         parts : str, default=None
-            What the model's embedding tells of: of rankings ``"pairs"`` or ``"positions"``.
+            Of rankings ``"pairs"``, which None stands for, or ``"positions"``; others have one
+            kind of parts.
         raw : bool, default=False
             Means of psi, E[psi(Y) | x], of shape (n, d), however parts are read off them; so are
-            marginals of embeddings that tell of no parts, such as the ranks of items.
+            marginals of spaces that tell of no parts.
 
         Returns
         -------
@@ -165,22 +166,18 @@ class ExponentialPredictor(ScoreLearner):
             a row per position. A DataFrame with the user's names when X is one, or ``set_output``
             says so.
         """
-        X, index = self._checked(X)
-        told = not raw
-        blocks = self._answers(X, restrict, lambda problem, *block: problem.means_of(*block, told))
         space = getattr(self.problem_, "scored", self.space_)  # chains score as they are
-        if told:
-            space = space.told_view() or space
-        if isinstance(blocks[0], list) or not (raw or not space.marginal_parts()):
-            if parts is not None and parts not in space.marginal_parts():
-                raise ValueError(
-                    f"predict_marginals: this model tells of {space.marginal_parts()}; got "
-                    f"parts={parts!r}."
-                )
-            if not isinstance(blocks[0], list):
-                blocks = [space.readable(block, parts) for block in blocks]
+        parts = asked_parts(space, parts)
+        told = None if raw else parts
+        X, index = self._checked(X)
+        blocks = self._answers(X, restrict, lambda problem, *block: problem.means_of(*block, told))
+        if isinstance(blocks[0], list):  # sequences of tokens
             return named_marginals(self, blocks, space, parts, index)
-        return np.concatenate(blocks)
+        if told is None:
+            return np.concatenate(blocks)
+        space = space.telling(told)
+        blocks = [space.readable(block, told) for block in blocks]
+        return named_marginals(self, blocks, space, told, index)
 
     def partition(self, X: Any, *, restrict: dict[str, Any] | None = None) -> LogPartition:
         """ln Z of every row, with the interval that it lies in and how sure that is."""

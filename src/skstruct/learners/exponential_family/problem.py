@@ -115,10 +115,14 @@ class ExponentialProblem(RiskProblem):
         return 8 * (8 * self.width + 3 * self.n_features + drawn)
 
     # ------------------------------------------------------------------ probabilities
-    def means_of(self, scores: np.ndarray, rows: slice = slice(None), told: bool = False) -> Any:
-        """Means of psi, or those that probabilities of parts are told by."""
+    def means_of(
+        self, scores: np.ndarray, rows: slice = slice(None), parts: str | None = None
+    ) -> Any:
+        """Means of psi, or those that probabilities of such parts are told by."""
         space = self.scored.rows(rows)
-        return self.distributions.means(space, scores, space.told_view() if told else None)
+        view = space if parts is None else space.telling(parts)
+        other = view.embedding != space.embedding
+        return self.distributions.means(space, scores, view if other else None)
 
     def log_partition(self, scores: np.ndarray, rows: slice = slice(None)) -> Any:
         return self.distributions.log_partition(self.scored.rows(rows), scores)
@@ -204,7 +208,7 @@ class ChainExponentialProblem(WithChainScores, RiskProblem):
 
     # ------------------------------------------------------------------ probabilities
     def means_of(
-        self, scores: Any, rows: slice = slice(None), told: bool = False
+        self, scores: Any, rows: slice = slice(None), parts: str | None = None
     ) -> list[np.ndarray]:
         """Probability of each symbol at each position, one array (T, q) for every sequence."""
         probabilities = self._distribution(scores, rows).token_marginals()

@@ -42,7 +42,6 @@ from skstruct.learners.leave_out import (
     kernel_grid,
     twins,
 )
-from skstruct.learners.marginals import told_parts
 from skstruct.learners.output_kernel import methods
 from skstruct.learners.output_kernel.components import OutputComponents, choose_components
 from skstruct.learners.output_kernel.problem import KernelProblem, output_space
@@ -437,9 +436,8 @@ class OutputKernelRegressor(BlockPredictor):
 
     infers_labels = False  # of any kind, often all different
 
-    def _telling(self, parts: str | None) -> tuple[Any, Any]:
+    def _telling(self, parts: str, told: bool) -> tuple[Any, Any]:
         """psi of the training outputs, weighed as answers in feature space weigh them."""
-        parts, _ = told_parts(self, parts)
         loss = resolve_loss(self.space_.marginal_losses[parts])
         telling = risk_problem(self.space_, loss, self.outputs_).from_weights()
         if self.problem_.components is not None:

@@ -169,6 +169,14 @@ class Cliques(LabelsAndEdges):
         psi: np.ndarray = Z[:, u] * Z[:, v]
         return psi
 
+    # ------------------------------------------------------------- probabilities
+    def marginal_parts(self) -> tuple[str, ...]:
+        """None: means of pairs tell nothing of single nodes."""
+        return ()
+
+    def telling(self, parts: str | None = None) -> Any:
+        return self.with_embedding("indicators")
+
     # ------------------------------------------------------------- decoding
     @property
     def guarantee(self) -> Guarantee:

@@ -78,12 +78,6 @@ class PartMarginals:
         """This set of outputs with an embedding whose means tell of such parts."""
         return self
 
-    def told_view(self: Any) -> Any:
-        """The same outputs with an embedding whose means are told in place of those of this one,
-        which are no probabilities; None where means of psi themselves are told.
-        """
-        return None
-
     def coherent(self: Any, means: np.ndarray) -> np.ndarray:
         """The nearest means of psi that a distribution over the outputs has; shape (n, d)."""
         found = np.empty(means.shape)
@@ -112,7 +106,9 @@ class PartMarginals:
         return marginals
 
     def marginal_axes(self: Any, width: int, parts: str | None = None) -> list[Sequence[Any]]:
-        """Names along each axis of ``marginals`` but the first, for psi of ``width`` numbers."""
+        """Names along each axis of ``marginals`` but the first, for psi of ``width`` numbers; of
+        the first parts that there are where None are named.
+        """
         names = self.part_names()
         return [names if names is not None and len(names) == width else range(width)]
 

@@ -174,9 +174,6 @@ class Cycles(LawfulCycles):
     def telling(self, parts: str | None = None) -> Any:
         return self.with_embedding("indicators")
 
-    def told_view(self) -> Any:
-        return self.telling() if self._signed else None
-
     def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
         """Costs of signed pairs as costs of arcs: c from u to v, -c from v to u."""
         if embedding != "signed pairs" or self._signed or not self.directed:

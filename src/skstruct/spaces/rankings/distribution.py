@@ -154,14 +154,53 @@ def ranking_distribution(space: Any, scores: np.ndarray) -> Distribution:
 class RankingDistribution(Distribution):
     """Distributions of orders, all items beyond the top tied behind it."""
 
-    def __init__(self, sums: OrderSums, top: int | None) -> None:
-        self.sums, self.top = sums, top
-        self.log_partition = sums.log_partition
+    def __init__(self, scheme: Any, d: int, constraints: Any, **scores: np.ndarray) -> None:
+        self.scheme, self.d, self.constraints, self.scores = scheme, d, constraints, scores
+        self.top = constraints.top
+        self.sums = self._sums(**scores)
+        self.log_partition = self.sums.log_partition
+
+    def _sums(self, **scores: np.ndarray) -> OrderSums:
+        (n,) = {len(part) for part in self.scores.values()}
+        return OrderSums(n, self.d, **scores, **bounds(self.constraints))
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         orders = self.sums.draw(n, rng)
         d = orders.shape[2]
         return tied_behind(orders.reshape(-1, d), self.top).reshape(orders.shape)
+
+    def marginals(self) -> np.ndarray:
+        return self._means(self.scheme)
+
+    def means_in(self, view: Any) -> np.ndarray | None:
+        """Known of pairs, positions and ranks, whichever of them is scored."""
+        return self._means(view._scheme) if view.embedding in FAMILIES else None
+
+    def _means(self, scheme: Any) -> np.ndarray:
+        means: np.ndarray
+        if scheme.family != "pairs":
+            means = scheme.from_positions(self._placed())
+            return means
+        ahead = self._ahead()
+        p, q = pair_numbers(self.d)
+        means = np.zeros((len(ahead), scheme.width(self.d)))  # pairs behind the top have no sign
+        means[:, : len(p)] = ahead[:, p, q] - ahead[:, q, p]  # weighted: a last column of zeros
+        return means
+
+    def _placed(self) -> np.ndarray:
+        """Probability of each item at each position; those behind the top are shared."""
+        placed = self.sums.placed.copy()  # what is returned may be written to
+        if self.top is not None:
+            n_behind = placed.shape[1] - self.top
+            behind = 1.0 - placed[:, :, : self.top].sum(axis=2, keepdims=True)
+            placed[:, :, self.top :] = behind.clip(min=0.0) / n_behind  # rounding
+        return placed
+
+    def _ahead(self) -> np.ndarray:
+        """Probability of each item before each other one."""
+        if "pairs" in self.scores:
+            return self.sums.ahead
+        return self._sums(**self.scores, pairs=np.zeros((1, self.d, self.d))).ahead
 
 
 class PositionDistribution(RankingDistribution):
@@ -171,43 +210,20 @@ class PositionDistribution(RankingDistribution):
     """
 
     def __init__(self, scheme: Any, scores: np.ndarray, d: int, constraints: Any) -> None:
-        self.scheme = scheme
         positions, rest = scheme.positions(scores, d, constraints.top), 0.0
         if constraints.top is not None:  # what an item gains over being left behind
             rest = positions[:, :, -1]
             positions, rest = positions - rest[:, :, None], rest.sum(axis=1)
-        super().__init__(
-            OrderSums(len(scores), d, positions=positions, **bounds(constraints)), constraints.top
-        )
+        super().__init__(scheme, d, constraints, positions=positions)
         self.log_partition = self.log_partition + rest
-
-    def marginals(self) -> np.ndarray:
-        placed = self.sums.placed.copy()  # what is returned may be written to
-        if self.top is not None:
-            n_behind = placed.shape[1] - self.top
-            behind = 1.0 - placed[:, :, : self.top].sum(axis=2, keepdims=True)
-            placed[:, :, self.top :] = behind.clip(min=0.0) / n_behind  # rounding
-        marginals: np.ndarray = self.scheme.from_positions(placed)
-        return marginals
 
 
 class PairDistribution(RankingDistribution):
-    """Of rankings by pairs: sums over all linear orders; pairs behind the top have no sign."""
+    """Of rankings by pairs: sums over all linear orders."""
 
     def __init__(self, scheme: Any, scores: np.ndarray, d: int, constraints: Any) -> None:
         pairs = pair_matrix(scores[:, : math.comb(d, 2)], d)
-        super().__init__(
-            OrderSums(len(scores), d, pairs=pairs, **bounds(constraints)), constraints.top
-        )
-        self.width = scores.shape[1]
-
-    def marginals(self) -> np.ndarray:
-        ahead = self.sums.ahead
-        n, d = ahead.shape[:2]
-        p, q = pair_numbers(d)
-        mean = np.zeros((n, self.width))  # with weights, a last column that is 0 in outputs
-        mean[:, : len(p)] = ahead[:, p, q] - ahead[:, q, p]
-        return mean
+        super().__init__(scheme, d, constraints, pairs=pairs)
 
 
 def bounds(constraints: Any) -> dict[Any, Any]:
