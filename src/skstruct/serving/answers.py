@@ -60,7 +60,7 @@ def predict(served: Any, X: Any, asked: Asked | None = None) -> list[Record]:
 
     def ask(X: Any, restrict: Any) -> list[Record]:
         options = _options(served, served.learner.predict, asked, restrict)
-        outputs = json_outputs(served, served.learner.predict(X, **options))
+        outputs = json_outputs(served, served.learner.predict(X, **options), restrict)
         return [{"prediction": output} for output in outputs]
 
     found = _by_rows(served, X, asked, ask)
@@ -82,7 +82,7 @@ def decode(served: Any, X: Any, asked: Asked | None = None) -> list[Record]:
     def ask(X: Any, restrict: Any) -> list[Record]:
         options = _options(served, served.learner.decode, asked, restrict)
         decoded = served.learner.decode(X, **options)
-        outputs = json_outputs(served, decoded.outputs)
+        outputs = json_outputs(served, decoded.outputs, restrict)
         return _certified(served, outputs, decoded.values, decoded.bounds)
 
     return _by_rows(served, X, asked, ask)
@@ -100,7 +100,7 @@ def kbest(served: Any, X: Any, asked: Asked | None = None) -> list[Record]:
         found = served.learner.kbest(X, asked.k or N_BEST, **options)
         values, bounds = np.asarray(found.values), np.asarray(found.bounds)
         ranks = [
-            _certified(served, json_outputs(served, outputs), values[:, r], bounds[:, r])
+            _certified(served, json_outputs(served, outputs, restrict), values[:, r], bounds[:, r])
             for r, outputs in enumerate(found.outputs)
         ]
         finite = np.isfinite(values).tolist()
@@ -153,7 +153,7 @@ def explain(served: Any, X: Any, asked: Asked | None = None) -> list[Record]:
     def ask(X: Any, restrict: Any) -> list[Record]:
         options = _options(served, learner.explain, asked, restrict)
         found = learner.explain(X, **options)
-        outputs = json_outputs(served, learner.predict(X, **options))
+        outputs = json_outputs(served, learner.predict(X, **options), restrict)
         weights = found.weights
         dense = weights.toarray() if hasattr(weights, "toarray") else np.asarray(weights)
         n_voices = asked.n or N_VOICES

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 
-def json_outputs(served: Any, outputs: Any) -> list[Any]:
-    """Outputs, as a learner gives them, as JSON values.
+def json_outputs(served: Any, outputs: Any, restrict: Any = None) -> list[Any]:
+    """Outputs, as a learner gives them within constraints, as JSON values.
 
     A class is its name, a label set a list of names, a ranking a list from the best to the worst
     with tied items in lists of their own, a sequence a list of symbols; quantities are numbers by
@@ -19,7 +19,7 @@ def json_outputs(served: Any, outputs: Any) -> list[Any]:
     value: numbers, texts, lists.
     """
     write = _WRITERS.get(served.kind, _whole)
-    return write(served, outputs)
+    return write(served, outputs) if write is not _in_parts else write(served, outputs, restrict)
 
 
 def json_value(value: Any) -> Any:
@@ -126,13 +126,13 @@ def _quantity_names(served: Any, width: int) -> list[str] | None:
     return [name_text(name) for name in names]
 
 
-def _in_parts(served: Any, outputs: Any) -> list[Any]:
+def _in_parts(served: Any, outputs: Any, restrict: Any = None) -> list[Any]:
     """The names of the parts, such as nodes in the order of travel, or arcs."""
     try:
-        Z = served.space.validate(outputs)
+        space = served.space.restrict(**restrict) if restrict else served.space  # of other ends
         return [
-            [json_value(part.name) for part in served.space.parts_of(z).parts]
-            for z in Z
+            [json_value(part.name) for part in space.parts_of(z).parts]
+            for z in space.validate(outputs)
         ]  # fmt: skip
     except (ValueError, TypeError):  # ends that differ from row to row
         return _whole(served, outputs)
@@ -148,7 +148,7 @@ def _whole(served: Any, outputs: Any) -> list[Any]:
     return [json_value(output) for output in outputs]
 
 
-_WRITERS: dict[str, Callable[[Any, Any], list[Any]]] = {
+_WRITERS: dict[str, Callable[..., list[Any]]] = {
     "classes": _one_name,
     "ordinal": _one_name,
     "labels": _label_sets,
