@@ -11,8 +11,8 @@ from skstruct import ConditionalRiskMinimizer, CountingRidge, StructuredSVM
 from skstruct import spaces as S
 from skstruct.exceptions import DataFormatError, InfeasibleError
 from skstruct.serving import Asked, Served, answers
-from skstruct.tasks import TaskModel
 from skstruct.smoothing import Forest
+from skstruct.tasks import TaskModel
 from tasks.test_task_model import OUTPUTS, data_of
 
 QUESTIONS = ("decode", "marginals", "kbest", "explain")
