@@ -457,6 +457,7 @@ def test_files_are_read_again_and_broken_ones_are_not(client_of, tmp_path, lines
     assert (found["error"], found["reloads"], found["failed_reloads"]) == (None, 2, 1)
 
 
+@pytest.mark.slow
 def test_a_file_of_other_columns_is_refused_unless_told(client_of, tmp_path):
     """Clients of the model that is served would all fail; half of the labels may be new."""
     path, others = tmp_path / "weather.model", [{"height": row["size"]} for row in ROWS]

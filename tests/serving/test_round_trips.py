@@ -36,6 +36,10 @@ def names_of(labels):
     return [{labels[j] for j in np.flatnonzero(row)} for row in SETS]
 
 
+ALIKE = {  # no constraints, or those of others
+    "classes", "frame", "histogram", "interval", "ranker", "words", "candidates", "svm",
+    "output kernel",
+}  # fmt: skip
 LABELS = {
     "texts": ["a", "b", "c"],
     "numbers": [3, 1, 2],
@@ -111,7 +115,7 @@ def _in_tuples(value):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", sorted(set(CASES) - ALIKE))
 def test_every_example_of_a_constraint_comes_back(name):
     """What is listed has an example, but for right-hand sides of equations; JSON changes nothing
     in what it means.

@@ -28,7 +28,7 @@ X, grid = rng.standard_normal((20, 3)), ShortestPaths.grid(2, 3)
 tree = Hierarchy([("a", "b"), ("a", "c")])
 for space, y, loss in (
     (LabelSets(), X > 0, None),
-    (tree, tree.fit().enumerate()[rng.integers(5, size=20)], None),
+    (tree, tree.enumerate()[rng.integers(5, size=20)], None),
     (grid, 1 + rng.random((20, len(grid.labels_))), "regret"),
 ):
     served = Served("m", ConditionalRiskMinimizer(space, loss, alpha=0.1).fit(X, y))

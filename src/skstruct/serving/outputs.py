@@ -18,8 +18,9 @@ def json_outputs(served: Any, outputs: Any, restrict: Any = None) -> list[Any]:
     name, and paths, trees and matchings lists of edges. What the space has no names for is a plain
     value: numbers, texts, lists.
     """
-    write = _WRITERS.get(served.kind, _whole)
-    return write(served, outputs) if write is not _in_parts else write(served, outputs, restrict)
+    if served.kind in IN_PARTS:
+        return _in_parts(served, outputs, restrict)
+    return _WRITERS.get(served.kind, _whole)(served, outputs)
 
 
 def json_value(value: Any) -> Any:
@@ -148,7 +149,8 @@ def _whole(served: Any, outputs: Any) -> list[Any]:
     return [json_value(output) for output in outputs]
 
 
-_WRITERS: dict[str, Callable[..., list[Any]]] = {
+IN_PARTS = ("tour", "parts")
+_WRITERS: dict[str, Callable[[Any, Any], list[Any]]] = {
     "classes": _one_name,
     "ordinal": _one_name,
     "labels": _label_sets,
@@ -157,6 +159,4 @@ _WRITERS: dict[str, Callable[..., list[Any]]] = {
     "sequence": _whole,
     "quantities": _quantities,
     "flow": _quantities,
-    "tour": _in_parts,
-    "parts": _in_parts,
 }
