@@ -15,6 +15,7 @@ from skstruct.serving.asked import Asked
 from skstruct.serving.constraints import by_constraints, constraints_for, taken
 from skstruct.serving.outputs import json_outputs, json_value, name_text
 from skstruct.serving.promises import promised
+from skstruct.serving.settings import ONLY_OF
 from skstruct.tolerances import REPORTED_GAP
 
 __all__ = ["Asked", "answer", "decode", "explain", "kbest", "marginals", "predict"]
@@ -221,7 +222,6 @@ def _check(served: Any, question: str, asked: Asked) -> None:
 
 
 _METHODS = {"marginals": "predict_marginals"}
-ONLY_OF = {"threshold": "predict", "level": "predict", "k": "kbest", "n": "explain"}
 
 
 def _by_rows(
