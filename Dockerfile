@@ -20,7 +20,7 @@ WORKDIR /home/skstruct
 ENV PATH=/skstruct/bin:$PATH PYTHONUNBUFFERED=1
 EXPOSE 8000
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+HEALTHCHECK --interval=10s --timeout=5s --start-period=120s --retries=3 \
     CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8000/ready', timeout=4)"]
 # Listens beyond the container, so that a token is wanted: SKSTRUCT_TOKEN or --token-file.
 ENTRYPOINT ["skstruct", "serve", "--host", "0.0.0.0", "--port", "8000"]

@@ -7,8 +7,10 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
 import urllib.error
 import urllib.request
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
@@ -301,3 +303,13 @@ def test_the_scoring_server_answers_as_the_model_does(server, saved):
     status, found = asked(server, {"dataframe_records": records, "params": {"method": "guess"}})
     assert status == 400
     assert "method is one of predict" in found["message"]
+
+
+def test_pages_and_tests_run_against_the_extra():
+    """What ``skstruct[mlflow]`` brings is here, and no full MLflow beside it, which can more."""
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    assert extras["mlflow"] == ["mlflow-skinny>=3", "pandas>=2.2.2"]
+    assert set(extras["mlflow"]) <= set(extras["test"])
+    with pytest.raises(PackageNotFoundError):
+        version("mlflow")

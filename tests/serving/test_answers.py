@@ -3,13 +3,15 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from persistence.saved_cases import CLASSES, SETS, X, all_cases
-from skstruct import ConditionalRiskMinimizer, StructuredSVM
+from skstruct import ConditionalRiskMinimizer, CountingRidge, StructuredSVM
 from skstruct import spaces as S
 from skstruct.exceptions import DataFormatError, InfeasibleError
 from skstruct.serving import Asked, Served, answers
+from skstruct.smoothing import Forest
 from skstruct.tasks import TaskModel
 from tasks.test_task_model import OUTPUTS, data_of
 
@@ -142,6 +144,8 @@ def test_wrong_questions_say_what_is_wrong(wrong, said):
     ("predict", Asked(restrict={"top": 1}), "cannot be restricted by 'top'"),
     ("predict", Asked(level=0.1), "was not calibrated"),
     ("decode", Asked(threshold=0.5), "for predict alone"),
+    ("predict", Asked(k=2), "k is for kbest alone"),
+    ("kbest", Asked(n=2), "n is for explain alone"),
     ("marginals", Asked(loss="f1"), "leave the loss out"),
     ("predict", Asked(restrict=[{}]), "restrict has 1 dictionaries, and there are 2 rows"),
 ])  # fmt: skip
@@ -224,3 +228,33 @@ def test_nothing_is_no_rows():
 def test_what_is_no_model_is_refused():
     with pytest.raises(ValueError, match="which has a space_; got dict"):
         Served("m", {})
+
+
+def test_numbers_beyond_every_scale_are_named_or_beyond_every_threshold():
+    rows = [{"size": x[0], "legs": x[1], "sky": "ab"[x[2] > 0]} for x in X.tolist()]
+    scaled = Served("m", ConditionalRiskMinimizer(smoother=Forest(5)).fit(rows, SETS))
+    for cell in (1e308, -1e308):
+        asked = scaled.inputs([rows[0], {**rows[0], "legs": cell}])
+        with pytest.raises(DataFormatError, match="row 2, column 'legs': the number is too large"):
+            answers.predict(scaled, asked)
+    plain = ConditionalRiskMinimizer(smoother=Forest(5)).fit(X, SETS)
+    far = X[:1] + 1e6 * np.eye(X.shape[1])[:1]
+    beyond = np.where(far > 1e5, 1e300, far)
+    assert plain.predict_risk(far) == plain.predict_risk(beyond)
+    for array in ([[1e308] * X.shape[1]], [[0.0] * (X.shape[1] - 1) + [np.inf]]):
+        with pytest.raises(DataFormatError, match=r"row 1, column '\d': the number is too large"):
+            Served("m", plain).inputs(array)
+
+
+@pytest.mark.parametrize("rows", [[[1.0, [2.0]]], [[1.0, {}]], [[1.0, "x"]]])
+def test_cells_that_hold_more_are_named(rows):
+    model = ConditionalRiskMinimizer(alpha=1.0).fit(X[:, :2], SETS)
+    with pytest.raises(DataFormatError, match="row 1, column '1': a number is wanted"):
+        Served("m", model).inputs(rows)
+
+
+def test_only_losses_that_are_predicted_for_are_listed():
+    """Means of margins decide no bilinear loss."""
+    model = CountingRidge(S.Cycles(list("abcd")), alpha=0.1)
+    tours = [list("abcd") if x[0] > 0 else list("acb") for x in X]
+    assert Served("m", model.fit(X, tours)).losses() == ["hamming"]

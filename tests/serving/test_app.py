@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every route, format, limit and error, against a server within this process."""
 
+import datetime as dt
 import io
 import json
 import threading
 
+import numpy as np
 import pytest
 
-from serving.conftest import ROWS, sets_model
+from serving.conftest import ROWS, SETS, sets_model
 from skstruct import ConditionalRiskMinimizer, save_model
 from skstruct.serving import Served, Settings, answers
 from skstruct.serving.parsing import ARROW, CSV
+from skstruct.spaces import LabelSets
 
 QUESTIONS = ("predict", "decode", "marginals", "kbest", "explain")
 SAFE = {"x-content-type-options": "nosniff", "x-frame-options": "DENY", "cache-control": "no-store"}
@@ -197,6 +200,11 @@ def test_several_models_are_asked_by_name(client_of, model):
     (b'{"rows": [[1, "sun", 2]], "loss": "kendall"}', 422, ""),
     (b'{"rows": [[1, "sun", 2]], "restrict": {"include": ["snow"]}}', 422, "snow"),
     (b'{"rows": [[1, "sun", 2]], "restrict": [{}, {}]}', 422, "2 dictionaries"),
+    (b'{"rows": [[1, "sun", 2]], "k": 2}', 422, "k is for kbest alone"),
+    (b'{"rows": [[1, "sun", 2]], "threshold": [0.5, 2, 0.5]}', 422, "one for each label"),
+    (b'{"rows": [[1, ["sun"], 2]]}', 422, "row 1, column 'sky': an argument must be"),
+    (b'{"rows": [[1, "sun", 2]], "restrict": [{"max_size": "x"}]}', 422, "row 1: restrict: "),
+    (b'{"rows": [[1e308, "sun", 2]]}', 422, "row 1, column 'size': the number is too large"),
     (b'{"rows": [[1, "sun"]]}', 422, "the model reads 3 columns; got 2"),
     (b'{"rows": [[1, "sun", 2]], "model": 3}', 422, "model is the name"),
 ])  # fmt: skip
@@ -447,6 +455,69 @@ def test_files_are_read_again_and_broken_ones_are_not(client_of, tmp_path, lines
         pass
     (found,) = client.get("/models").json()["models"]
     assert (found["error"], found["reloads"], found["failed_reloads"]) == (None, 2, 1)
+
+
+@pytest.mark.slow
+def test_a_file_of_other_columns_is_refused_unless_told(client_of, tmp_path):
+    """Clients of the model that is served would all fail; half of the labels may be new."""
+    path, others = tmp_path / "weather.model", [{"height": row["size"]} for row in ROWS]
+    save_model(sets_model(), path)
+    strict = client_of({"weather": str(path)}, reload_seconds=0.02)
+    told = client_of({"weather": str(path)}, reload_seconds=0.02, other_columns=True)
+    numbered = [{**row, "sky": 1.0} for row in ROWS]
+    for rows, outputs, said in (
+        (others, SETS, "reads other columns than the one that is served: height, size, sky, wind"),
+        (numbered, SETS, "reads other columns than the one that is served: sky"),
+        ([dict(reversed(row.items())) for row in ROWS], SETS, "their order is another"),
+        (ROWS, ["dry" if "dry" in names else "wet" for names in SETS], "predicts classes"),
+    ):
+        save_model(ConditionalRiskMinimizer(alpha=0.1).fit(rows, outputs), path)
+        while said not in str(strict.get("/models").json()["models"][0]["error"]):
+            pass
+        assert strict.post("/predict", json=ROWS[:1]).status_code == 200
+        while told.post("/predict", json=rows[:1]).status_code != 200:
+            pass
+    assert "skstruct_failed_reloads_total 4" in strict.get("/metrics").text
+    assert "skstruct_failed_reloads_total 0" in told.get("/metrics").text
+    save_model(
+        ConditionalRiskMinimizer(alpha=0.1).fit(ROWS, [names | {"new"} for names in SETS]), path
+    )
+    while "new" not in strict.get("/models").json()["models"][0]["labels"]:
+        pass
+
+
+@pytest.mark.parametrize(
+    "names",
+    [np.array([3, 1, 2]), [b"a", b"b", b"c"], [dt.date(2024, 5, day) for day in (29, 30, 31)]],
+    ids=["numbers of NumPy", "bytes", "dates"],
+)
+def test_names_of_other_types_are_described(client_of, names):
+    names = list(names)
+    outputs = [{names[["hot", "dry", "calm"].index(name)] for name in row} for row in SETS]
+    model = ConditionalRiskMinimizer(LabelSets(names), alpha=0.1).fit(ROWS, outputs)
+    client = client_of({"m": model})
+    found = client.get("/openapi.json")
+    assert found.status_code == 200, found.text
+    content = found.json()["paths"]["/predict"]["post"]["requestBody"]["content"]
+    (example,) = content["application/json"]["examples"].values()
+    assert "exclude" in example["value"]["restrict"]
+    assert client.post("/predict", json=example["value"]).status_code == 200
+    assert client.get("/models").json()["models"][0]["labels"] == list(map(str, names))
+
+
+@pytest.mark.parametrize("route", ["/predict", "/openapi.json", "/models"])
+def test_a_fault_of_the_server_is_never_the_clients(client_of, model, lines, monkeypatch, route):
+    client = client_of({"m": model})
+
+    def fail(*_):
+        raise TypeError("bytes are not JSON serializable")
+
+    for module in ("working.Job.reply", "models._described", "openapi._choices"):
+        monkeypatch.setattr(f"skstruct.serving.{module}", fail)
+    asked = client.post(route, json=ROWS[:1]) if route == "/predict" else client.get(route)
+    assert asked.status_code == 500
+    assert "bytes" not in asked.text
+    assert '"kind": "TypeError"' in lines.text
 
 
 def test_addresses_are_not_redirected(client):

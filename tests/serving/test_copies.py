@@ -4,7 +4,10 @@
 import os
 from pathlib import Path
 
+from serving.conftest import ROWS, SETS, sets_model
+from skstruct import ConditionalRiskMinimizer, save_model
 from skstruct.serving.copies import Copies
+from skstruct.serving.models import Models
 
 
 def written(path, text, stamp):
@@ -54,3 +57,18 @@ def test_names_of_models_do_not_meet(tmp_path):
     assert all(os.path.dirname(copy) == str(tmp_path) for copy in made)
     assert copies.copy("a", str(path), (1,)) == made[0]  # made once
     assert Path(made[0]).read_text() == "a"
+
+
+def test_a_process_that_is_started_anew_refuses_other_columns_too(tmp_path):
+    path, folder = tmp_path / "m.model", tmp_path / "copies"
+    folder.mkdir()
+    save_model(sets_model(), path)
+    Models({"m": path}, copies=Copies(str(folder)))
+    rows = [{"height": row["size"]} for row in ROWS]
+    save_model(ConditionalRiskMinimizer(alpha=0.1).fit(rows, SETS), path)
+    for other_columns, columns in ((False, ["size", "sky", "wind"]), (True, ["height"])):
+        copies = Copies(str(folder))
+        (told,) = Models({"m": path}, copies=copies, other_columns=other_columns).described()
+        assert [column["name"] for column in told["columns"]] == columns
+        assert told["failed_reloads"] == (not other_columns)
+        assert ("other columns" in str(told["error"])) == (not other_columns)

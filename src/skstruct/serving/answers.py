@@ -14,6 +14,7 @@ from skstruct.serving.asked import Asked
 from skstruct.serving.constraints import by_constraints, constraints_for, taken
 from skstruct.serving.outputs import json_outputs, json_value, name_text
 from skstruct.serving.promises import promised
+from skstruct.serving.settings import ONLY_OF
 from skstruct.tolerances import REPORTED_GAP
 
 __all__ = ["Asked", "answer", "decode", "explain", "kbest", "marginals", "predict"]
@@ -59,7 +60,7 @@ def predict(served: Any, X: Any, asked: Asked | None = None) -> list[Record]:
 
     def ask(X: Any, restrict: Any) -> list[Record]:
         options = _options(served, served.learner.predict, asked, restrict)
-        outputs = json_outputs(served, served.learner.predict(X, **options))
+        outputs = json_outputs(served, served.learner.predict(X, **options), restrict)
         return [{"prediction": output} for output in outputs]
 
     found = _by_rows(served, X, asked, ask)
@@ -81,7 +82,7 @@ def decode(served: Any, X: Any, asked: Asked | None = None) -> list[Record]:
     def ask(X: Any, restrict: Any) -> list[Record]:
         options = _options(served, served.learner.decode, asked, restrict)
         decoded = served.learner.decode(X, **options)
-        outputs = json_outputs(served, decoded.outputs)
+        outputs = json_outputs(served, decoded.outputs, restrict)
         return _certified(served, outputs, decoded.values, decoded.bounds)
 
     return _by_rows(served, X, asked, ask)
@@ -99,7 +100,7 @@ def kbest(served: Any, X: Any, asked: Asked | None = None) -> list[Record]:
         found = served.learner.kbest(X, asked.k or N_BEST, **options)
         values, bounds = np.asarray(found.values), np.asarray(found.bounds)
         ranks = [
-            _certified(served, json_outputs(served, outputs), values[:, r], bounds[:, r])
+            _certified(served, json_outputs(served, outputs, restrict), values[:, r], bounds[:, r])
             for r, outputs in enumerate(found.outputs)
         ]
         finite = np.isfinite(values).tolist()
@@ -150,7 +151,7 @@ def explain(served: Any, X: Any, asked: Asked | None = None) -> list[Record]:
     def ask(X: Any, restrict: Any) -> list[Record]:
         options = _options(served, learner.explain, asked, restrict)
         found = learner.explain(X, **options)
-        outputs = json_outputs(served, learner.predict(X, **options))
+        outputs = json_outputs(served, learner.predict(X, **options), restrict)
         weights = found.weights
         dense = weights.toarray() if hasattr(weights, "toarray") else np.asarray(weights)
         n_voices = asked.n or N_VOICES
@@ -218,7 +219,6 @@ def _check(served: Any, question: str, asked: Asked) -> None:
 
 
 _METHODS = {"marginals": "predict_marginals"}
-ONLY_OF = {"threshold": "predict", "level": "predict", "k": "kbest", "n": "explain"}
 
 
 def _by_rows(

@@ -201,11 +201,14 @@ class _Server:
         return json_response(described_api(app, json.loads(reply.body)))
 
     async def _about(self, what: str) -> Reply:
-        """What only those who have the models know; losses are tried, which takes a while."""
+        """What only those who have the models know."""
         try:
-            return await self.batcher.ask(Request(what))
+            reply = await self.batcher.ask(Request(what))
         except Problem as problem:
             return reply_of(problem)
+        if reply.failure is not None:
+            self.log.failure(reply.failure, f"GET {what}")
+        return reply
 
     async def health_route(self) -> Any:
         """Whether the process is alive."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from skstruct.serving.messages import ARROW, CSV, JSON
 from skstruct.serving.outputs import json_value
-from skstruct.serving.settings import QUESTIONS
+from skstruct.serving.settings import ONLY_OF, QUESTIONS
 
 ABOUT = {
     "predict": "Predictions; with a level what is certain and possible, too.",
@@ -71,7 +71,9 @@ def _operation(question: str, models: Any) -> dict[str, Any]:
         if served.columns:
             lines[name] = {"value": _csv(rows)}
     about = "Dictionaries by names of columns, or lists."
-    options = OPTIONS | {"model": OPTIONS["model"] | names}
+    known = [option for option in OPTIONS if ONLY_OF.get(option, question) == question]
+    options = {option: OPTIONS[option] for option in known}
+    options["model"] = OPTIONS["model"] | names
     schema = {
         "type": "object",
         "required": ["rows"],
@@ -91,7 +93,7 @@ def _operation(question: str, models: Any) -> dict[str, Any]:
                 "required": False,
                 "schema": {"type": "string"} | (names if name == "model" else {}),
             }
-            for name in (*OPTIONS, "separator")
+            for name in (*known, "separator")
         ],
         "responses": {"200": {"description": ABOUT[question], "content": answers}}
         | {status: {"description": about} for status, about in WRONG.items()},

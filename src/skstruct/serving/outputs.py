@@ -10,16 +10,17 @@ import numpy as np
 from scipy import sparse
 
 
-def json_outputs(served: Any, outputs: Any) -> list[Any]:
-    """Outputs, as a learner gives them, as JSON values.
+def json_outputs(served: Any, outputs: Any, restrict: Any = None) -> list[Any]:
+    """Outputs, as a learner gives them within constraints, as JSON values.
 
     A class is its name, a label set a list of names, a ranking a list from the best to the worst
     with tied items in lists of their own, a sequence a list of symbols; quantities are numbers by
     name, and paths, trees and matchings lists of edges. What the space has no names for is a plain
     value: numbers, texts, lists.
     """
-    write = _WRITERS.get(served.kind, _whole)
-    return write(served, outputs)
+    if served.kind in IN_PARTS:
+        return _in_parts(served, outputs, restrict)
+    return _WRITERS.get(served.kind, _whole)(served, outputs)
 
 
 def json_value(value: Any) -> Any:
@@ -126,13 +127,13 @@ def _quantity_names(served: Any, width: int) -> list[str] | None:
     return [name_text(name) for name in names]
 
 
-def _in_parts(served: Any, outputs: Any) -> list[Any]:
+def _in_parts(served: Any, outputs: Any, restrict: Any = None) -> list[Any]:
     """The names of the parts, such as nodes in the order of travel, or arcs."""
     try:
-        Z = served.space.validate(outputs)
+        space = served.space.restrict(**restrict) if restrict else served.space  # of other ends
         return [
-            [json_value(part.name) for part in served.space.parts_of(z).parts]
-            for z in Z
+            [json_value(part.name) for part in space.parts_of(z).parts]
+            for z in space.validate(outputs)
         ]  # fmt: skip
     except (ValueError, TypeError):  # ends that differ from row to row
         return _whole(served, outputs)
@@ -148,6 +149,7 @@ def _whole(served: Any, outputs: Any) -> list[Any]:
     return [json_value(output) for output in outputs]
 
 
+IN_PARTS = ("tour", "parts")
 _WRITERS: dict[str, Callable[[Any, Any], list[Any]]] = {
     "classes": _one_name,
     "ordinal": _one_name,
@@ -157,6 +159,4 @@ _WRITERS: dict[str, Callable[[Any, Any], list[Any]]] = {
     "sequence": _whole,
     "quantities": _quantities,
     "flow": _quantities,
-    "tour": _in_parts,
-    "parts": _in_parts,
 }

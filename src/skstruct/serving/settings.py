@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 QUESTIONS = ("predict", "decode", "marginals", "kbest", "explain")
+ONLY_OF = {"threshold": "predict", "level": "predict", "k": "kbest", "n": "explain"}  # options
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
 

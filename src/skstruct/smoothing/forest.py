@@ -344,12 +344,12 @@ class Forest(WeightedMean):
         return self._votes(leaves, np.full(leaves.shape, 1.0 / leaves.shape[1]))
 
     def predict(self, X: Any) -> np.ndarray:
-        votes = self._equal_votes(self._leaves(_tree_input(self._checked(X))))
+        votes = self._equal_votes(self._leaves(_new_rows(self._checked(X))))
         means: np.ndarray = self._leaf_means(votes, self.targets_)
         return means
 
     def weights(self, X: Any) -> Any:
-        return self._equal_votes(self._leaves(_tree_input(self._checked(X)))) @ self.shares_
+        return self._equal_votes(self._leaves(_new_rows(self._checked(X)))) @ self.shares_
 
     # ------------------------------------------------------------------ leaving out
     def loo(self, groups: Any = None) -> np.ndarray:
@@ -463,6 +463,16 @@ def _on_grid(targets: Any) -> Any:
     columns = np.array(np.atleast_2d(targets.T), dtype=np.float64, order="C")
     snapped = snap(columns, np.abs(columns).max(axis=1, initial=0.0))
     return np.ascontiguousarray(snapped.T).reshape(targets.shape)  # or each tree copies them
+
+
+def _new_rows(X: Any) -> Any:
+    """X as trees read it; numbers beyond single precision lie beyond every threshold."""
+    largest = np.finfo(np.float32).max
+    if not sparse.issparse(X):
+        return _tree_input(np.clip(X, -largest, largest))
+    X = X.copy()
+    np.clip(X.data, -largest, largest, out=X.data)
+    return _tree_input(X)
 
 
 def _tree_input(X: Any) -> Any:

@@ -169,8 +169,7 @@ class ShortestPaths(CountedPaths):
     def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         """Canonical outputs in the format that was seen in ``fit``; nodes along the path else."""
         Z = np.asarray(Z)
-        source, target = self._ends(len(Z))
-        nodes = trace_paths(self._table, Z, source, target)[0]
+        nodes = self._nodes_along(Z)
         format: PathFormat = getattr(self, "format_", PathFormat())
         return format.write(Z, nodes, self._table, index)
 
@@ -202,10 +201,18 @@ class ShortestPaths(CountedPaths):
         ends = [(number[tail], number[head]) for tail, head in self.labels_]
         return DrawnGraph(self.nodes_, np.array(ends).reshape(-1, 2), directed=True)
 
+    def _nodes_along(self, Z: np.ndarray) -> np.ndarray:
+        """Nodes in order of travel; of predictions from and to other ends, from their own."""
+        nodes, is_path = trace_paths(self._table, Z, *self._ends(len(Z)))
+        if not is_path.all():
+            ends = np.full((2, len(Z)), OPEN_END)
+            nodes = np.where(is_path[:, None], nodes, trace_paths(self._table, Z, *ends)[0])
+        return nodes
+
     def parts_of(self, z: Any) -> Parts:
         """Arcs in order of travel."""
         z = np.asarray(z)[None]
-        nodes = trace_paths(self._table, z, *self._ends(1))[0][0].tolist()
+        nodes = self._nodes_along(z)[0].tolist()
         names = [self.nodes_[v] for v in nodes if v >= 0]
         arcs = [self._table.column_of[pair] for pair in itertools.pairwise(names)]
         return Parts([Part(int(j), self.labels_[j]) for j in arcs])
