@@ -6,6 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from skstruct._arrays.by_name import by_position
+from skstruct._arrays.frames import in_memory
+from skstruct._arrays.imports import is_pandas
+
 
 class Cuts(NamedTuple):
     """What is kept of each column when it is cut below one of its scores, from the top.
@@ -43,13 +47,32 @@ def cuts(scores: np.ndarray, truth: np.ndarray, weight: np.ndarray | None = None
     return Cuts(sorted_scores, np.cumsum(hits, axis=0), np.cumsum(weights, axis=0), ends)
 
 
+def columns_of(*tables: Any) -> list[Any] | None:
+    """Names of the columns of the first of some tables that is a frame; None where none is."""
+    frames = (table for table in map(in_memory, tables) if is_pandas(table, "DataFrame"))
+    return next((list(frame.columns) for frame in frames), None)
+
+
+def matched(table: Any, columns: list[Any] | None, what: str) -> Any:
+    """A table as it is, but for a frame: as an array, its columns in the order of others."""
+    table = in_memory(table)
+    if not is_pandas(table, "DataFrame"):
+        return table
+    return by_position(table, columns, what=what, used_by="A measure of labels")
+
+
 def checked_scores(scores: Any, truth: Any, known: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """Finite scores (n, d), and truth as a bool array of that shape.
+
+    Columns of frames are found by name.
+
 
     Entries that are not known come last, below every cut that finds something: their scores are
     minus infinity, and nothing is true of them.
     """
-    scores = np.asarray(scores, dtype=np.float64)
+    columns = columns_of(scores, truth, known)
+    scores = np.asarray(matched(scores, columns, "scores"), dtype=np.float64)
+    truth, known = matched(truth, columns, "truth"), matched(known, columns, "known")
     truth = truth.toarray() if sparse.issparse(truth) else np.asarray(truth)
     if scores.ndim != 2 or scores.shape != truth.shape or scores.size == 0:
         raise ValueError(

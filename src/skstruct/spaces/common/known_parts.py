@@ -8,9 +8,11 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from sklearn.base import clone
 
+from skstruct._arrays.frames import read_in_memory
 from skstruct.spaces.partial import PartialOutputs, are_choices, are_partial
 
 
+@read_in_memory
 class KnownParts:
     """What a space says of outputs that are known in part; most spaces say little.
 
