@@ -2,8 +2,6 @@
 """Tensors of torch where arrays are read."""
 
 import sys
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 
@@ -33,22 +31,3 @@ def _array(tensor: Any) -> Any:
     if str(tensor.dtype) == "torch.bfloat16":  # which NumPy has not, and single precision holds
         tensor = tensor.float()
     return tensor.numpy()
-
-
-def reading_on_host(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The same method, which is given arrays in place of tensors.
-
-    >>> class Space:
-    ...     @reading_on_host
-    ...     def validate(self, Y):
-    ...         return Y
-    >>> Space().validate([1, 2])
-    [1, 2]
-    """
-
-    @wraps(method)
-    def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
-        kwargs = {name: on_host(value) for name, value in kwargs.items()}
-        return method(self, *map(on_host, args), **kwargs)
-
-    return reading

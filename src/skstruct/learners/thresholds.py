@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Predictions by thresholds of marginals, given or chosen on rows that were left out."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from skstruct._arrays.by_name import by_position
 from skstruct._arrays.checks import is_number
 from skstruct.solvers.thresholds import best_thresholds
 
@@ -22,17 +22,14 @@ def read_threshold(learner: Any, threshold: Any) -> np.ndarray:
 
     Parameters
     ----------
-    threshold : float, array of shape (d,), {label: float}, or str
+    threshold : float, array of shape (d,), {label: float}, Series by label, or str
         ``"micro_f1"``, ``"macro_f1"``, ``"recall=0.9"`` or ``"precision=0.9"``.
     """
     labels = list(learner.space_.labels_)
     if isinstance(threshold, str):
         return _chosen(learner, threshold)
-    if isinstance(threshold, Mapping):
-        unknown = [name for name in threshold if name not in labels]
-        if unknown:
-            raise ValueError(f"threshold names {unknown[0]!r}, which is no label.")
-        return np.array([float(threshold.get(name, 0.5)) for name in labels])
+    used_by = type(learner).__name__
+    threshold = by_position(threshold, labels, what="threshold", used_by=used_by, default=0.5)
     found = np.asarray(threshold, dtype=np.float64)
     if found.ndim == 0:
         found = np.full(len(labels), float(found))

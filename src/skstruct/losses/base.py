@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from skstruct._arrays.by_name import are_named, by_position
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.methods import keep_in_step
 
@@ -345,7 +346,7 @@ def plain_weights(loss: Any, d: int) -> np.ndarray:
         bound: np.ndarray = loss.weights_
         return bound
     name = type(loss).__name__
-    if hasattr(loss.weights, "keys"):
+    if are_named(loss.weights):
         raise ValueError(f"{name}: call bind(space) first; weights are by name.")
     if loss.weights is None:
         return np.ones(d)
@@ -354,14 +355,9 @@ def plain_weights(loss: Any, d: int) -> np.ndarray:
 
 def label_weights(weights: Any, space: Any, used_by: str) -> np.ndarray:
     """Weights of the labels of a space as an array: from None, a sequence or a mapping."""
-    d = len(space.labels_)
     if weights is None:
-        return np.ones(d)
-    if hasattr(weights, "keys"):
-        missing = [name for name in space.labels_ if name not in weights]
-        if missing:
-            raise ValueError(f"{used_by}: no weight for the label {missing[0]!r}.")
-        weights = [weights[name] for name in space.labels_]
+        return np.ones(len(space.labels_))
+    weights = by_position(weights, space.labels_, what="weights", used_by=used_by)
     return checked_weights(weights, space.labels_, used_by)
 
 

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skstruct._arrays.by_name import are_named, by_position
 from skstruct.losses.base import is_real
 
 Costs: TypeAlias = float | ArrayLike | Mapping[Any, float]  # one, by position, or by name
@@ -28,11 +29,8 @@ def named_costs(costs: Any, names: Sequence[Any], what: str, used_by: str) -> np
     >>> named_costs({"rare": 5.0}, ["often", "rare"], "miss", "Hamming")
     array([1., 5.])
     """
-    if hasattr(costs, "keys"):
-        given = dict(costs.items())  # a Series looks like one, and finds positions too
-        _check_known(given, names, what, used_by)
-        costs = [given.get(name, 1.0) for name in names]
-    elif is_real(costs):
+    costs = by_position(costs, names, what=what, used_by=used_by, default=1.0)
+    if is_real(costs):
         costs = np.full(len(names), costs)
     numbers = _as_floats(costs, what, used_by)
     if numbers.shape != (len(names),):
@@ -49,15 +47,6 @@ def named_costs(costs: Any, names: Sequence[Any], what: str, used_by: str) -> np
     return numbers
 
 
-def _check_known(costs: dict[Any, Any], names: Sequence[Any], what: str, used_by: str) -> None:
-    known = set(names)
-    for name in costs:
-        if name not in known:
-            few = ", ".join(map(repr, list(names)[:5]))
-            more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-            raise ValueError(f"{used_by}: {what} names {name!r}; known are {few}{more}.")
-
-
 def _as_floats(costs: Any, what: str, used_by: str) -> np.ndarray:
     try:
         return np.asarray(costs, dtype=np.float64)
@@ -67,7 +56,7 @@ def _as_floats(costs: Any, what: str, used_by: str) -> np.ndarray:
 
 def needs_names(costs: Any) -> bool:
     """Whether costs are by name, so that only a space says whose they are."""
-    return hasattr(costs, "keys")
+    return are_named(costs)
 
 
 def is_one(costs: Any) -> bool:

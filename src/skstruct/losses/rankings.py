@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from skstruct._arrays.by_name import are_named
 from skstruct.losses.base import BaseLoss, BilinearForm, Weights, label_weights, matched_rankings
 from skstruct.losses.grid_forms import GridForm
 from skstruct.losses.partial_orders import PartialKendall, check_cost_of_pair
@@ -258,7 +259,7 @@ class PositionLoss(BaseLoss):
     def _weights(self, d: int) -> Any:
         if hasattr(self, "weights_"):
             return self.weights_
-        if hasattr(self.item_weights, "keys"):
+        if are_named(self.item_weights):
             raise ValueError(f"{type(self).__name__}: call bind(space) first; weights are by name.")
         weights = np.ones(d) if self.item_weights is None else np.asarray(self.item_weights, float)
         if weights.shape != (d,):

@@ -86,13 +86,20 @@ class Scenarios(BaseLoss):
     """
 
     observes = "scenarios"
+    columns: Any = None  # of models saved before there were names
 
     def __init__(
-        self, cost: CostFunction, solve: Solver | None = None, candidates: Any = None
+        self,
+        cost: CostFunction,
+        solve: Solver | None = None,
+        candidates: Any = None,
+        *,
+        columns: Any = None,
     ) -> None:
         self.cost = cost
         self.solve = solve
         self.candidates = candidates
+        self.columns = columns
 
     # ------------------------------------------------------------- what it is of
     def embedding_on(self, space: Any) -> str:
@@ -100,7 +107,7 @@ class Scenarios(BaseLoss):
         return named
 
     def observation_space(self, space: Any, within: Any = None) -> Any:
-        return ObservedRows()
+        return ObservedRows(self.columns)
 
     def needs_weights(self, space: Any) -> bool:
         return True

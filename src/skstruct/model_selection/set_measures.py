@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.score_cuts import checked_known, zeros_and_ones
+from skstruct.solvers.score_cuts import checked_known, columns_of, matched, zeros_and_ones
 
 
 def hierarchical_precision(
@@ -93,6 +93,9 @@ def hierarchical_f(
 
 def _sizes(predicted: Any, truth: Any, root: Any, known: Any) -> tuple[float, float, float]:
     """Of the intersections, the predicted and the true sets, each summed over the rows."""
+    columns = columns_of(predicted, truth, known)
+    predicted, truth = matched(predicted, columns, "predicted"), matched(truth, columns, "truth")
+    known = matched(known, columns, "known")
     predicted, truth = zeros_and_ones(predicted, "predicted"), zeros_and_ones(truth, "truth")
     if predicted.ndim != 2 or predicted.shape != truth.shape:
         raise ValueError(

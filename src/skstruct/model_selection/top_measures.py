@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skstruct._arrays.by_name import by_position
 from skstruct._arrays.checks import is_count
-from skstruct.solvers.score_cuts import checked_scores
+from skstruct.solvers.score_cuts import checked_scores, columns_of
 
 
 def precision_at(scores: ArrayLike, truth: Any, k: int = 1) -> float:
@@ -61,6 +62,10 @@ def propensity_scored_precision_at(
     >>> propensity_scored_precision_at([[0.9, 0.6]], [[1, 1]], propensities=[1.0, 0.25])
     0.25
     """
+    names = columns_of(scores, truth) or range(np.shape(scores)[1])
+    propensities = by_position(
+        propensities, names, what="propensities", used_by="propensity_scored_precision_at"
+    )
     scores, truth = checked_scores(scores, truth)
     noted = np.asarray(propensities, dtype=np.float64)
     if noted.shape != scores.shape[1:] or not ((noted > 0) & (noted <= 1)).all():

@@ -6,6 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skstruct._arrays.by_name import are_named, by_position
+from skstruct._arrays.frames import in_memory
+from skstruct._arrays.imports import is_pandas
 from skstruct.losses import Footrule, Kendall, Spearman
 from skstruct.solvers.linear_ordering import pair_blocks, pair_signs
 from skstruct.spaces.rankings.partial import average_ranks, is_total
@@ -116,7 +119,14 @@ def spearman_rho(A: ArrayLike, B: ArrayLike) -> Any:
 
 
 def _matched(A: ArrayLike, B: ArrayLike) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Both as arrays (n, d), and whether both were a single row."""
+    """Both as arrays (n, d), and whether both were a single row.
+
+    Where both have names of items, in columns of frames or as a Series, B is matched by name.
+    """
+    A, B = in_memory(A), in_memory(B)
+    if are_named(A) and are_named(B):
+        items = list(A.columns if is_pandas(A, "DataFrame") else A.keys())
+        A, B = (by_position(rows, items, what="a ranking", used_by="Rankings") for rows in (A, B))
     A, B = np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64)
     single = A.ndim == B.ndim == 1
     A, B = np.atleast_2d(A), np.atleast_2d(B)

@@ -7,6 +7,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skstruct._arrays.by_name import by_position
+from skstruct._arrays.frames import in_memory
+from skstruct._arrays.imports import is_pandas
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.rankings.formats import read_orders, read_rankings
 
@@ -50,6 +53,10 @@ def orders_from_ranks(ranks: ArrayLike, items: Iterable[Any] | None = None) -> l
     >>> orders_from_ranks([[1, 2, 2]]) == [[0, {1, 2}]]
     True
     """
+    ranks = in_memory(ranks)
+    if is_pandas(ranks, "DataFrame"):
+        items = list(ranks.columns) if items is None else list(items)
+        ranks = by_position(ranks, items, what="ranks", used_by="orders_from_ranks")
     ranks = np.atleast_2d(np.asarray(ranks, dtype=np.float64))
     given = tuple(range(ranks.shape[1])) if items is None else tuple(items)
     Z, names, _ = read_rankings(ranks, given, used_by="orders_from_ranks")

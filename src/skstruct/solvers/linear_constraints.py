@@ -9,6 +9,8 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from skstruct._arrays.by_name import by_position
+from skstruct._arrays.imports import is_pandas
 from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
 from skstruct.saving import require, savable
 from skstruct.solvers.linear_programs import (
@@ -323,6 +325,18 @@ def columns_of(*matrices: Any, used_by: str) -> int | None:
                 )
             return int(matrix.shape[1] if sparse.issparse(matrix) else np.shape(matrix)[1])
     return None
+
+
+def side_by_position(A: Any, b: Any, labels: Any, used_by: str) -> tuple[Any, Any]:
+    """A matrix and its right-hand side as arrays, where they come as frames and Series.
+
+    Columns are found by the labels, and what is right by the index of the matrix. A Series beside
+    a single constraint has a number for each row of outputs.
+    """
+    constraints = tuple(A.index) if is_pandas(A, "DataFrame") else range((np.shape(A) or (0,))[0])
+    if not (len(constraints) == 1 and is_pandas(b, "Series")):
+        b = by_position(b, constraints, what="a right-hand side", used_by=used_by)
+    return by_position(A, labels, what="a matrix of constraints", used_by=used_by), b
 
 
 def _checked(A: Any, b: Any, d: int, name: str, used_by: str) -> tuple[Any, np.ndarray]:

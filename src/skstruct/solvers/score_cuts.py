@@ -5,8 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skstruct._arrays.by_name import by_position
+from skstruct._arrays.frames import in_memory
+from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.rows import dense
-from skstruct._arrays.tensors import on_host
 
 
 class Cuts(NamedTuple):
@@ -45,13 +47,29 @@ def cuts(scores: np.ndarray, truth: np.ndarray, weight: np.ndarray | None = None
     return Cuts(sorted_scores, np.cumsum(hits, axis=0), np.cumsum(weights, axis=0), ends)
 
 
+def columns_of(*tables: Any) -> list[Any] | None:
+    """Names of the columns of the first of some tables that is a frame; None where none is."""
+    frames = (table for table in map(in_memory, tables) if is_pandas(table, "DataFrame"))
+    return next((list(frame.columns) for frame in frames), None)
+
+
+def matched(table: Any, columns: list[Any] | None, what: str) -> Any:
+    """A table as it is, but for a frame: as an array, its columns in the order of others."""
+    table = in_memory(table)
+    if not is_pandas(table, "DataFrame"):
+        return table
+    return by_position(table, columns, what=what, used_by="A measure of labels")
+
+
 def checked_scores(scores: Any, truth: Any, known: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """Finite scores (n, d), and truth as a bool array of that shape.
 
-    Entries that are not known come last, below every cut that finds something: their scores are
-    minus infinity, and nothing is true of them.
+    Columns of frames are found by name. Entries that are not known come last, below every cut that
+    finds something: their scores are minus infinity, and nothing is true of them.
     """
-    scores, truth = np.asarray(on_host(scores), dtype=np.float64), dense(truth)
+    columns = columns_of(scores, truth, known)
+    scores = np.asarray(matched(scores, columns, "scores"), dtype=np.float64)
+    truth, known = dense(matched(truth, columns, "truth")), matched(known, columns, "known")
     if scores.ndim != 2 or scores.shape != truth.shape or scores.size == 0:
         raise ValueError(
             "scores and truth have the same shape (n, d), with something in it; got "
@@ -79,7 +97,7 @@ def zeros_and_ones(values: Any, name: str) -> np.ndarray:
 
 def checked_known(known: Any, shape: tuple[int, ...]) -> np.ndarray:
     """As a bool array of the shape of the truth."""
-    seen = np.asarray(on_host(known))
+    seen = np.asarray(known)
     if seen.shape != shape or seen.dtype != bool:
         raise ValueError(
             f"known is True or False for each entry of the truth, of shape {shape}; got "

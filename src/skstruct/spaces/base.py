@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from skstruct._arrays.checks import check_costs
+from skstruct._arrays.frames import read_in_memory
 from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.methods import keep_in_step
 from skstruct._arrays.rows import dense
@@ -35,6 +36,7 @@ from skstruct.spaces.partial import PartialOutputs
 from skstruct.tolerances import ROUNDING_GAP
 
 
+@read_in_memory
 class BaseSpace(
     Narrowed,
     DescribedOutputs,
@@ -61,6 +63,7 @@ class BaseSpace(
         super().__init_subclass__(**kwargs)
         twins = {"tensor_argmin": ("argmin",), "decides_from_means": ("argmin",)}
         keep_in_step(cls, BaseSpace, fit_validate=("fit", "validate"), **twins)
+        read_in_memory(cls)
 
     def fit(self, Y: Any) -> Self:
         return self

@@ -7,12 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from skstruct._arrays.imports import is_pandas
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.linear_constraints import columns_of, read_constraints
+from skstruct.solvers.linear_constraints import columns_of, read_constraints, side_by_position
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.formats import check_distinct
@@ -83,7 +84,8 @@ class BinaryPolytope(IndicatorSpace):
     def _names(self) -> tuple[Any, ...]:
         if self.labels is not None:
             return check_distinct(self.labels, "BinaryPolytope")
-        return tuple(range(self._dimension()))
+        frames = [A for A in (self.A_ub, self.A_eq) if is_pandas(A, "DataFrame")]
+        return tuple(frames[0].columns if frames else range(self._dimension()))
 
     @property
     def labels_(self) -> tuple[Any, ...]:
@@ -95,9 +97,11 @@ class BinaryPolytope(IndicatorSpace):
 
     @cached_property
     def _parsed(self) -> BinaryProgram:
-        b_eq, b_ub = (None if b is None else np.ravel(b) for b in (self.b_eq, self.b_ub))
+        sides = ((self.A_eq, self.b_eq), (self.A_ub, self.b_ub))
+        named = [side_by_position(*side, self.labels_, "BinaryPolytope") for side in sides]
+        (A_eq, b_eq), (A_ub, b_ub) = ((A, None if b is None else np.ravel(b)) for A, b in named)
         read = read_constraints(
-            self.A_eq, b_eq, self.A_ub, b_ub, n_columns=len(self.labels_), used_by="BinaryPolytope"
+            A_eq, b_eq, A_ub, b_ub, n_columns=len(self.labels_), used_by="BinaryPolytope"
         )
         return BinaryProgram(read.A_ub, read.b_ub, read.A_eq, read.b_eq)
 

@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from skstruct._arrays.by_name import by_position
+from skstruct._arrays.frames import in_memory
 from skstruct._arrays.imports import is_networkx, is_pandas
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import check_row_constraints, require, savable
-from skstruct.spaces.common.formats import match_columns, unknown_label
+from skstruct.spaces.common.formats import unknown_label
 
 
 @savable
@@ -217,10 +219,7 @@ def label_mask(names: Any, labels: tuple[Any, ...], argument: str, used_by: str)
     if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
         what = "the text " if isinstance(names, (str, bytes)) else ""
         raise ValueError(f"{used_by}: {argument} is a list of labels; got {what}{names!r}.")
-    if is_pandas(names, "DataFrame"):
-        names = match_columns(names, labels, used_by)[1].to_numpy()
-    elif hasattr(names, "to_numpy"):
-        names = names.to_numpy()
+    names = _mask_by_position(names, labels, argument, used_by)
     if _is_mask(names, d):
         return np.atleast_2d(names.astype(bool))
     known = {name: j for j, name in enumerate(labels)}
@@ -238,6 +237,23 @@ def label_mask(names: Any, labels: tuple[Any, ...], argument: str, used_by: str)
                 raise ValueError(unknown_label(where, name, labels, used_by))
             mask[i, known[name]] = True
     return mask
+
+
+def _mask_by_position(names: Any, labels: tuple[Any, ...], argument: str, used_by: str) -> Any:
+    """A mask that has names as an array in the order of the labels; lists of names as they are."""
+    names = in_memory(names)
+    is_series = is_pandas(names, "Series")
+    if (
+        is_pandas(names, "DataFrame")
+        or isinstance(names, Mapping)
+        or (is_series and names.dtype.kind == "b")
+    ):
+        given = by_position(names, labels, what=argument, used_by=used_by, default=False)
+        mask = np.asarray(given)
+        if not (mask.dtype.kind in "bui" and np.isin(mask, (0, 1)).all()):
+            raise ValueError(f"{used_by}: {argument} by name is True or False; got {names!r:.80}.")
+        return mask.astype(bool)
+    return names.to_numpy() if is_series else names
 
 
 def _is_mask(names: Any, d: int) -> bool:

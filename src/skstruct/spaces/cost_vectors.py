@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from skstruct._arrays.by_name import by_position
 from skstruct._arrays.imports import is_pandas
 from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace
@@ -135,17 +136,19 @@ class CostVectors(BaseSpace):
         return costs.reshape(len(costs), -1)
 
     def _numbers(self, Y: Any) -> np.ndarray:
-        """Costs (n, d) as floats, columns of a frame in the order of the coordinates."""
-        table, names = self._table(Y), list(self.labels_)
-        if is_pandas(table, "DataFrame"):
-            columns = list(table.columns)
-            if columns != names and len(columns) == len(names) and set(columns) == set(names):
-                table = table[names]
-            table = table.to_numpy()
+        """Costs (n, d) as floats, columns of a frame by the names of the coordinates."""
+        table = self._table(Y)
+        names = self._names(table.shape[1])
         try:
-            return np.asarray(table, dtype=np.float64)
+            if not is_pandas(table, "DataFrame"):
+                return np.asarray(table, dtype=np.float64)
+            table = table.astype(np.float64)
         except (TypeError, ValueError):
-            raise ValueError(f"y holds costs, which are numbers; got {table.dtype}.") from None
+            raise ValueError(f"y holds costs, which are numbers; got {_types(table)}.") from None
+        if list(table.columns) == list(range(len(names))):  # a frame without names of its own
+            return np.asarray(table.to_numpy())
+        used_by = f"Costs of {type(self.space.whole).__name__}"
+        return np.asarray(by_position(table, names, what="y", used_by=used_by))
 
     def _names(self, d: int) -> list[Any]:
         """Names of d coordinates: numbers where these are others than the named parts."""
@@ -158,9 +161,9 @@ class CostVectors(BaseSpace):
 
     def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
         """Costs of which some are missing: a row without a gap has an optimum."""
-        filled, seen = split_table(Y, known, 0.0, "Costs")
-        self.fit(filled)
-        costs = self._numbers(filled)
+        table = self._table(Y)
+        self.fit(split_table(table, None, 0.0, "Costs", range)[0])
+        costs, seen = split_table(self._numbers(table), known, 0.0, "Costs", self._names)
         optima = np.zeros(len(costs))
         complete = np.flatnonzero(seen.all(axis=1))
         if len(complete):
@@ -206,6 +209,11 @@ class CostVectors(BaseSpace):
     def argmin(self, costs: np.ndarray) -> Any:
         """Costs are observed, not decided upon."""
         raise NotImplementedError("CostVectors are observed; decisions are those of their space.")
+
+
+def _types(table: Any) -> str:
+    of_columns = table.dtypes.tolist() if is_pandas(table, "DataFrame") else [table.dtype]
+    return ", ".join(sorted(set(map(str, of_columns))))
 
 
 def _shape_of(Y: Any, costs: np.ndarray) -> str:

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Nodes of a graph or of a triangle mesh: classes that lie near to or far from each other."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from skstruct._arrays.by_name import by_position
 from skstruct._arrays.imports import is_networkx, is_pandas
 from skstruct.saving import savable
 from skstruct.spaces.classes import Classes
@@ -156,7 +157,7 @@ class GraphNodes(Classes):
 
     def _open(self) -> None:
         names, self.adjacency_ = _read_graph(self.graph, self.labels)
-        self.masses_ = _check_masses(self.masses, len(names))
+        self.masses_ = _check_masses(self.masses, names)
         self._take(name_array(names))
         self.number_ = {name: j for j, name in enumerate(names)}
         self.series_ = None
@@ -187,9 +188,10 @@ class GraphNodes(Classes):
         return sparse.csr_array(ones, shape=(len(Z), len(self.labels_)))
 
 
-def _check_masses(given: Any, n: int) -> np.ndarray | None:
+def _check_masses(given: Any, names: Sequence[Any]) -> np.ndarray | None:
     if given is None:
         return None
+    given, n = by_position(given, names, what="masses", used_by="GraphNodes"), len(names)
     masses: np.ndarray = np.asarray(given, dtype=np.float64)
     if masses.shape != (n,) or not (np.isfinite(masses) & (masses > 0)).all():
         raise ValueError(

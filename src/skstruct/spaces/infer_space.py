@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from skstruct._arrays.frames import in_memory
 from skstruct._arrays.imports import is_pandas
-from skstruct.backends import on_host
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.classes import Classes
 from skstruct.spaces.common.formats import is_missing_name
@@ -23,7 +23,9 @@ def infer_space(y: Any, quantities: bool = False) -> BaseSpace:
     >>> infer_space(["cat", "dog"]), infer_space([{"cat"}, set()]), infer_space([0.5, 1.0])
     (Classes(), LabelSets(), Interval())
     """
-    y = on_host(y)
+    y = in_memory(y)
+    if is_pandas(y, "DataFrame") and y.shape[1] == 1 and y.dtypes.iloc[0].kind not in "biuf":
+        y = y.iloc[:, 0]  # of names, or of lists of them
     if quantities or _are_fractions(y):
         from skstruct.spaces.quantities.boxes import Box, Interval
 

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from skstruct._arrays.by_name import by_position
 from skstruct._arrays.imports import is_pandas
 from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace
@@ -15,8 +16,13 @@ from skstruct.spaces.base import BaseSpace
 class ObservedRows(BaseSpace):
     """A plain table of numbers, such as demands or prices: (n, k), or (n,) for one column.
 
-    Decisions are from another space; nothing is decided here. Frames are read in the order of their
-    columns.
+    Decisions are from another space; nothing is decided here.
+
+    Parameters
+    ----------
+    columns : sequence, default=None
+        Names of the columns, by which frames are read. Without them a frame of several columns is
+        refused: it would be read by position.
 
     Examples
     --------
@@ -30,14 +36,19 @@ class ObservedRows(BaseSpace):
     estimator_type = "regressor"
     part_words = ("number", "numbers")
     labels_ = ()
+    columns: Any = None  # of models saved before there were names
+
+    def __init__(self, columns: Any = None) -> None:
+        self.columns = columns
 
     def fit_validate(self, Y: Any) -> np.ndarray:
         return self.validate(Y)
 
     def validate(self, Y: Any) -> np.ndarray:
         """Finite numbers; float array of shape (n, k)."""
-        if is_pandas(Y, "DataFrame", "Series"):
+        if is_pandas(Y, "Series") or (is_pandas(Y, "DataFrame") and Y.shape[1] == 1):
             Y = Y.to_numpy()
+        Y = by_position(Y, self.columns, what="y", used_by="Scenarios(columns=)")
         table = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)
         try:
             rows = np.array(table, dtype=np.float64)

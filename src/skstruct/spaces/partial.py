@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Outputs of which only some parts are known: what was given, and what it leaves open."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from skstruct._arrays.by_name import by_position
+from skstruct._arrays.frames import in_memory
 from skstruct._arrays.imports import is_pandas
 from skstruct.saving import savable
 from skstruct.spaces.common.choices import OneOf
@@ -114,14 +116,18 @@ def _is_gap(cell: Any) -> bool:
     return is_missing_name(cell)
 
 
-def split_table(Y: Any, known: Any, fill: Any, used_by: str) -> tuple[Any, np.ndarray]:
+def split_table(
+    Y: Any, known: Any, fill: Any, used_by: str, names: Callable[[int], Any]
+) -> tuple[Any, np.ndarray]:
     """A table with ``fill`` where cells are not known, in its own format, and which are known.
 
     Parameters
     ----------
     Y : array, masked array, frame or rows, of shape (n, d) or (n,)
     known : bool array of the shape of Y, or None
-        Cells that are known; missing ones never are.
+        Cells that are known; missing ones never are. Columns of a frame are found by name.
+    names : callable
+        Names of so many columns of Y, where Y is no frame.
 
     Returns
     -------
@@ -129,7 +135,7 @@ def split_table(Y: Any, known: Any, fill: Any, used_by: str) -> tuple[Any, np.nd
     known : bool array of shape (n, d)
     """
     if is_pandas(Y, "DataFrame") or is_pandas(Y, "Series"):
-        seen = ~Y.isna().to_numpy() & _mask(known, Y.shape, used_by)
+        seen = ~Y.isna().to_numpy() & known_cells(known, Y.shape, used_by, lambda _: Y.columns)
         return _filled_frame(Y, seen, fill), seen.reshape(len(Y), -1)
     values: Any = Y
     if not isinstance(Y, np.ndarray):
@@ -140,16 +146,25 @@ def split_table(Y: Any, known: Any, fill: Any, used_by: str) -> tuple[Any, np.nd
         gaps = gaps | np.isnan(values)
     elif values.dtype == object:
         gaps = gaps | np.frompyfunc(_is_gap, 1, 1)(values).astype(bool)
-    seen = ~gaps & _mask(known, values.shape, used_by)
+    seen = ~gaps & known_cells(known, values.shape, used_by, names)
     values[~seen] = fill
     if values.dtype == object:  # numbers again, once there are no gaps
         values = np.array(values.tolist())
     return values, seen.reshape(len(values), -1)
 
 
-def _mask(known: Any, shape: tuple[int, ...], used_by: str) -> Any:
+def known_cells(
+    known: Any, shape: tuple[int, ...], used_by: str, names: Callable[[int], Any]
+) -> Any:
+    """Which cells of a table are known, as a bool array of its shape; True for all.
+
+    A frame has its columns in any order: they are found by the names of those of the table.
+    """
     if known is None:
         return True
+    known = in_memory(known)
+    if is_pandas(known, "DataFrame"):  # a Series has a cell for each row
+        known = by_position(known, list(names(shape[-1])), what="known", used_by=used_by)
     mask = np.asarray(known)
     if mask.shape != shape or mask.dtype.kind not in "bui" or not np.isin(mask, (0, 1)).all():
         raise ValueError(

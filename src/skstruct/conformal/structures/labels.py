@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from skstruct._arrays.by_name import by_position
 from skstruct.conformal.structures.base import (
     Claims,
     Moves,
@@ -47,11 +48,7 @@ class Labels(Structure):
             return np.ones(len(names))
         if isinstance(weights, str):
             return self._by_depth(weights)
-        if isinstance(weights, dict):
-            unknown = [name for name in weights if name not in names]
-            if unknown:
-                raise ValueError(f"weights: {unknown[0]!r} is no label; labels are {names!r:.80}.")
-            weights = [weights.get(name, 1.0) for name in names]
+        weights = by_position(weights, names, what="weights", used_by="RiskControl", default=1.0)
         costs = np.asarray(weights, dtype=np.float64)
         fits = costs.shape == (len(names),) and np.isfinite(costs).all()
         if not fits or (costs < 0).any() or not costs.any():

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skstruct._arrays.by_name import by_position
+from skstruct._arrays.frames import in_memory
 from skstruct._arrays.imports import is_pandas
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.tolerances import ZERO_PROBABILITY
@@ -133,7 +135,10 @@ def chow_liu_tree(Y: Any, labels: Any = None) -> networkx.Graph:
     """
     import networkx
 
-    labels = list(Y.columns) if labels is None and is_pandas(Y, "DataFrame") else labels
+    Y = in_memory(Y)
+    if is_pandas(Y, "DataFrame"):
+        labels = list(Y.columns) if labels is None else list(labels)
+        Y = by_position(Y, labels, what="Y", used_by="chow_liu_tree")
     Y = np.asarray(Y)
     if Y.ndim != 2 or not len(Y) or not np.isin(Y, (0, 1)).all():
         raise ValueError("chow_liu_tree reads a 0/1 array with a column per label, and some rows.")

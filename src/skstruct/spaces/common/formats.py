@@ -59,6 +59,7 @@ def read_label_sets(
     labels : tuple or None
         Known labels; None learns them from ``Y``.
     """
+    Y = of_one_column(Y)
     if is_pandas(Y, "DataFrame"):
         format = LabelSetFormat("frame", _common_dtype(Y), columns=Y.columns)
         labels, Y = match_columns(Y, labels, used_by)
@@ -83,6 +84,14 @@ def read_label_sets(
     if _looks_like_indicator(rows):
         return read_label_sets(np.array(rows), labels, used_by=used_by)
     return _read_names(rows, labels, "names", used_by)
+
+
+def of_one_column(Y: Any) -> Any:
+    """A frame of a single column of lists or sets as this column; anything else as it is."""
+    if not is_pandas(Y, "DataFrame") or Y.shape[1] != 1 or Y.dtypes.iloc[0].kind != "O":
+        return Y
+    rows = (list, tuple, set, frozenset, np.ndarray)
+    return Y.iloc[:, 0] if any(isinstance(cell, rows) for cell in Y.iloc[:, 0]) else Y
 
 
 def _holds_names(Y: np.ndarray) -> bool:

@@ -8,13 +8,11 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from sklearn.base import clone
 
-from skstruct._arrays.tensors import reading_on_host
+from skstruct._arrays.frames import read_in_memory
 from skstruct.spaces.partial import PartialOutputs, are_choices, are_partial
 
-# Methods that are given outputs as users have them: tensors are read here, for all spaces.
-READERS = {"fit", "fit_validate", "validate", "read_partial", "leaves_gaps", "with_gaps"}
 
-
+@read_in_memory
 class KnownParts:
     """What a space says of outputs that are known in part; most spaces say little.
 
@@ -32,11 +30,8 @@ class KnownParts:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for name in READERS & vars(cls).keys():
-            setattr(cls, name, reading_on_host(vars(cls)[name]))
         cls.reads_partial = cls.read_partial is not KnownParts.read_partial
 
-    @reading_on_host
     def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
         """Outputs of which some parts may be missing, once what was left open is learned from them.
 
@@ -66,7 +61,6 @@ class KnownParts:
         known = np.ones((len(Z), 1), bool)
         return PartialOutputs(Z, known, known)
 
-    @reading_on_host
     def leaves_gaps(self, Y: Any) -> bool:
         """Whether parts of these outputs are missing in a form that ``read_partial`` reads."""
         return self.leaves_open or (are_partial(Y) if self.reads_partial else are_choices(Y))

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Labels that are not known: their probabilities given others, and those of being overlooked."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from skstruct.spaces.common.formats import unknown_label
+from skstruct._arrays.by_name import by_position
 from skstruct.spaces.partial import PartialOutputs
 
 SURE_ENOUGH = 1e-3  # estimates of probabilities are no nearer to 0 and 1 than that
@@ -70,11 +69,7 @@ def _least_parents(dag: Any, means: np.ndarray) -> np.ndarray:
 
 def read_propensity(given: Any, labels: tuple[Any, ...], used_by: str) -> np.ndarray:
     """Probabilities of labels to be annotated; shape (d,)."""
-    if isinstance(given, Mapping):
-        unknown = [name for name in given if name not in set(labels)]
-        if unknown:
-            raise ValueError(unknown_label("propensity names", unknown[0], labels, used_by))
-        given = [given.get(name, 1.0) for name in labels]
+    given = by_position(given, labels, what="propensity", used_by=used_by, default=1.0)
     try:
         found = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):

@@ -8,10 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.imports import is_pandas
-from skstruct.spaces.common.formats import is_missing_name
+from skstruct.spaces.common.formats import is_missing_name, of_one_column
 from skstruct.spaces.common.reading_choices import has_choices, read_choices
 from skstruct.spaces.constraints import Constraints, label_mask
-from skstruct.spaces.partial import PartialOutputs, _mask, split_table
+from skstruct.spaces.partial import PartialOutputs, known_cells, split_table
 
 SAID = frozenset(("include", "exclude"))  # what a dictionary says of labels, one by one
 
@@ -29,18 +29,18 @@ def read_partial_sets(space: Any, Y: Any, known: Any) -> PartialOutputs:
     known : bool array, default=None
         Cells that are known; with rows of names a column for each label, in order.
     """
-    used_by = type(space).__name__
+    used_by, Y = type(space).__name__, of_one_column(Y)
     if has_choices(Y, SAID):
         return read_choices(
             space, Y, lambda rows: read_partial_sets(space, rows, None), known, _named, SAID
         )
     if _is_table(Y):
-        filled, seen = split_table(Y, known, 0, used_by)
+        filled, seen = split_table(Y, known, 0, used_by, lambda d: _names(space, d))
         Z = space._fit(filled)
         seen = _in_order(space, Y, seen)
     else:
         Z, seen = _read_rows(space, Y)
-        seen &= _mask(known, Z.shape, used_by)
+        seen &= known_cells(known, Z.shape, used_by, lambda _: space.labels_)
     seen &= ~space.open_labels(Z)
     return completed(space, Z, seen)
 
@@ -63,6 +63,11 @@ def completed(space: Any, Z: np.ndarray, observed: np.ndarray) -> PartialOutputs
         )
     allowed = space._limited(Constraints.none(Z.shape[1]).within(low, high))
     return PartialOutputs(low.astype(np.int8), low | ~high, observed, allowed)
+
+
+def _names(space: Any, d: int) -> Any:
+    """Names of the columns of an array: those given, else numbers."""
+    return space.fit_costs(np.zeros((1, d))).labels_
 
 
 def _is_table(Y: Any) -> bool:

@@ -21,6 +21,7 @@ from skstruct.spaces.indicator_sets.decoding import with_limits, with_masks
 from skstruct.spaces.knapsacks.constraints import KnapsackConstraints
 from skstruct.spaces.knapsacks.table import KnapsackDistribution, WholeWeights, list_fillings
 from skstruct.spaces.knapsacks.weights import (
+    constraint_names,
     read_capacities,
     read_capacity,
     read_weights,
@@ -101,7 +102,7 @@ class Knapsacks(IndicatorSpace):
 
     @cached_property
     def _room(self) -> np.ndarray:
-        return read_capacity(self.capacity, len(self.weights_))
+        return read_capacity(self.capacity, len(self.weights_), constraint_names(self.weights))
 
     def drawn_note(self, z: Any) -> str:
         """How much of each capacity is used."""
@@ -292,7 +293,9 @@ class Knapsacks(IndicatorSpace):
             max_size=check_size(max_size, "max_size", name),
             groups=self._groups(exclusive),
             one_path=False,
-            capacity=None if capacity is None else read_capacities(capacity, len(self.weights_)),
+            capacity=None
+            if capacity is None
+            else read_capacities(capacity, len(self.weights_), constraint_names(self.weights)),
         )
         return self._limited(constraints)
 

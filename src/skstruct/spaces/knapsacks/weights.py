@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from skstruct._arrays.by_name import are_named, by_position
+from skstruct._arrays.frames import in_memory
 from skstruct._arrays.imports import is_pandas
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.tolerances import FEASIBLE
@@ -31,13 +33,13 @@ def read_weights(
     >>> read_weights({"tent": 3, "stove": 1}, None)
     (array([[3., 1.]]), ('tent', 'stove'))
     """
-    own = None
-    if isinstance(weights, Mapping):
-        own, weights = list(weights), np.array(list(weights.values())).T
-    elif is_pandas(weights, "DataFrame"):
-        own, weights = list(weights.columns), weights.to_numpy()
-    elif is_pandas(weights, "Series"):
-        own, weights = list(weights.index), weights.to_numpy()
+    names, weights = None if labels is None else check_distinct(labels, used_by), in_memory(weights)
+    if names is None and are_named(weights):
+        own = weights.columns if is_pandas(weights, "DataFrame") else weights.keys()
+        names = check_distinct(own, used_by)
+    of_items = isinstance(weights, Mapping)
+    weights = by_position(weights, names, what="weights", used_by=used_by)
+    weights = np.array(weights).T if of_items else weights
     try:
         table = np.atleast_2d(np.asarray(weights, dtype=np.float64))
     except (TypeError, ValueError):
@@ -47,36 +49,29 @@ def read_weights(
             f"{used_by}: weights have shape (d,), or (m, d) with a row per constraint; got shape "
             f"{np.shape(weights)}."
         )
+    names = check_distinct(range(table.shape[1]), used_by) if names is None else names
+    if len(names) != table.shape[1]:
+        raise ValueError(f"{used_by}: {len(names)} labels for {table.shape[1]} weights.")
     bad = np.argwhere(~(np.isfinite(table) & (table >= 0)))
     if len(bad):
         i, j = bad[0].tolist()
         raise ValueError(
             f"{used_by}: weights are finite and at least 0; constraint {i} has {table[i, j]} for "
-            f"item {j if own is None else own[j]!r}."
+            f"item {names[j]!r}."
         )
-    return _named(table, own, labels, used_by)
+    return table, names
 
 
-def _named(
-    table: np.ndarray, own: list[Any] | None, labels: Any, used_by: str
-) -> tuple[np.ndarray, tuple[Any, ...]]:
-    if labels is None:
-        return table, check_distinct(range(table.shape[1]) if own is None else own, used_by)
-    names = check_distinct(labels, used_by)
-    if len(names) != table.shape[1]:
-        raise ValueError(f"{used_by}: {len(names)} labels for {table.shape[1]} weights.")
-    if own is None:
-        return table, names
-    place = {name: j for j, name in enumerate(check_distinct(own, used_by))}
-    missing = [name for name in names if name not in place]
-    if missing:
-        raise ValueError(f"{used_by}: weights have no entry for the item {missing[0]!r}.")
-    return table[:, [place[name] for name in names]], names
+def constraint_names(weights: Any) -> tuple[Any, ...] | None:
+    """Names of the constraints: those of the rows of a frame; else there are none."""
+    return tuple(weights.index) if is_pandas(weights, "DataFrame") else None
 
 
-def read_capacity(capacity: Any, m: int, used_by: str = "Knapsacks") -> np.ndarray:
+def read_capacity(
+    capacity: Any, m: int, names: tuple[Any, ...] | None = None, used_by: str = "Knapsacks"
+) -> np.ndarray:
     """The capacity of every constraint, shape (m,); infinite where there is none."""
-    table = _numbers(capacity, used_by)
+    table = _numbers(by_position(capacity, names, what="capacity", used_by=used_by), used_by)
     if table.size != m or table.ndim > 1:
         raise ValueError(
             f"{used_by}: capacity is one number for each of {m} constraints; got shape "
@@ -87,11 +82,15 @@ def read_capacity(capacity: Any, m: int, used_by: str = "Knapsacks") -> np.ndarr
     return table.reshape(m)
 
 
-def read_capacities(capacity: Any, m: int, used_by: str = "Knapsacks") -> np.ndarray:
+def read_capacities(
+    capacity: Any, m: int, names: tuple[Any, ...] | None = None, used_by: str = "Knapsacks"
+) -> np.ndarray:
     """Capacities of shape (1, m), or (n, m) where they differ from row to row.
 
     A number, (m,) or (n, m); with a single constraint also (n,).
     """
+    if not (m == 1 and is_pandas(capacity, "Series")):  # which is one per row
+        capacity = by_position(capacity, names, what="capacity", used_by=used_by)
     table = _numbers(capacity, used_by)
     if table.ndim < 2:
         table = table.reshape(-1, 1) if m == 1 else np.atleast_1d(table)[None]
@@ -104,8 +103,6 @@ def read_capacities(capacity: Any, m: int, used_by: str = "Knapsacks") -> np.nda
 
 
 def _numbers(capacity: Any, used_by: str) -> np.ndarray:
-    if isinstance(capacity, Mapping):
-        capacity = list(capacity.values())
     try:
         table = np.array(capacity, dtype=np.float64)
     except (TypeError, ValueError):

@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from skstruct._arrays.by_name import by_position
 from skstruct._arrays.imports import is_pandas
 from skstruct.saving import check_row_constraints, require, savable
 from skstruct.solvers.mixed_programs import LinearSet
-from skstruct.spaces.common.formats import match_columns
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.quantities.base import QuantityFormat, QuantitySpace, linear_set
@@ -84,13 +84,8 @@ class LimitedQuantities(QuantitySpace):
     def _numbers(self, given: Any, name: str) -> np.ndarray:
         """Limits as an array; those with names by the names of the coordinates."""
         used_by = type(self).__name__
-        if is_pandas(given, "DataFrame"):
-            given = match_columns(given, self.labels_, used_by)[1].to_numpy()
-        elif hasattr(given, "keys") and len(self.labels_) > 1:
-            missing = [label for label in self.labels_ if label not in given]
-            if missing:
-                raise ValueError(f"{used_by}: {name} has no entry for {missing[0]!r}.")
-            given = [given[label] for label in self.labels_]
+        if not (len(self.labels_) == 1 and is_pandas(given, "Series")):  # which is one per row
+            given = by_position(given, self.labels_, what=name, used_by=used_by)
         try:
             limit = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError):

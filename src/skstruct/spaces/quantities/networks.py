@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from skstruct._arrays.imports import is_pandas
+from skstruct._arrays.by_name import by_position
 from skstruct.saving import savable
 from skstruct.spaces.common.formats import is_missing_name
 from skstruct.tolerances import FEASIBLE
@@ -124,20 +124,8 @@ def read_supply(supply: Any, network: Network) -> np.ndarray:
     n = len(network.nodes)
     if isinstance(supply, (list, tuple)) and supply and hasattr(supply[0], "keys"):
         return np.stack([read_supply(row, network) for row in supply])
-    if hasattr(supply, "keys") and not is_pandas(supply, "DataFrame"):
-        unknown = [node for node in dict(supply) if node not in network.number]
-        if unknown:
-            raise ValueError(f"Flows: supply names {unknown[0]!r}, which is no node of the graph.")
-        values = np.zeros(n)
-        for node, amount in dict(supply).items():
-            values[network.number[node]] = amount
-    elif is_pandas(supply, "DataFrame"):
-        missing = [node for node in network.nodes if node not in supply.columns]
-        if missing:
-            raise ValueError(f"Flows: supply has no column for the node {missing[0]!r}.")
-        values = supply[list(network.nodes)].to_numpy(dtype=float)
-    else:
-        values = np.asarray(supply, dtype=np.float64)
+    supply = by_position(supply, network.nodes, what="supply", used_by="Flows", default=0.0)
+    values = np.asarray(supply, dtype=np.float64)
     if values.ndim not in (1, 2) or values.shape[-1] != n:
         raise ValueError(
             f"Flows: supply is a number for each of {n} nodes, or a row of them for each sample; "

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from skstruct._arrays.by_name import by_position
+from skstruct._arrays.frames import in_memory
 from skstruct._arrays.imports import is_pandas
 from skstruct.spaces.common.choices import OneOf
 from skstruct.spaces.common.reading_choices import has_choices, read_choices
@@ -19,8 +21,9 @@ class Censored:
 
     Parameters
     ----------
-    low, high : arrays of shape (n,) or (n, d)
-        With -inf and inf where there is no limit; NaN stands for no limit, too.
+    low, high : arrays of shape (n,) or (n, d), or frames
+        With -inf and inf where there is no limit; NaN stands for no limit, too. Columns of frames
+        are found by name.
 
     Examples
     --------
@@ -30,6 +33,15 @@ class Censored:
     """
 
     def __init__(self, low: Any, high: Any) -> None:
+        low, high = in_memory(low), in_memory(high)
+        frames = [side for side in (low, high) if is_pandas(side, "DataFrame")]
+        self.columns = tuple(frames[0].columns) if frames else None
+        low, high = (
+            by_position(side, self.columns, what=what, used_by="Censored")
+            if is_pandas(side, "DataFrame")
+            else side
+            for side, what in ((low, "low"), (high, "high"))
+        )
         low, high = np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
         if low.shape != high.shape or low.ndim not in (1, 2):
             raise ValueError(
@@ -58,6 +70,15 @@ class Censored:
         same: np.ndarray = (self.low == self.high) & np.isfinite(self.low)
         return same
 
+    def by(self, names: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Lower and upper limits, and which are known, by column; shapes (n, d)."""
+        tables = [side.reshape(len(self), -1) for side in (self.low, self.high, self.known)]
+        if self.columns is not None:
+            place = dict(zip(self.columns, range(len(self.columns))))
+            order = by_position(place, names, what="Y", used_by="Censored")
+            tables = [table[:, order] for table in tables]
+        return tables[0], tables[1], tables[2]
+
     @classmethod
     def of_intervals(cls, Y: Any) -> "Censored":
         """From an array or series of pandas intervals."""
@@ -79,7 +100,10 @@ def read_partial_quantities(space: Any, Y: Any, known: Any) -> PartialOutputs:
         return _censored(space, Y if isinstance(Y, Censored) else Censored.of_intervals(Y))
     if has_choices(Y):
         return _mixed(space, Y, known)
-    filled, seen = split_table(Y, known, 0.0, type(space).__name__)
+    given = space._given_labels()
+    filled, seen = split_table(
+        Y, known, 0.0, type(space).__name__, lambda d: range(d) if given is None else given
+    )
     # Means of what is known stand in for the rest: names, form and scale follow.
     Z, labels, _ = space._read(filled, space._given_labels())
     if is_pandas(Y, "DataFrame"):
@@ -118,18 +142,25 @@ def _limits(rows: list[Any], used_by: str) -> Censored:
 
 
 def _censored(space: Any, Y: Censored) -> PartialOutputs:
-    seen = Y.known.reshape(len(Y), -1)
-    low, high = Y.low.reshape(seen.shape), Y.high.reshape(seen.shape)
+    names = space._given_labels() or Y.columns
+    low, high, seen = Y.by(names)
     # A limit that is there stands for the number until something better is known.
     Z = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high, 0.0))
     both = np.isfinite(low) & np.isfinite(high)
     Z = np.where(both, (np.where(both, low, 0.0) + np.where(both, high, 0.0)) / 2.0, Z)
     Z = np.where(np.isfinite(low) | np.isfinite(high), Z, _means(Z, seen))
     Z = np.where(seen, Z, space.standing_in(Z, low, high))
-    space.fit(Z if Y.low.ndim == 2 else Z[:, 0])
+    space.fit(Z[:, 0] if Y.low.ndim == 1 else Z if Y.columns is None else _frame(Z, names))
     space.open_up(np.isinf(low).any(axis=0), np.isinf(high).any(axis=0))
     open_there = ~seen & (np.isfinite(low) | np.isfinite(high))
     return PartialOutputs(Z, seen, seen, space.narrowed_to(low, high), not open_there.any())
+
+
+def _frame(Z: np.ndarray, names: Any) -> Any:
+    """Rows of numbers with their names, for a space to learn these."""
+    import pandas
+
+    return pandas.DataFrame(Z, columns=list(names))
 
 
 def _means(Z: np.ndarray, known: np.ndarray) -> np.ndarray:

@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skstruct._arrays.by_name import by_position
 from skstruct._arrays.imports import is_pandas
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
-from skstruct.solvers.linear_constraints import columns_of, read_constraints
-from skstruct.spaces.common.formats import match_columns
+from skstruct.solvers.linear_constraints import columns_of, read_constraints, side_by_position
 from skstruct.spaces.quantities.boxes import Range
 from skstruct.spaces.quantities.constrained import ConstrainedSpace, LinearSystem, for_all
 
@@ -107,14 +107,13 @@ class Polytope(ConstrainedSpace):
         A_eq, b_eq = self._side(self.A_eq, b_eq)
         A_ub, b_ub = self._side(self.A_ub, b_ub)
         constraints = read_constraints(A_eq, b_eq, A_ub, b_ub, n_columns=d, used_by="Polytope")
-        system = LinearSystem(for_all(constraints), _read_bounds(bounds, d))
+        system = LinearSystem(for_all(constraints), _read_bounds(bounds, self.labels_))
         self._check_feasible(system)
         return system
 
     def _side(self, A: Any, b: Any) -> tuple[Any, Any]:
-        """Columns of a frame by name, and one number per row for a single constraint."""
-        if is_pandas(A, "DataFrame"):
-            A = match_columns(A, self.labels_, "Polytope")[1].to_numpy(dtype=float)
+        """Columns and rows of a frame by name, and one number per row for a single constraint."""
+        A, b = side_by_position(A, b, self.labels_, used_by="Polytope")
         b = b if b is None else np.asarray(b, dtype=np.float64)
         return A, b[:, None] if np.ndim(b) == 1 and _differ_by_row(A, b) else b
 
@@ -194,10 +193,12 @@ def _implied(
     return low[None], high[None]
 
 
-def _read_bounds(bounds: Any, d: int) -> Range:
-    """Limits (1, d) from None, one pair, or a pair per column."""
+def _read_bounds(bounds: Any, labels: tuple[Any, ...]) -> Range:
+    """Limits (1, d) from None, one pair, or a pair per column, by position or by name."""
+    d = len(labels)
     if bounds is None:
         bounds = (None, None)
+    bounds = by_position(bounds, labels, what="bounds", used_by="Polytope", default=(None, None))
     pairs = list(bounds)
     if len(pairs) == 2 and not any(hasattr(side, "__len__") for side in pairs):
         pairs = [tuple(pairs)] * d

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstruct._arrays.imports import is_pandas
+from skstruct._arrays.by_name import by_position
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import check_row_constraints, require, savable
 from skstruct.solvers.linear_ordering import close_transitively
@@ -152,11 +152,7 @@ def read_fixed(positions: Any, items: tuple[Any, ...], used_by: str) -> np.ndarr
         return np.zeros((1, d), np.int64)
     if isinstance(positions, Mapping):
         positions = [positions]
-    if is_pandas(positions, "DataFrame"):
-        missing = [name for name in items if name not in set(positions.columns)]
-        if missing:
-            raise ValueError(f"{used_by}: positions has no column for the item {missing[0]!r}.")
-        positions = positions[list(items)].astype(np.float64).to_numpy()
+    positions = by_position(positions, items, what="positions", used_by=used_by, default=np.nan)
     rows = list(positions)
     if rows and all(isinstance(row, Mapping) for row in rows):
         return _named_positions(rows, items, used_by)

@@ -8,7 +8,7 @@ import numpy as np
 from skstruct._arrays.imports import is_pandas
 from skstruct.solvers.linear_ordering import close_transitively
 from skstruct.spaces.common.reading_choices import has_choices, read_choices
-from skstruct.spaces.partial import PartialOutputs
+from skstruct.spaces.partial import PartialOutputs, known_cells
 from skstruct.spaces.rankings.constraints import RankConstraints
 from skstruct.spaces.rankings.partial import average_ranks, is_total
 
@@ -22,13 +22,23 @@ def read_partial_rankings(space: Any, Y: Any, known: Any) -> PartialOutputs:
     if has_choices(Y) or any(row is None for row in _rows(Y)):
         return read_choices(space, Y, lambda rows: read_partial_rankings(space, rows, None), known)
     if known is not None:
-        Y = np.where(np.asarray(known, bool), np.asarray(Y, dtype=np.float64), np.nan)
+        Y = unranked(space, Y, known)
     Z = average_ranks(space.fit_validate(Y))
     free = RankConstraints.none(Z.shape[1])
     before = close_transitively(precedences(Z))
     limits = free.narrow(np.zeros((1, Z.shape[1]), np.int64), before, None)
     total = np.repeat(is_total(Z)[:, None], Z.shape[1], axis=1)
     return PartialOutputs(Z, total, total, space._limited(limits), bool(total.all()))
+
+
+def unranked(space: Any, Y: Any, known: Any) -> Any:
+    """Ranks without those that are not known, in the format of Y."""
+    name = type(space).__name__
+    if is_pandas(Y, "DataFrame"):
+        return Y.where(known_cells(known, Y.shape, name, lambda _: Y.columns))
+    values, items = np.asarray(Y, dtype=np.float64), space._given_items()
+    names = range if items is None else lambda _: items
+    return np.where(known_cells(known, values.shape, name, names), values, np.nan)
 
 
 def _rows(Y: Any) -> Any:

@@ -182,7 +182,9 @@ class Rankings(RandomRankings):
 
     def with_gaps(self, Y: Any, known: Any) -> Any:
         """Items that are not known are not ranked."""
-        return np.where(np.asarray(known, bool), np.asarray(Y, dtype=np.float64), np.nan)
+        from skstruct.spaces.rankings.reading import unranked
+
+        return unranked(self, Y, known)
 
     def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
         """Rankings that leave something open: ties, items not ranked, ``{"before": [...]}``.

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from skstruct._arrays.by_name import by_position
 from skstruct._arrays.imports import is_pandas
 from skstruct.spaces.common.formats import is_missing_name
 from skstruct.spaces.common.reading_choices import has_choices, read_choices
@@ -65,6 +66,7 @@ def _is_gap(symbol: Any) -> bool:
 
 
 def _both(seen: list[list[bool]], known: Any, used_by: str) -> list[list[bool]]:
+    known = by_position(known, range(max(map(len, seen))), what="known", used_by=used_by)
     if len(known) != len(seen):
         raise ValueError(f"{used_by}: known has {len(known)} rows; Y has {len(seen)}.")
     found = []
