@@ -11,11 +11,15 @@ Both read words and parts of speech through TokenFeatures. Chunks of CoNLL-2000,
 of whole chunks on its 2,012 test sentences; CPU seconds of training, the choice of the penalty and
 the features included, and of predicting the test sentences.
 
-With ``--race`` both are trained at one penalty, c2 = 1, on features that are made already: CPU
-seconds of training and tagging, the penalised log-likelihood that is reached (of crfsuite with all
-pairs it is that of the same model), and ratios; and dense tokens of 384 numbers.
+With ``--race`` both are trained on features that are made already, of sentences of CoNLL-2000, of
+a Turkish treebank and of generated tokens: at the same penalty, c2 = 1 and 0.1, each until it stops
+by itself. CPU seconds of training, steps of L-BFGS, the penalised log-likelihood that is reached
+(of crfsuite with all pairs it is that of the same model), and ratios, in all and by step. Then ours
+with its search for the penalty beside crfsuite that compares three, and beside one fit of it with a
+penalty of absolute values, too, of 100 steps at most, which is another and sparser model; tagging.
+With ``--dense`` tokens of 384 numbers.
 
-Usage: python benchmarks/bench_tokens.py [--quick] [--race] [--sentences N ...] [--peers K]
+Usage: python benchmarks/bench_tokens.py [--quick | --race | --dense] [--sentences N ...]
 """
 
 from __future__ import annotations
@@ -32,6 +36,8 @@ import numpy as np
 from sklearn.pipeline import make_pipeline
 
 from skstruct import ExponentialFamily, TokenFeatures
+from skstruct.datasets import read_data
+from skstruct.datasets.files import data_file
 from skstruct.datasets.sequences import load_conll2000
 from skstruct.exceptions import MissingDataError
 from skstruct.spaces import Sequences
@@ -53,8 +59,11 @@ class Crfsuite:
 
     def fit(self, X, y):
         self.features = TokenFeatures().fit(X)
-        names = self._named(X)
-        left = np.random.default_rng(0).permutation(len(X)) % 5 == 0
+        return self.fit_named(self._named(X), y)
+
+    def fit_named(self, names, y):
+        """Choose the penalty and train, on names of features."""
+        left = np.random.default_rng(0).permutation(len(names)) % 5 == 0
         scores = {}
         for c2 in C2S:
             tagger = self._trained(_some(names, ~left), _some(y, ~left), c2)
@@ -93,7 +102,8 @@ class Crfsuite:
             path = str(Path(folder) / "model")
             trainer.train(path)
             tagger.open(path)
-        self.loss = trainer.logparser.last_iteration["loss"]
+        last = trainer.logparser.last_iteration
+        self.loss, self.n_iter = last["loss"], last["num"]
         return tagger
 
 
@@ -168,30 +178,75 @@ def compare(X, y, X_test, y_test, n_peers=2):
         print(f"{name:22}{figures}{fitted - start:10.1f}{done - fitted:10.1f}", flush=True)
 
 
-def race(X, y, X_test, c2=1.0, n_peers=2):
-    """Training and tagging at one penalty, and objectives of all sentences together."""
+def treebank(n):
+    """The first sentences of the Turkish treebank IMST: words, and their parts of speech."""
+    source = "the UD_Turkish-IMST repository of Universal Dependencies"
+    found = [read_data(data_file("ud_turkish_imst", f"tr_imst-{part}.conll.xz", source=source))
+             for part in ("train", "test")]  # fmt: skip
+    return found[0].inputs[:n], found[0].outputs[:n], found[1].inputs
+
+
+def generated(n, n_words=2000, n_tags=10):
+    """Sentences of a hidden Markov chain; each tag has words of its own and some of all."""
+    rng = np.random.default_rng(0)
+    step = rng.dirichlet(np.full(n_tags, 0.3), n_tags).cumsum(axis=1)
+    word = rng.dirichlet(np.full(n_words, 0.02), n_tags).cumsum(axis=1)
+    X, y = [], []
+    for length in rng.integers(5, 25, 2 * n):
+        tags = [int(rng.integers(n_tags))]
+        for u in rng.random(length - 1):
+            tags.append(min(int(np.searchsorted(step[tags[-1]], u)), n_tags - 1))
+        X.append([(f"w{np.searchsorted(word[k], rng.random()):04d}",) for k in tags])
+        y.append([f"T{k}" for k in tags])
+    return X[:n], y[:n], X[n:]
+
+
+def race(name, X, y, X_test, n_peers=2):
+    """Training at the same penalties, and with a search for it; tagging."""
     features = TokenFeatures().fit(X)
     A, B = features.transform(X), features.transform(X_test)
-    crf = ExponentialFamily(Sequences(), alpha=c2 / len(X), fit_intercept=False)
-    fit, predict = seconds(lambda: crf.fit(A, y)), seconds(lambda: crf.predict(B))
-    print(f"\n{len(X):,} sentences, c2 = {c2:g}: ours {fit:.2f} s, objective "
-          f"{crf.objective_ * len(X):.2f}, {crf.n_iter_} steps; tagging "
-          f"{predict:.2f} s")  # fmt: skip
-    if not importlib.util.find_spec("pycrfsuite"):
-        return
-    for name, options in list({"observed pairs": {}, "all pairs": ALL_PAIRS}.items())[:n_peers]:
-        peer = Crfsuite(options)
+    has_peers = importlib.util.find_spec("pycrfsuite") is not None
+    peers = {n: Crfsuite(o) for n, o in (("all pairs", ALL_PAIRS), ("seen pairs", {}))}
+    peers = dict(list(peers.items())[:n_peers]) if has_peers else {}
+    for peer in peers.values():
         peer.features = features
-        names, tests = peer._named(X), peer._named(X_test)
-        start = time.process_time()
-        tagger = peer._trained(names, y, c2)
-        trained = time.process_time()
-        for x in tests:
-            tagger.tag(x)
-        peer_fit, peer_tag = trained - start, time.process_time() - trained
-        print(f"  crfsuite, {name}: {peer_fit:.2f} s, objective {peer.loss:.2f}; tagging "
-              f"{peer_tag:.2f} s; ours / peer {fit / peer_fit:.2f}, tagging "
-              f"{predict / peer_tag:.2f}", flush=True)  # fmt: skip
+    named = next(iter(peers.values()))._named(X) if peers else None
+    n_tags, n_features = len({tag for tags in y for tag in tags}), A[0].shape[1]
+    print(f"\n{name}: {len(X):,} sentences, {sum(map(len, X)):,} tokens, {n_tags} tags, "
+          f"{n_features:,} features")  # fmt: skip
+    for c2 in (1.0, 0.1):
+        crf = ExponentialFamily(Sequences(), alpha=c2 / len(X), fit_intercept=False)
+        fit = seconds(lambda: crf.fit(A, y))  # noqa: B023
+        objective = crf.objective_ * len(X)
+        line(f"c2 = {c2:g}: ours", fit, crf.n_iter_, objective)
+        for peer_name, peer in peers.items():
+            took = seconds(lambda: peer._trained(named, y, c2))  # noqa: B023
+            ratios = fit / took, fit / crf.n_iter_ / (took / peer.n_iter)
+            line(f"  crfsuite, {peer_name}", took, peer.n_iter, peer.loss, ratios)
+    chosen = ExponentialFamily(Sequences())
+    fit = seconds(lambda: chosen.fit(A, y))
+    line(f"ours, c2 = {chosen.alpha_ * len(X):.3g} chosen", fit)
+    if peers:
+        sparse = Crfsuite({"c1": 0.1, "max_iterations": 100})  # as its users often set it
+        took = seconds(lambda: sparse._trained(named, y, 0.1))
+        line(
+            "  crfsuite, seen pairs, c1 = c2 = 0.1", took, sparse.n_iter, sparse.loss, (fit / took,)
+        )
+        peer_name, peer = list(peers.items())[-1]
+        took = seconds(lambda: peer.fit_named(named, y))
+        line(f"  crfsuite, {peer_name}, c2 = {peer.c2:g} of {len(C2S)}", took, ratios=(fit / took,))
+        predict, tests = seconds(lambda: chosen.predict(B)), peer._named(X_test)
+        took = seconds(lambda: [peer.tagger.tag(x) for x in tests])
+        line(f"  tagging {len(X_test):,} sentences (ours {predict:.2f} s)", took,
+             ratios=(predict / took,))  # fmt: skip
+
+
+def line(what, fit, steps=None, objective=None, ratios=()):
+    """CPU seconds, of a peer with the ratio of ours to them, in all and by step."""
+    figures = "" if steps is None else f"{steps:6} steps  objective {objective:10.2f}"
+    words = zip(("  ours / theirs", ", by step"), ratios)
+    shown = "".join(f"{word} {ratio:.2f}" for word, ratio in words)
+    print(f"{what:42}{fit:7.2f} s{figures}{shown}", flush=True)
 
 
 def race_dense(n, length=10, p=384, q=20, tol=1e-3):
@@ -219,7 +274,8 @@ def seconds(call):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a few phrases only")
-    parser.add_argument("--race", action="store_true", help="one penalty, features made before")
+    parser.add_argument("--race", action="store_true", help="equal penalties, features made before")
+    parser.add_argument("--dense", action="store_true", help="tokens of 384 numbers")
     parser.add_argument("--sentences", type=int, nargs="+", default=[1000], help="of training")
     parser.add_argument("--peers", type=int, default=2, help="how many of them take part")
     options = parser.parse_args()
@@ -228,8 +284,11 @@ def main():
     compiled.fit(*small[:2]).predict(small[2])  # compiles
     if options.quick:
         compare(*small, options.peers)
-        race(*small[:3], n_peers=options.peers)
+        race("phrases", *small[:3], n_peers=options.peers)
         race_dense(50)
+        return
+    if options.dense:
+        race_dense(20_000)
         return
     try:
         data = load_conll2000()
@@ -239,11 +298,11 @@ def main():
     for n in options.sentences:
         train = data.train[:n], data.train_tags[:n]
         if options.race:
-            race(*train, data.test, n_peers=options.peers)
+            race("CoNLL-2000", *train, data.test, options.peers)
+            race("Turkish IMST", *treebank(3 * n), options.peers)  # its sentences are short
+            race("generated", *generated(n), options.peers)
         else:
             compare(*train, data.test, data.test_tags, options.peers)
-    if options.race:
-        race_dense(20_000)
 
 
 if __name__ == "__main__":

@@ -142,6 +142,24 @@ def test_explanations_name_training_rows(run, models):
     assert float(row["against"].split(":")[1].split(";")[0]) < 0
 
 
+@pytest.mark.slow
+def test_labels_are_counted_where_no_list_names_them(run):
+    """The model knows their names: the next file needs no count."""
+    rng = np.random.default_rng(0)
+    rows = "".join(f"{x:.3f},{int(x > 0)},{int(x < 0)}\n" for x in rng.normal(size=40))
+    names = ["x numeric", "sad {0,1}", "glad {0,1}"]
+    head = "@relation songs\n" + "".join(f"@attribute {name}\n" for name in names) + "@data\n"
+    Path("songs.arff").write_text(head + rows)
+    fit = ("fit", "songs.arff", "-o", "s.model", "--learner", "kernel", "--set", "alpha=0.1")
+    told = run(*fit, code=3).err
+    assert "the last 2 attributes are all 0 or 1" in told
+    assert "--labels N" in told
+    run(*fit, "-q", "--labels", 2)
+    Path("new.arff").write_text(head + "-2,0,0\n")
+    predicted = run("predict", "-q", "s.model", "new.arff", "--json").out
+    assert json.loads(predicted.splitlines()[0])["prediction"] == ["glad"]
+
+
 def test_rows_without_outputs_are_predicted(run, models):
     text = (SAMPLES / "drinks.csv").read_text("utf-8").splitlines()
     Path("new.csv").write_text("\n".join(line.rsplit(",", 1)[0] for line in text[:4]) + "\n")

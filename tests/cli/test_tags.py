@@ -132,6 +132,21 @@ def test_confidence_in_a_last_column(run, phrases):
     assert all(0 < float(line.rsplit(" ", 1)[1]) <= 1 for line in sure if line)
 
 
+def test_words_without_tags_are_of_the_format_of_the_model(run, phrases):
+    """Nothing in such a file tells its format; an empty one and one with a format of its own do."""
+    text = (phrases / "train.txt").read_text()
+    words_and_tags = [" ".join(line.split()[::2]) for line in text.splitlines()]
+    Path("train.txt").write_text("\n".join(words_and_tags) + "\n")
+    run("fit", "-q", "train.txt", "-o", "words.model", "--set", "alpha=1")
+    Path("new").write_text("the\ndog\n\nhe\n")
+    run("predict", "-q", "words.model", "new", "-o", "new.conll")
+    assert [len(tags) for tags in read_data("new.conll").outputs] == [2, 1]
+    told = run("evaluate", "-q", "words.model", "new", code=3).err
+    assert "there is no tag" in told
+    Path("none").write_text("")
+    assert "empty" in run("predict", "-q", "words.model", "none", code=3).err
+
+
 def test_marks_and_places_of_tags_are_kept(run):
     text = "-DOCSTART- -X- O\n\nthe\tB\t7\ndog\tI\t8\n\nit\tB\t9\nruns\tO\t1\n"
     Path("t.conll").write_text(text)

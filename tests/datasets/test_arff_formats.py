@@ -132,9 +132,48 @@ def test_mulan_nested_labels_are_a_hierarchy(saved):
 
 def test_lists_of_other_labels_are_left_alone(saved):
     saved('<labels><label name="angry"/></labels>', "some.xml")
-    data = ARFF.read(saved(LABELS), ReadOptions())
+    data = ARFF.read(saved(LABELS), ReadOptions(task="classes"))
     assert (data.task, data.labels) == ("classes", ("0", "1"))
     assert any("some.xml lists labels of other names" in remark for remark in data.remarks)
+    with pytest.raises(DataFormatError, match="labels of other names"):
+        ARFF.read(saved(LABELS), ReadOptions())
+
+
+@pytest.mark.parametrize(
+    ("chosen", "names"),
+    [
+        ({"n_labels": 2}, ("sad", "happy")),
+        ({"targets": ("happy", "sad")}, ("happy", "sad")),
+        ({"n_labels": 1}, ("happy",)),
+    ],
+)
+def test_labels_without_their_list_are_asked_for(saved, chosen, names):
+    """Not taken for one class, the last label; a class may say by its name that it is one."""
+    path = saved(LABELS)
+    for task in (None, "labels"):
+        with pytest.raises(DataFormatError, match=r"last 2 attributes are all 0 or 1.*n_labels"):
+            read_data(path, task=task)
+    data = read_data(path, **chosen)
+    assert (data.task, data.labels) == ("labels", names)
+    assert data.outputs[1] == names
+    named = read_data(saved(LABELS.replace("happy", "Class")))
+    assert (named.task, named.labels) == ("classes", ("0", "1"))
+
+
+def test_columns_are_counted_where_there_are_some(saved):
+    table = saved("x,p,q\n1.5,0,1\n2.5,1,1\n3.5,0,0\n", "t.csv")
+    assert read_data(table, n_labels=2).outputs == [("q",), ("p", "q"), ()]
+    with pytest.raises(DataFormatError, match=r"4 columns at the end .* of 3"):
+        read_data(table, n_labels=4)
+    with pytest.raises(DataFormatError, match="'libsvm' has no columns to count"):
+        read_data(saved("1 1:2\n", "t.svm"), n_labels=1)
+
+
+@pytest.mark.parametrize("option", ["-C 2", "-C -2", "-C 2-weka.filters.Remove-R1"])
+def test_the_option_of_meka_ends_where_filters_of_weka_begin(saved, option):
+    text = "@relation 'music: {}'\n@attribute a {{0,1}}\n@attribute b {{0,1}}\n@data\n0,1\n"
+    data = read_data(saved(text.format(option)))
+    assert (data.task, data.labels, data.outputs) == ("labels", ("a", "b"), [("b",)])
 
 
 def test_meka_counts_from_the_first_or_the_last(saved):

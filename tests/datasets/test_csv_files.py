@@ -13,9 +13,11 @@ from scipy import sparse
 
 from skstruct.datasets.dataset import Dataset, Table
 from skstruct.datasets.formats import csv_files
+from skstruct.datasets.formats.base import ReadOptions
 from skstruct.datasets.formats.columns import is_missing, sorted_names
 from skstruct.datasets.formats.targets import is_row_name
 from skstruct.datasets.reading import read_data
+from skstruct.datasets.training_blocks import TrainingBlocks
 from skstruct.datasets.writing import write_data
 from skstruct.exceptions import DataFormatError
 
@@ -72,6 +74,12 @@ def test_numbers_of_other_scripts_are_text(tmp_path):
         ("x,y\n1,10\n2,9\n", "classes", ["10", "9"], ("9", "10")),
         ("x,labels\n1,b;a\n2,\n", "labels", [("b", "a"), ()], ("a", "b")),
         ("x,y\n1,b;a\n2,c\n", "labels", [("b", "a"), ("c",)], ("a", "b", "c")),
+        (
+            "x,labels\n1,H/K;G/T\n2,H\n",
+            "hierarchy",
+            [("H/K", "G/T"), ("H",)],
+            ("G", "G/T", "H", "H/K"),
+        ),
         ("x,y\n1,b>a\n2,a>b\n", "ranking", [[2, 1], [1, 2]], ("a", "b")),
         ("x,ranking\n1,b>a=c\n2,a\n", "ranking", [[2, 1, 2], [1, 0, 0]], ("a", "b", "c")),
         ("x,tags\n1,B I\n2,O\n", "sequence", [("B", "I"), ("O",)], ("B", "I", "O")),
@@ -83,6 +91,31 @@ def test_one_column_of_outputs(tmp_path, text, task, outputs, labels):
     found = data.outputs.tolist() if isinstance(data.outputs, np.ndarray) else data.outputs
     assert found == outputs
     assert any(repr(task) in remark for remark in data.remarks)
+
+
+@pytest.mark.parametrize(
+    ("cells", "task", "says"),
+    [
+        ("Home/Kitchen Home/Bath Home", "hierarchy", "paths that begin alike, such as 'Home/Bath'"),
+        ("Home/Kitchen;Garden Garden/Tools", "hierarchy", "paths that begin alike"),
+        ("AC/DC TCP/IP", "labels", "such as 'AC/DC' (if these are paths"),
+        ("rock AC/DC AC/DC;AC", "labels", "such as 'AC/DC' (if these are paths"),
+        ("a//b a/c", "labels", "such as 'a//b' (if these are paths"),
+        ("drama war;drama", "labels", "the column is called 'labels'."),
+    ],
+)
+def test_labels_with_slashes_are_paths_if_they_begin_alike(tmp_path, cells, task, says):
+    """Read as a whole or in blocks; and where a slash is taken for a letter, that is said."""
+    text = "x,labels\n" + "".join(f"1,{cell}\n" for cell in cells.split())
+    data = read(tmp_path, text)
+    blocks = TrainingBlocks(tmp_path / "t.csv", ReadOptions(), rows=1)
+    for found in (data, blocks):
+        assert found.task == task
+        assert any(says in remark for remark in found.remarks)
+    assert data.labels == blocks.labels
+    one = read(tmp_path, text.replace("labels", "class"))
+    assert one.task == ("labels" if ";" in cells else "classes")
+    assert ("if these are paths" in " ".join(one.remarks)) == ("/" in cells)
 
 
 @pytest.mark.parametrize(

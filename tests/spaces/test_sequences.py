@@ -293,6 +293,9 @@ def test_bad_outputs(parameters, Y, message):
     ({"known": [3]}, r"known\[0\] is a mapping"),
     ({"forbidden": "ab"}, "forbidden lists pairs"),
     ({"forbidden": [("a", "x")]}, r"forbidden\[0\] holds the symbol 'x'"),
+    ({"forbidden": [["a", "x"]]}, r"forbidden\[0\] holds the symbol 'x'"),
+    ({"forbidden": [["x", "y"]]}, r"forbidden\[0\] holds the symbol 'x'"),
+    ({"forbidden": [[["a", "b"]], [["a", "x"]]]}, r"forbidden\[1\] holds the symbol 'x'"),
     ({"forbidden": [("a", "b", "a")]}, "lists pairs"),
 ])  # fmt: skip
 def test_bad_constraints(constraints, message):
@@ -304,7 +307,7 @@ def test_constraints_add_up():
     space = Sequences("ab", (1, 3)).restrict(known={0: "a"}).restrict(length=2)
     assert space.restore(space.enumerate()).tolist() == ["aa", "ab"]
     assert "known" in repr(space.constraints)
-    with pytest.raises(InfeasibleError, match="two different symbols"):
+    with pytest.raises(InfeasibleError, match="two different symbols in row 0"):
         space.restrict(known={0: "b"})
     with pytest.raises(ValueError, match="alphabet cannot change after restrict"):
         clone(space).set_params(alphabet="abc").size()

@@ -18,6 +18,7 @@ BROKEN_PIPE = 141  # as a shell counts a closed pipe
 _OPTIONS = {  # what messages call an argument is an option here
     "targets": "--target NAME",
     "edges_file": "--edges-file FILE",
+    "n_labels": "--labels N",
     "labels_file": "--labels-file FILE",
     "id_column": "--id-column NAME",
     "skip_unlabelled": "--skip-unlabelled",

@@ -87,7 +87,9 @@ def fit(
         say(f"{table.name}: {sentence}", quiet)
     with contextlib.nullcontext() if checkpoint is None else writing(checkpoint):
         task_model.fit(table, checkpoint=checkpoint)
-    task_model.reading_ = {"targets": list(reading["targets"]), "id_column": reading["id_column"]}
+    counted = reading["n_labels"] is not None and table.task == "labels"
+    targets = table.labels if counted else reading["targets"]
+    task_model.reading_ = {"targets": list(targets), "id_column": reading["id_column"]}
     with writing(model):
         save_model(task_model, model, X=_some_rows(table))
     summary = {"model": model, **task_model.about_}
@@ -141,8 +143,9 @@ def _blocks(path: str, reading: dict[str, Any], block_rows: int | None, quiet: b
     if reading["labels_file"] is not None:
         raise click.UsageError("--labels-file is of ARFF and LIBSVM files.")
     options = ReadOptions(
-        task=reading["task"],
+        task=reading["task"] or (reading["n_labels"] and "labels"),
         targets=tuple(reading["targets"]) or None,
+        n_labels=reading["n_labels"],
         edges_file=reading["edges_file"],
         id_column=reading["id_column"],
         skip_unlabelled=reading["skip_unlabelled"],

@@ -35,7 +35,7 @@ def read_labelled(model: Any, path: Any, options: dict[Any, Any], *, quiet: bool
     """
     from skstruct.spaces.truth import read_truth, seen_by
 
-    known = _as_trained(model, options)
+    known = _as_trained(model, path, options)
     ways = [known]
     if model.task_ == "hierarchy" and not known.get("edges_file"):  # the model has the edges
         ways.append({**known, "task": "labels"})
@@ -65,7 +65,7 @@ def read_inputs(model: Any, path: Any, options: dict[Any, Any]) -> Any:
 
     Where it cannot be read as a file with outputs, or lacks a column, all columns are inputs.
     """
-    known = _as_trained(model, options)
+    known = _as_trained(model, path, options)
     ways = _with_and_without_ids([known, {**known, "no_outputs": True}], options)
     return _first_that_works(path, ways, model.inputs, quiet=True, reported=-1)
 
@@ -81,7 +81,7 @@ def read_input_blocks(model: Any, path: Any, options: dict[Any, Any], rows: int)
     from skstruct.datasets.blocks import read_blocks
     from skstruct.datasets.dataset import Table
 
-    known, encoder = _as_trained(model, options), model.encoder_
+    known, encoder = _as_trained(model, path, options), model.encoder_
     like = Table(encoder.names_, encoder.values_, np.empty((0, len(encoder.names_))))
     asked = {"format": options.get("format_"), "task": model.task_, "first": options.get("first"),
              "encoding": options.get("encoding") or "utf-8"}  # fmt: skip
@@ -97,11 +97,29 @@ def read_input_blocks(model: Any, path: Any, options: dict[Any, Any], rows: int)
     raise errors[-1]  # of the way that asks for the inputs alone
 
 
-def _as_trained(model: Any, options: Any) -> Any:
+def format_for(model: Any, path: Any, options: dict[Any, Any]) -> str | None:
+    """The format that was asked for; that of training where a file, as of words alone, tells none.
+
+    None where the file tells.
+    """
+    from skstruct.cli.exit_codes import bad_data
+    from skstruct.datasets.encodings import text_path
+    from skstruct.datasets.formats import FORMATS
+    from skstruct.datasets.reading import recognized
+
+    asked: str | None = options.get("format_")
+    with bad_data():
+        told = asked or recognized(text_path(path, options.get("encoding")))
+    known = any(model.format_ == format.name for format in FORMATS)  # not that of rows in memory
+    return model.format_ if known and not told else asked
+
+
+def _as_trained(model: Any, path: Any, options: Any) -> Any:
     """Options of reading, with those of the data of training where nothing else is said."""
     from skstruct.tasks import TableEncoder
 
     known = {"task": model.task_, **{key: value for key, value in options.items() if value}}
+    known["format_"] = format_for(model, path, options)
     known.setdefault("targets", tuple(model.reading_["targets"]))
     known.setdefault("id_column", model.reading_["id_column"])
     encoder = model.encoder_

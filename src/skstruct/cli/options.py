@@ -126,6 +126,10 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--target", "targets", multiple=True, metavar="NAME",
                 help="A column to predict; may be repeated.",
             ),
+            click.option(
+                "--labels", "n_labels", type=click.IntRange(1), metavar="N",
+                help="The last N columns are labels, as in MULAN's files without their XML.",
+            ),
             click.option("--labels-file", type=EXISTING, help="List of labels (MULAN's XML)."),
             click.option(
                 "--edges-file", type=EXISTING, help="Taxonomy: a parent and a child on each line."
@@ -173,6 +177,7 @@ def read_file(path: str, options: dict[Any, Any], *, quiet: bool, no_outputs: bo
             format=options.get("format_"),
             task=options.get("task"),
             targets=targets,
+            n_labels=options.get("n_labels"),
             labels_file=options.get("labels_file"),
             edges_file=options.get("edges_file"),
             id_column=options.get("id_column"),

@@ -75,15 +75,16 @@ def inputs_of(
         Whether weights of all training rows are asked for.
     """
     from skstruct.cli.exit_codes import bad_data
-    from skstruct.cli.models import read_input_blocks, read_inputs
+    from skstruct.cli.models import format_for, read_input_blocks, read_inputs
     from skstruct.cli.options import check_format
     from skstruct.datasets.blocks import has_blocks
     from skstruct.datasets.encodings import text_path
     from skstruct.tasks import TableEncoder
 
     check_format(options.get("format_"))
+    options = {**options, "format_": format_for(model, path, options)}
     with bad_data():
-        in_blocks = has_blocks(text_path(path, options.get("encoding")), options.get("format_"))
+        in_blocks = has_blocks(text_path(path, options.get("encoding")), options["format_"])
     if not (in_blocks and isinstance(model.encoder_, TableEncoder)) or _by_row(model, constraints):
         table, X = read_inputs(model, path, options)
         words = table.inputs if isinstance(table.inputs, list) else None

@@ -12,6 +12,7 @@ from skstruct.datasets.files import bare_name, first_lines, stem
 from skstruct.datasets.formats.base import Format, ReadOptions
 from skstruct.exceptions import DataFormatError
 
+WITH_COLUMNS = ("csv", "excel", "parquet", "arff", "mulan")
 WITH_EDGES_BESIDE = ("csv", "excel", "parquet", "libsvm")
 
 
@@ -21,6 +22,7 @@ def read_data(
     format: str | None = None,
     task: str | None = None,
     targets: Iterable[str] | None = None,
+    n_labels: int | None = None,
     labels_file: str | os.PathLike[str] | None = None,
     edges_file: str | os.PathLike[str] | None = None,
     id_column: str | None = None,
@@ -46,6 +48,9 @@ def read_data(
     targets : str or sequence of str, default=None
         Names of the columns of outputs; the empty sequence says that there are none, as in a
         file to predict for.
+    n_labels : int, default=None
+        So many columns at the end of a table or an ARFF file are labels, as in a file of MULAN
+        whose list of labels is not there.
     labels_file : path, default=None
         MULAN's list of labels.
     edges_file : path, default=None
@@ -112,10 +117,15 @@ def read_data(
         )
     if sheet is not None and chosen.name != "excel":
         raise DataFormatError(f"it has no sheets, such as {sheet[:60]!r} (sheet)", path=path)
+    if n_labels is not None:
+        if chosen.name not in WITH_COLUMNS:
+            raise DataFormatError(f"{chosen.name!r} has no columns to count (n_labels)", path=path)
+        task = "labels" if task is None and edges_file is None else task
     taxonomy, noted = edges_beside(path, chosen, task, edges_file)
     options = ReadOptions(
         task=task,
         targets=None if targets is None else tuple(targets),
+        n_labels=n_labels,
         labels_file=None if labels_file is None else text_path(labels_file, encoding),
         edges_file=taxonomy,
         id_column=id_column,
@@ -139,19 +149,26 @@ def find_format(path: Path, name: str | None) -> tuple[Format, bool]:
         if path.is_dir() and name != "parquet":
             raise DataFormatError("it is a folder; a file is needed", path=path)
         return by_name[name], False
-    if path.is_dir():  # of Parquet files, or refused by its reader
-        return by_name["parquet"], True
-    refuse_other_tables(path)
-    lines = first_lines(path)
-    for format in FORMATS:
-        if format.sniff(bare_name(path), lines):
-            return format, True
-    if not any(lines):
+    found = recognized(path)
+    if found is not None:
+        return found, True
+    if not any(first_lines(path)):
         raise DataFormatError("the file is empty", path=path)
     raise DataFormatError(
         f"the format cannot be recognized from the first lines; name it: {', '.join(by_name)}",
         path=path,
     )
+
+
+def recognized(path: Path) -> Format | None:
+    """The first format that knows the file by its name and first lines."""
+    from skstruct.datasets.formats import FORMATS
+
+    if path.is_dir():  # of Parquet files, or refused by its reader
+        return next(format for format in FORMATS if format.name == "parquet")
+    refuse_other_tables(path)
+    lines = first_lines(path)
+    return next((format for format in FORMATS if format.sniff(bare_name(path), lines)), None)
 
 
 OTHER_TABLES = {

@@ -8,7 +8,7 @@ import numpy as np
 
 from skstruct.datasets.dataset import TASKS
 from skstruct.datasets.formats.base import ReadOptions
-from skstruct.datasets.formats.cells import ONE_NAME
+from skstruct.datasets.formats.cells import ONE_NAME, write_cell
 from skstruct.datasets.formats.columns import (
     MANY_TEXTS,
     Codes,
@@ -31,6 +31,7 @@ from skstruct.datasets.formats.targets import (
     guess_task,
     is_unlabelled,
     left_out,
+    names_of_sets,
     placed,
     tasks_of_rows,
     unlabelled_message,
@@ -171,25 +172,32 @@ class TaskGuess:
     """The task that :func:`~skstruct.datasets.formats.targets.guess_task` tells by all rows.
 
     Of a single column, texts that are alike in all that it looks at stand for each other, so
-    that a column of millions of numbers is not kept.
+    that a column of millions of numbers is not kept; of one of label sets all names are.
     """
 
     def __init__(self, names: tuple[str, ...], options: ReadOptions) -> None:
         self.names, self.options = names, options
         self._kept: dict[tuple[Any, ...], list[str]] = {}
         self._known: set[str] = set()
+        self._sets: set[str] = set()
         self._possible: set[str] | None = None
 
     @property
     def is_settled(self) -> bool:
         """Whether names tell the task, without a look at the rows."""
-        known = KNOWN.get(self.names[0].strip().lower()) if len(self.names) == 1 else None
-        return self.options.edges_file is not None or known not in (None, "ranking")
+        return self.options.edges_file is not None or self._known_task == "sequence"
+
+    @property
+    def _known_task(self) -> str | None:
+        return KNOWN.get(self.names[0].strip().lower()) if len(self.names) == 1 else None
 
     def add(self, columns: list[TextColumn]) -> None:
         if len(columns) > 1:
             found = tasks_of_rows(columns)
             self._possible = found if self._possible is None else self._possible & found
+            return
+        if self._known_task == "labels":
+            self._sets |= names_of_sets(columns[0].texts)
             return
         for text in columns[0].texts:
             alike = self._kept.setdefault(_likeness(text), [])
@@ -201,6 +209,7 @@ class TaskGuess:
         """The task, and why."""
         if self.options.edges_file is not None or self._possible is None:
             texts = tuple(text for alike in self._kept.values() for text in alike)
+            texts += tuple(write_cell("labels", (name,)) for name in self._sets)
             column = TextColumn(self.names[0], np.arange(len(texts)), texts)
             return guess_task([column], self.options)
         return first_task(self._possible)
@@ -209,7 +218,7 @@ class TaskGuess:
 def _likeness(text: str) -> tuple[bool, ...]:
     numbers = as_numbers([text])
     whole = numbers is not None and bool((numbers == np.round(numbers)).all())
-    marks = tuple(mark in text for mark in ">=;")
+    marks = tuple(mark in text for mark in ">=;/")
     return (is_missing(text), numbers is not None, whole, *marks)
 
 

@@ -170,9 +170,13 @@ def test_bad_names(arguments, message):
 def test_pairs_are_named_in_several_ways():
     space = Assignments(*NAMES)
     costs = np.zeros((2, 6))
-    for include in ([("ann", "mend")], {"ann": "mend"}, [{"ann": "mend"}, {"ann": "mend"}]):
+    pair = ["ann", "mend"]  # as JSON writes it
+    for include in ([("ann", "mend")], {"ann": "mend"}, [{"ann": "mend"}, {"ann": "mend"}],
+                    [pair], [[pair], [pair]]):  # fmt: skip
         outputs = space.restrict(include=include).argmin(costs).outputs
         assert outputs[:, 2].tolist() == [1, 1]
+    with pytest.raises(ValueError, match=r"holds the label \('ann', 'nap'\), which is not one"):
+        space.restrict(include=[["ann", "nap"]])
 
 
 def test_models_are_saved(tmp_path):

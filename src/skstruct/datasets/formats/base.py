@@ -18,6 +18,8 @@ class ReadOptions:
     task : str
     targets : tuple of str
         Names of the columns to predict; none at all where the file has no outputs.
+    n_labels : int
+        So many columns at the end are labels.
     labels_file : path
         A list of labels beside the data, such as MULAN's XML.
     edges_file : path
@@ -35,6 +37,7 @@ class ReadOptions:
 
     task: str | None = None
     targets: tuple[str, ...] | None = None
+    n_labels: int | None = None
     labels_file: Path | None = None
     edges_file: Path | None = None
     id_column: str | None = None

@@ -3,7 +3,8 @@
 which rows have none.
 """
 
-from collections.abc import Callable, Iterator
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,11 +33,13 @@ INDICATORS = {
 def choose_targets(names: list[str], options: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of the output columns, and remarks.
 
-    ``options.targets`` settles it, the empty tuple says that there are none. Else the one
-    column whose name is in :data:`KNOWN`.
+    ``options.targets`` settles it, the empty tuple says that there are none; or
+    ``options.n_labels``. Else it is the one column whose name is in :data:`KNOWN`.
     """
     if options.id_column and options.id_column not in names:
         raise DataFormatError(f"no column is called {options.id_column!r} (id_column)")
+    if options.targets is None and options.n_labels is not None:
+        return last_columns(names, options.n_labels), ()
     if options.targets is None:
         return _guess(names, options)
     targets = tuple(options.targets)
@@ -49,6 +52,18 @@ def choose_targets(names: list[str], options: Any) -> tuple[tuple[str, ...], tup
     if options.id_column and options.id_column in targets:
         raise DataFormatError(f"{options.id_column!r} is both id_column and one of the targets")
     return targets, ()
+
+
+def last_columns(names: Sequence[str], n: int) -> tuple[str, ...]:
+    """So many columns at the end of a table."""
+    if not 0 < n <= len(names):
+        raise DataFormatError(f"{n} columns at the end are asked for (n_labels) of {len(names)}")
+    return tuple(names[-n:])
+
+
+def is_target(name: str) -> bool:
+    """Whether a column of this name is known for an output."""
+    return name.strip().lower() in KNOWN
 
 
 def choose_row_names(names: Any, targets: tuple[Any, ...], options: Any) -> str | None:
@@ -77,7 +92,7 @@ def is_row_name(name: str) -> bool:
 
 
 def _guess(names: list[str], options: Any) -> tuple[tuple[str], tuple[str]]:
-    found = [name for name in names if name.strip().lower() in KNOWN and name != options.id_column]
+    found = [name for name in names if is_target(name) and name != options.id_column]
     if len(found) == 1:
         return (found[0],), (f"The column {found[0]!r} is taken for the output (by its name).",)
     what = (
@@ -100,6 +115,8 @@ def guess_task(columns: list[TextColumn], options: Any) -> tuple[str, str]:
     texts = [text for text in column.texts if not is_missing(text)]
     known = KNOWN.get(column.name.strip().lower())
     orders = any(mark in text for mark in ">=" for text in texts)
+    if known == "labels":
+        return _task_of_sets(column.name, texts)
     if known and (known != "ranking" or orders or not texts):
         return known, f"the column is called {column.name!r}"
     numbers = as_numbers(texts)
@@ -111,8 +128,50 @@ def guess_task(columns: list[TextColumn], options: Any) -> tuple[str, str]:
     if texts and all(">" in text for text in texts):
         return "ranking", f"every text of {column.name!r} has a '>'"
     if any(";" in text for text in texts):
-        return "labels", f"texts of {column.name!r} have a ';'"
-    return "classes", f"{column.name!r} holds names"
+        return "labels", f"texts of {column.name!r} have a ';'{_not_paths(texts)}"
+    return "classes", f"{column.name!r} holds names{_not_paths(texts)}"
+
+
+def _not_paths(texts: list[str]) -> str:
+    """What is said of texts with a slash that is taken for a letter."""
+    slashed = next((text for text in texts if "/" in text), None)
+    if slashed is None:
+        return ""
+    return f", such as {slashed[:60]!r} (if these are paths of a taxonomy, the task is 'hierarchy')"
+
+
+def _task_of_sets(name: str, texts: list[str]) -> tuple[str, str]:
+    """Label sets, or a hierarchy where the names are paths of one."""
+    names = sorted(names_of_sets(texts))
+    if any("/" in label for label in names) and are_paths(set(names)):
+        path = next(label for label in names if "/" in label)
+        return "hierarchy", f"labels in {name!r} are paths that begin alike, such as {path[:60]!r}"
+    return "labels", f"the column is called {name!r}{_not_paths(names)}"
+
+
+def names_of_sets(texts: Iterable[str]) -> set[str]:
+    """Names in cells of label sets; none of a cell that reading will refuse.
+
+    >>> sorted(names_of_sets(["drama;war", "war"]))
+    ['drama', 'war']
+    """
+    names: set[str] = set()
+    for text in texts:
+        with contextlib.suppress(DataFormatError):
+            names.update(read_cell("labels", text))
+    return names
+
+
+def are_paths(names: set[str]) -> bool:
+    """Whether names tell a taxonomy: each is a path or the first step of one, and some begin alike.
+
+    >>> are_paths({"Home/Kitchen", "Home/Bath", "Home"}), are_paths({"AC/DC", "TCP/IP"})
+    (True, False)
+    """
+    steps = [name.split("/") for name in names]
+    first = {path[0] for path in steps if len(path) > 1}
+    within = all(path[0] in first and "" not in path for path in steps)
+    return within and len(first) < len(names)
 
 
 _MANY = {  # in this order

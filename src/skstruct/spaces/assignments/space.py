@@ -283,7 +283,8 @@ class Assignments(IndicatorSpace):
             pairs = pairs.reshape(len(pairs), -1)
         elif isinstance(pairs, (list, tuple)) and pairs:
             by_row = all(isinstance(row, Mapping) for row in pairs)
-            pairs = [list(row.items()) for row in pairs] if by_row else pairs
+            pairs = [list(row.items()) if by_row else _as_pair(row) for row in pairs]
+            pairs = [pairs] if any(map(_is_pair, pairs)) else pairs
         return label_mask(pairs, self.labels_, argument, "Assignments")
 
     def with_embedding(
@@ -335,6 +336,19 @@ class Assignments(IndicatorSpace):
     def proposals(self) -> Proposals | None:
         """None: within constraints exchanges may not lead from each output to each."""
         return None
+
+
+def _as_pair(item: Any) -> Any:
+    """Two names in a list, as JSON writes a pair, as a tuple; pairs within a row likewise."""
+    if not isinstance(item, list):
+        return item
+    return tuple(item) if _is_pair(tuple(item)) else [_as_pair(each) for each in item]
+
+
+def _is_pair(item: Any) -> bool:
+    """Whether this is two names, be they known or not, and no row of pairs."""
+    named = isinstance(item, tuple) and len(item) == 2
+    return named and not any(isinstance(each, (list, tuple)) for each in item)
 
 
 def _named(given: Any, what: str) -> tuple[Any, ...]:

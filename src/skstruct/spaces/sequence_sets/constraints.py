@@ -260,7 +260,7 @@ def read_forbidden(forbidden: Any, symbols: tuple[Any, ...], used_by: str) -> np
     pairs = list(forbidden)
     by_row = (
         bool(pairs)
-        and all(isinstance(pair, list) for pair in pairs)
+        and all(_is_row(pair, number) for pair in pairs)
         and not all(_is_pair(pair, number) for pair in pairs)
     )
     rows = pairs if by_row else [pairs]
@@ -272,6 +272,13 @@ def read_forbidden(forbidden: Any, symbols: tuple[Any, ...], used_by: str) -> np
             a, b = (_numbered(s, number, f"forbidden[{i}] holds", used_by) for s in pair)
             barred[i, a, b] = True
     return barred
+
+
+def _is_row(item: Any, number: dict[Any, Any]) -> bool:
+    """Whether this can be a list of pairs; two symbols are none, be they known or not."""
+    return isinstance(item, list) and all(
+        isinstance(pair, (list, tuple)) or _is_pair(pair, number) for pair in item
+    )
 
 
 def _is_pair(pair: Any, number: dict[Any, Any]) -> bool:

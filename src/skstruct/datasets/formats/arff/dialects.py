@@ -19,19 +19,21 @@ from skstruct.datasets.formats.arff.outputs import edges_of, guess_task, outputs
 from skstruct.datasets.formats.arff.reading import ArffTable, read_arff
 from skstruct.datasets.formats.arff.writing import stated_task, write_arff_data
 from skstruct.datasets.formats.base import Format, ReadOptions
-from skstruct.datasets.formats.targets import left_out
+from skstruct.datasets.formats.targets import is_target, last_columns, left_out
 from skstruct.datasets.gaps import gaps_remark
 from skstruct.exceptions import DataFormatError
 
-_MEKA_OPTION = re.compile(r"-C\s+(-?\d{1,9})(?!\S)")
+_MEKA_OPTION = re.compile(r"-C\s+(-?\d{1,9})(?![\w.])")  # Weka's filters follow: -C 6-weka
 
 
 def read_arff_data(path: Path, options: ReadOptions) -> Dataset:
     """Read an ARFF file.
 
-    What is to be predicted is named by ``options.targets``; else it is the hierarchical class of
-    CLUS, the labels of MULAN's list (given, or found beside the file), the attributes that
-    MEKA's ``-C n`` in the name of the relation tells, or the last attribute. A comment
+    What is to be predicted is named by ``options.targets``, or by their number,
+    ``options.n_labels``; else it is the hierarchical class of CLUS, the labels of MULAN's list
+    (given, or found beside the file), the attributes that MEKA's ``-C n`` in the name of the
+    relation tells, or the last attribute. Several last attributes of 0 and 1 may be labels whose
+    list is not there: these are not read before somebody says which they are. A comment
     ``% task: ranking`` in the header, as ``write_data`` makes it, tells the task.
 
     Raises
@@ -197,6 +199,8 @@ def _targets(
         if len(set(options.targets)) < len(options.targets):
             raise DataFormatError("an attribute comes twice in targets")
         return "arff", tuple(options.targets), ()
+    if options.n_labels is not None:
+        return "mulan", last_columns(names, options.n_labels), ()
     found = label_list_for(path, options, names, remarks)
     if found is not None:
         listed = set(found[0])
@@ -214,7 +218,7 @@ def _targets(
 
 
 def _last(table: ArffTable, options: ReadOptions, remarks: list[str]) -> tuple[str]:
-    """The last attribute that fits the task."""
+    """The last attribute that fits the task; refused where it may be one label of many."""
     fits = {"classes": True, "ordinal": True, "regression": False}.get(options.task or "")
     last = next(
         (
@@ -226,8 +230,23 @@ def _last(table: ArffTable, options: ReadOptions, remarks: list[str]) -> tuple[s
     )
     if last is None:
         raise DataFormatError("no attribute is left to predict")
+    n = _n_binary(table)
+    if n > 1 and options.task in (None, "labels", "hierarchy") and not is_target(last):
+        ignored = f" {remarks[-1]}" if remarks else ""  # a list of other labels
+        raise DataFormatError(
+            f"nothing tells the labels, and the last {n} attributes are all 0 or 1: say how many "
+            "are labels, counted from the last (n_labels), put MULAN's list, an XML file of the "
+            "same name, beside the file or give it (labels_file), or name what is predicted "
+            f"(targets).{ignored}"
+        )
     remarks.append(f"The attribute {last!r} is taken for the output (the last one).")
     return (last,)
+
+
+def _n_binary(table: ArffTable) -> int:
+    """How many attributes at the end are nominal, with the values 0 and 1."""
+    others = [set(values or ()) != {"0", "1"} for values in table.values[::-1]]
+    return [*others, True].index(True)
 
 
 def _inputs(table: ArffTable, chosen: list[int], remarks: list[str]) -> Table:
@@ -360,7 +379,7 @@ MULAN = Format(
     read=_reader(
         "mulan",
         "nothing tells the labels; give MULAN's list (labels_file), put it beside the file, or "
-        "name the attributes (targets)",
+        "say how many of the last attributes they are (n_labels), or which (targets)",
     ),
     write=write_arff_data,
 )
