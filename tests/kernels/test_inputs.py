@@ -14,7 +14,7 @@ X = np.random.default_rng(0).standard_normal((150, 3)) * [1.0, 2.0, 0.5]
 
 def test_a_sum_weighs_its_terms_alike():
     kernel = resolve_kernel("linear + rbf+laplacian").fit(X)
-    gamma = 1 / (3 * X.var())
+    gamma = 1 / X.var(axis=0).sum()
     expected = X @ X.T / (X**2).sum(axis=1).mean() + rbf_kernel(X, gamma=gamma)
     expected = (expected + laplacian_kernel(X, gamma=gamma)) / 3
     np.testing.assert_allclose(kernel.gram(X), expected, atol=1e-12)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels with their parameters: formulas, names, sums, widths that are searched, model files."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -107,18 +109,46 @@ def test_parameters_reach_each_term_that_has_them():
     assert repr(resolve_kernel("linear", gamma=0.3)) == "Linear()"
 
 
+def default_width(name, X, weight=None):
+    """Of distances, by the variance within features; of products, by that of all entries."""
+    mean = np.average(X, axis=0, weights=weight)
+    if name in ("poly", "sigmoid"):
+        mean = mean.mean()
+    return 1.0 / np.average((X - mean) ** 2, axis=0, weights=weight).sum()
+
+
 @pytest.mark.parametrize("name", ["rbf", "laplacian", "poly", "sigmoid", "chi2"])
 def test_the_default_width(name):
     kernel = resolve_kernel(name).fit(X)
-    assert kernel.gamma_ == (1.0 if name == "chi2" else pytest.approx(1 / (3 * X.var())))
     assert kernel.gamma is None
     assert kernel.follows_scale
     assert not kernel.with_gamma(2.0).follows_scale
-    weight = np.arange(14.0)
-    mean = np.average(X, axis=0, weights=weight).mean()
-    variance = np.average((X - mean) ** 2, axis=0, weights=weight).mean()
-    if name != "chi2":
-        assert resolve_kernel(name).fit(X, weight).gamma_ == pytest.approx(1 / (3 * variance))
+    for weight in (None, np.arange(14.0)):
+        found = resolve_kernel(name).fit(X, weight).gamma_
+        assert found == (1.0 if name == "chi2" else pytest.approx(default_width(name, X, weight)))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "rbf+laplacian"])
+@pytest.mark.parametrize("shift", [0.0, 1e4, 1e8])
+def test_a_common_shift_leaves_widths_of_distances_as_they_are(kernel, shift):
+    """Neither a column that is constant nor one that is far from zero makes all rows alike."""
+    moved = np.column_stack([X, np.full(14, shift)])
+    moved[:, 1] += shift
+    here, there = resolve_kernel(kernel).fit(X), resolve_kernel(kernel).fit(moved)
+    assert there.gamma_ == pytest.approx(here.gamma_, rel=1e-6)
+    np.testing.assert_allclose(there.gram(moved), here.gram(X), atol=1e-6)
+    rows = sparse.csr_array(np.column_stack([X, np.full(14, min(shift, 1e4))]))
+    assert resolve_kernel("rbf").fit(rows).gamma_ == pytest.approx(RBF().fit(X).gamma_, rel=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["poly", "sigmoid"])
+def test_columns_far_from_zero_are_told_where_products_see_it(kernel):
+    with pytest.warns(UserWarning, match="Column 1 of X has the mean 1e.04 and the deviation 0:"):
+        resolve_kernel(kernel).fit(np.insert(X, 1, 1e4, axis=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        resolve_kernel(kernel).fit(X)
+        resolve_kernel(kernel, gamma=0.1).fit(np.insert(X, 1, 1e4, axis=1))
 
 
 @pytest.mark.parametrize("gamma", [0.0, -1.0, np.nan, np.inf, "auto", "wide", [0.1, 1.0]])

@@ -10,11 +10,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
+from skstruct._arrays.methods import warn_caller
 from skstruct._arrays.rows import narrow_indices
 from skstruct.kernels.grams import GramBlocks, check_symmetric, mirror
 from skstruct.saving import savable
 
 GAMMA_STEPS = tuple(2.0**step for step in range(-3, 4))  # times the default: gamma="auto"
+ROUNDING_VARIANCE = 1e-28  # of squared means: what rounding makes of a constant
+FAR_FROM_ZERO = 10.0  # times the variance within features: means that are worth a warning
 FEW_NUMBERS = 1 << 21  # pairs of features that are compared in NumPy
 
 
@@ -27,8 +30,10 @@ class InputKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
     Attributes
     ----------
     gamma_ : float or None
-        The width in use. ``gamma=None`` is :math:`1 / (p \cdot \mathrm{var}(X))`, the
-        ``"scale"`` of support vector machines.
+        The width in use. ``gamma=None`` is :math:`1 / \sum_j \mathrm{var}(X_j)` for kernels of
+        distances; of centred features that is the ``"scale"`` of support vector machines. Kernels
+        of inner products, which see where zero is, take that, :math:`1 / (p \cdot
+        \mathrm{var}(X))` with the variance of all entries.
     """
 
     name: ClassVar[str]
@@ -122,6 +127,9 @@ class _OfProducts(InputKernel):
             return super().__call__(A, B)
         return self._of_products(G)
 
+    def _default_gamma(self, X: Any, sample_weight: Any) -> float:
+        return gamma_of_products(X, sample_weight)
+
     def _of_products(self, G: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
@@ -147,8 +155,8 @@ class RBF(InputKernel):
     Parameters
     ----------
     gamma : float, several, "auto" or None, default=None
-        Inverse width. None is 1 / (n_features * variance of X); ``"auto"`` and several values
-        are searched by learners like a penalty, seven around the default for ``"auto"``.
+        Inverse width. None is 1 / (sum of the variances of the features); ``"auto"`` and several
+        values are searched by learners like a penalty, seven around the default for ``"auto"``.
 
     Examples
     --------
@@ -583,18 +591,44 @@ def _square_norms(A: Any) -> Any:
 
 
 def default_gamma(X: Any, sample_weight: Any = None) -> float:
-    """1 / (number of features * variance of all entries); 1 for constant data."""
-    p = X.shape[1]
+    """1 / (sum of the variances of the features); 1 for constant data.
+
+    The mean of :math:`|a - b|^2` over pairs of rows is twice that sum. A common shift of a
+    feature has no part in it: distances do not see it.
+    """
+    mean, variance = _moments(X, sample_weight)
+    scale = variance[variance > ROUNDING_VARIANCE * mean**2].sum()
+    return float(1.0 / scale) if scale > np.finfo(np.float64).tiny else 1.0
+
+
+def gamma_of_products(X: Any, sample_weight: Any = None) -> float:
+    """1 / (number of features * variance of all entries), for kernels of inner products.
+
+    Products see where zero is. Of features that are far from it for how they vary, most of every
+    product is the same for all rows: that is told, once it is nine tenths of the variance.
+    """
+    mean, variance = _moments(X, sample_weight)
+    scale = float(variance.sum() + ((mean - mean.mean()) ** 2).sum())
+    if not scale > max(np.finfo(np.float64).tiny, ROUNDING_VARIANCE * mean.mean() ** 2):
+        return 1.0
+    if scale > FAR_FROM_ZERO * variance.sum() > 0:
+        column = int(np.argmax(np.abs(mean - mean.mean())))
+        warn_caller(
+            f"Column {column} of X has the mean {mean[column]:.3g} and the deviation "
+            f"{np.sqrt(max(variance[column], 0.0)):.3g}: kernels of inner products are nearly the "
+            "same for all rows then. Take off the means first (StandardScaler), or give gamma."
+        )
+    return 1.0 / scale
+
+
+def _moments(X: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted means and variances of the features."""
     w = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     w = w / w.sum()
-    mean = (w @ X).sum() / p
+    mean = np.asarray(w @ X).ravel()
     if sparse.issparse(X):
-        variance = (w @ X.multiply(X)).sum() / p - mean**2
-    else:
-        variance = (w @ (X - mean) ** 2).sum() / p  # two passes: offsets do not cancel digits
-    scale = p * variance
-    tiny = np.finfo(np.float64).tiny
-    return float(1.0 / scale) if scale > max(tiny, 1e-28 * mean**2) else 1.0
+        return mean, np.asarray(w @ X.multiply(X)).ravel() - mean**2
+    return mean, w @ (X - mean) ** 2  # two passes: offsets do not cancel digits
 
 
 def check_gram(K: Any) -> Any:
