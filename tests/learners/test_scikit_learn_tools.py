@@ -18,6 +18,7 @@ from sklearn.inspection import partial_dependence, permutation_importance
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     GridSearchCV,
+    KFold,
     StratifiedKFold,
     TunedThresholdClassifierCV,
     check_cv,
@@ -165,14 +166,35 @@ def test_a_loss_of_quantities_makes_a_regressor():
 
 def test_classes_of_every_space():
     assert list(risk().fit(X, np.array(["x", "y", "z"])[classes]).classes_) == ["x", "y", "z"]
-    several = risk().fit(X, labels).classes_
-    assert [list(pair) for pair in several] == [[0, 1]] * 3
+    assert risk().fit(X, labels).classes_.tolist() == [0, 1, 2]
+    named = risk().fit(X, [{"x", "y"}, {"x"}, {"z", "y"}] * 20).classes_
+    assert named.tolist() == ["x", "y", "z"]
+    tree = ConditionalRiskMinimizer(Hierarchy([(("a",), "b"), (("a",), 3)]), alpha=1.0)
+    assert tree.fit(X, [{("a",), "b"}, {("a",)}] * 30).classes_.tolist() == [("a",), "b", 3]
     with pytest.raises(AttributeError, match="Rankings have none"):
         _ = (
             ConditionalRiskMinimizer(Rankings(), alpha=1.0)
             .fit(X, np.tile([1, 2, 3], (60, 1)))
             .classes_
         )
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("tree", [False, True])
+@pytest.mark.parametrize("learner", FAMILIES)
+@pytest.mark.filterwarnings("ignore")
+def test_probabilities_of_labels_by_folds(learner, tree, d):
+    """Of label sets and hierarchies of any number of labels; scorers take them, too."""
+    y = labels[:, :d]
+    model = FAMILIES[learner]()
+    if tree:
+        y, edges = np.maximum.accumulate(y[:, ::-1], axis=1)[:, ::-1], [(0, 1), (0, 2)]
+        model.space = Hierarchy(edges[: d - 1], labels=range(d))
+    folds = KFold(3)
+    found = cross_val_predict(model, X, y, method="predict_proba", cv=folds)
+    right = np.vstack([clone(model).fit(X[a], y[a]).predict_proba(X[b]) for a, b in folds.split(X)])
+    np.testing.assert_array_equal(found, right)
+    assert np.isfinite(scored(model, "average_precision", y)).all()
 
 
 def test_margins_have_probabilities_once_calibrated():

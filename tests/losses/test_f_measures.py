@@ -53,12 +53,28 @@ def test_sets_of_every_size_against_enumeration(seed, d, sizes, by_size):
             assert charged[mine] == best
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 6), limits, st.sampled_from([0.5, 1.0, 2.0]))
+def sets_and_their_chances(Z, chances, never_empty):
+    """Probabilities of all sets, and of the labels in them: independent but for never being none.
+
+    Labels are there with the given chances, (n, d), where the set is not empty.
+    """
+    of_set = np.where(Z, chances[:, None], 1 - chances[:, None]).prod(axis=2)
+    if never_empty:
+        of_set[:, ~Z.any(axis=1)] = 0.0
+        of_set /= of_set.sum(axis=1, keepdims=True)
+    return of_set, of_set @ Z
+
+
+@given(
+    st.integers(0, 2**32 - 1), st.integers(1, 6), limits, st.sampled_from([0.5, 1.0, 2.0]),
+    st.booleans(),
+)  # fmt: skip
 @settings(max_examples=80)
-def test_independent_labels_against_enumeration(seed, d, sizes, beta):
+def test_independent_labels_against_enumeration(seed, d, sizes, beta, never_empty):
     rng = np.random.default_rng(seed)
     smallest, largest = min(sizes[0], d), max(sizes)
     chances = rng.choice([0.0, 0.1, 0.3, 0.5, 1.0], (5, d)) * rng.choice([1.0, 0.97], (5, d))
+    chances[:, 0] = np.maximum(chances[:, 0], 0.05)
     low, high = rng.random(d) < 0.1, rng.random(d) < 0.9
     high |= low
     Z = all_sets(d)
@@ -77,14 +93,15 @@ def test_independent_labels_against_enumeration(seed, d, sizes, beta):
         )
     )
     view = space.with_embedding("independent labels")
-    loss = FBeta(beta, independent=True).bind(view)
-    found = view.argmin(loss.cost(chances, np.ones((5, 1))))
-    for p, output, value in zip(chances, found.outputs, found.values):
-        probability = np.where(Z, p, 1 - p).prod(axis=1)
+    of_sets, of_labels = sets_and_their_chances(Z, chances, never_empty)
+    seen = Z[Z.any(axis=1)] if never_empty else Z
+    loss = FBeta(beta, independent=True).observe(view, seen).bind(view)
+    found = view.argmin(loss.cost(of_labels, np.ones((5, 1))))
+    for probability, output, value in zip(of_sets, found.outputs, found.values):
         risk = np.array([probability @ loss(np.tile(z, (len(Z), 1)), Z) for z in Z])
         best = np.where(good, risk, np.inf).min()
-        assert value + 1.0 == pytest.approx(best, abs=1e-12)
-        assert risk[(output == Z).all(1)] == pytest.approx(best, abs=1e-12)
+        assert value + 1.0 == pytest.approx(best, abs=1e-10)
+        assert risk[(output == Z).all(1)] == pytest.approx(best, abs=1e-10)
         assert good[(output == Z).all(1)].all()
 
 
@@ -117,9 +134,9 @@ def counts(p):
     return found
 
 
-@given(st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from([0.5, 1.0]))
-@settings(max_examples=30, deadline=None)
-def test_where_the_most_probable_labels_are_no_output(seed, tree, beta):
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from([0.5, 1.0]), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_where_the_most_probable_labels_are_no_output(seed, tree, beta, never_empty):
     """Exclusive groups, which may differ in size, and single paths; truths are independent."""
     rng = np.random.default_rng(seed)
     Z = all_sets(5)
@@ -131,16 +148,17 @@ def test_where_the_most_probable_labels_are_no_output(seed, tree, beta):
         space = LabelSets(list("abcde")).fit(np.zeros((1, 5)))
         space = space.restrict(exclusive=[names[:3], names[3:]], exclude=[names[0]])
     view = space.with_embedding("independent labels")
-    loss = FBeta(beta, independent=True).bind(view)
-    chances = rng.choice([0.0, 0.1, 0.3, 0.5, 0.97, 1.0], (4, 5))
-    found = view.argmin(loss.cost(chances, np.ones((4, 1))))
+    chances = lowered(rng.choice([0.05, 0.1, 0.3, 0.5, 0.97, 1.0], (4, 5)), space.dag_)
+    of_sets, of_labels = sets_and_their_chances(Z, chances, never_empty)
+    seen = Z[Z.any(axis=1)] if never_empty else Z
+    loss = FBeta(beta, independent=True).observe(view, seen).bind(view)
+    found = view.argmin(loss.cost(of_labels, np.ones((4, 1))))
     assert space.contains(found.outputs).all()
     good = space.contains(Z)
-    for p, output, value in zip(lowered(chances, space.dag_), found.outputs, found.values):
-        probability = np.where(Z, p, 1 - p).prod(axis=1)
+    for probability, output, value in zip(of_sets, found.outputs, found.values):
         risk = np.array([probability @ loss(np.tile(z, (len(Z), 1)), Z) for z in Z])
-        assert value + 1.0 == pytest.approx(risk[good].min(), abs=1e-12)
-        assert risk[(output == Z).all(1)] == pytest.approx(risk[good].min(), abs=1e-12)
+        assert value + 1.0 == pytest.approx(risk[good].min(), abs=1e-10)
+        assert risk[(output == Z).all(1)] == pytest.approx(risk[good].min(), abs=1e-10)
 
 
 def test_which_labels_are_taken_for_independent():

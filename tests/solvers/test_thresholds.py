@@ -76,8 +76,9 @@ def everything(scores, by):
 def test_no_thresholds_are_better(measure, by, case):
     scores, truth, weight = case
     thresholds, value = best_thresholds(
-        scores, truth, measure, by=by, target=TARGETS.get(measure), sample_weight=weight
-    )
+        scores, truth, measure, by=by, target=TARGETS.get(measure), sample_weight=weight,
+        shrinkage=0,
+    )  # fmt: skip
     assert thresholds.shape == truth.shape[1:]
     reached = measured(measure, by, (scores >= thresholds).astype(int), truth, weight)
     others = [measured(measure, by, kept, truth, weight) for kept in everything(scores, by)]
@@ -99,13 +100,66 @@ def test_values_are_those_of_scikit_learn(average, by):
     rng = np.random.default_rng(0)
     scores = rng.random((80, 6))
     truth = (rng.random((80, 6)) < scores * np.linspace(0.1, 0.9, 6)).astype(int)
-    thresholds, value = best_thresholds(scores, truth, f"{average}_f1", by=by)
+    thresholds, value = best_thresholds(scores, truth, f"{average}_f1", by=by, shrinkage=0)
     predicted = (scores >= thresholds).astype(int)
     assert value == pytest.approx(f1_score(truth, predicted, average=average, zero_division=0))
-    again = best_thresholds(scores, sparse.csr_array(truth), f"{average}_f1", by=by)
+    again = best_thresholds(scores, sparse.csr_array(truth), f"{average}_f1", by=by, shrinkage=0)
     np.testing.assert_array_equal(again[0], thresholds)
     one = best_thresholds(scores, truth, f"{average}_f1")[1]
     assert value >= one - 1e-12
+
+
+@settings(deadline=None, max_examples=30)
+@given(case=cases(), shrinkage=st.sampled_from([0.5, 1.0, 100.0]))
+def test_rare_labels_are_cut_as_if_they_had_more_like_all_others(case, shrinkage):
+    scores, truth, weight = case
+    found, value = best_thresholds(
+        scores, truth, "macro_f1", by="label", sample_weight=weight, shrinkage=shrinkage
+    )
+    w = np.ones((len(truth), 1)) if weight is None else weight[:, None]
+    total = (w * truth).sum()
+    share_of_all = shrinkage / total if total else 0.0
+
+    def shrunk(j, t):
+        kept, everything = w[:, 0] * (scores[:, j] >= t), w * (scores >= t)
+        right = kept @ truth[:, j] + share_of_all * (everything * truth).sum()
+        n_kept = kept.sum() + share_of_all * everything.sum()
+        return share(2 * right, n_kept + w[:, 0] @ truth[:, j] + share_of_all * total)
+
+    for j in range(truth.shape[1]):
+        if not truth[:, j].any():
+            assert found[j] == np.inf
+            continue
+        own = np.unique(scores[:, j])
+        cuts = [-np.inf, *own[1:], np.inf]  # all entries of a label are kept by no threshold
+        best = max(shrunk(j, t) for t in cuts)
+        reached = own[own >= found[j]].min(initial=np.inf)
+        assert shrunk(j, -np.inf if found[j] == -np.inf else reached) == pytest.approx(best)
+    kept = (scores >= found).astype(int)
+    assert value == pytest.approx(measured("macro_f1", "label", kept, truth, weight))
+
+
+def test_rare_labels_are_not_predicted_everywhere():
+    """Twenty simulations: labels of which 1 to 40 of 300 rows are true, by noisy probabilities."""
+    gained, sizes = [], []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        chances = np.exp(rng.normal(np.log(np.geomspace(0.004, 0.13, 20)), 1.0, (2300, 20)))
+        truth = (rng.random(chances.shape) < chances).astype(int)
+        scores = chances * np.exp(rng.normal(size=chances.shape))
+        plain, shrunk = (
+            best_thresholds(scores[:300], truth[:300], "macro_f1", by="label", shrinkage=m)[0]
+            for m in (0.0, 1.0)
+        )
+        new = scores[300:]
+        values = [
+            measured("macro_f1", "label", (new >= t).astype(int), truth[300:], None)
+            for t in (plain, shrunk)
+        ]
+        gained.append(values[1] - values[0])
+        sizes.append([(new >= t).sum() / truth[300:].sum() for t in (plain, shrunk)])
+    assert np.mean(gained) > 2 * np.std(gained) / np.sqrt(20)
+    assert np.mean(sizes, axis=0)[1] < np.mean(sizes, axis=0)[0]
 
 
 def test_probabilities_that_are_right_are_cut_at_half_of_f():
@@ -159,6 +213,7 @@ def test_rows_without_weight_are_as_if_not_there():
         ({"target": 0.5}, "micro_f1 has no target"),
         ({"measure": "recall_at_precision"}, "target of recall_at_precision is above 0"),
         ({"measure": "precision_at_recall", "target": 1.5}, "at most 1; got 1.5"),
+        ({"shrinkage": -1.0}, "shrinkage is a finite number from 0"),
         ({"sample_weight": [-1.0]}, "sample_weight has one finite number"),
         ({"sample_weight": [0.0]}, "some above 0"),
     ],

@@ -98,7 +98,10 @@ class MarginalPredictor:
 
     @property
     def classes_(self) -> Any:
-        """Names of the classes; of label sets and hierarchies [0, 1] for every label."""
+        """Names of the classes, or of the labels of label sets and hierarchies: of the columns of
+        ``predict_proba``. Of up to two labels [0, 1] for each, as scikit-learn would take two
+        names for two classes.
+        """
         check_is_fitted(self)
         classes = self.space_.sklearn_classes()
         if classes is None:

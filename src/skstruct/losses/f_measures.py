@@ -39,9 +39,12 @@ class FBeta(BaseLoss):
     independent : bool or "auto", default="auto"
         Whether labels are taken for independent given the input. Then d numbers are learned in
         place of :math:`d^2`, and decisions take O(d) for sets of a bounded size; in hierarchies
-        they are closed sets, and the best only nearly. Automatically so for more than 300 labels
-        without arcs and exclusive groups; and where more than 50 labels are learned as they are,
-        penalties and smoothers are compared by the faster decisions.
+        they are closed sets, and the best only nearly. Where no set of training is empty, labels
+        are independent but for that: products of chances, given that the set is not empty, whose
+        probabilities of the labels are those that were learned. Automatically so for more than 300
+        labels without arcs and exclusive groups, and where a classifier learns them; where more
+        than 50 labels are learned as they are, penalties and smoothers are compared by the faster
+        decisions.
 
     Examples
     --------
@@ -52,6 +55,8 @@ class FBeta(BaseLoss):
     embedding = "sized indicators"
 
     by_chances_ = False
+    never_empty_ = False  # no set of training is
+    searches_ = False  # it compares penalties for another loss
 
     def __init__(self, beta: float = 2.0, independent: bool | str = "auto") -> None:
         self.beta = beta
@@ -74,6 +79,14 @@ class FBeta(BaseLoss):
             wanted = alone and len(space.labels_) > WIDE
         return "independent labels" if wanted else self.embedding
 
+    def observe(self, space: Any, outputs: np.ndarray) -> Self:
+        """Whether the truth is ever empty, which probabilities of single labels do not tell."""
+        if space.embedding != "independent labels" or self.searches_:
+            return self
+        seen = copy.copy(self)
+        seen.never_empty_ = len(outputs) > 0 and bool(np.any(outputs, axis=1).all())
+        return seen
+
     def bind(self, space: Any) -> Self:
         bound = copy.copy(self)
         bound.by_chances_ = space.embedding == "independent labels"
@@ -94,7 +107,9 @@ class FBeta(BaseLoss):
             return self
         if not _by_chances(space) or len(space.labels_) <= MANY:
             return self
-        return self._of_labels()
+        found = self._of_labels()
+        found.searches_ = True
+        return found
 
     def decision_seconds(self, space: Any) -> float:
         d = len(space.labels_)
@@ -121,7 +136,7 @@ class FBeta(BaseLoss):
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         square = self._square()
         if self.by_chances_:
-            return np.hstack([-g, np.full((len(g), 1), square)])
+            return np.hstack([-g, np.tile([square, float(self.never_empty_)], (len(g), 1))])
         d = math.isqrt(g.shape[1] - 1)
         size = np.arange(1, d + 1)
         # [s, k]: what a common label is worth when |y| = s and |z| = k.

@@ -162,7 +162,8 @@ def _is_classifier(estimator: Any) -> Any:
 
 def _learned(classifier: Any, targets: np.ndarray) -> Any:
     """A classifier, unless its classes say that it has learned something else before."""
-    classes, given = getattr(classifier, "classes_", None), np.unique(targets)
+    classes: Any = getattr(classifier, "classes_", None)
+    given = np.unique(targets)
     named = targets.ndim == 1 and isinstance(classes, np.ndarray)
     if named and not np.array_equal(classes, given):
         name = type(classifier).__name__

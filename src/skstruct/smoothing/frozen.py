@@ -88,7 +88,7 @@ class FrozenMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ign
     def _known_columns(self) -> np.ndarray | None:
         """The column of each name, by ``classes_``; None where these are no such names."""
         known = getattr(self.estimator_, "classes_", None)
-        if not isinstance(known, np.ndarray):
+        if not isinstance(known, np.ndarray) or known.ndim != 1:
             return None
         column = {name: j for j, name in enumerate(known.tolist())}
         names = self.names

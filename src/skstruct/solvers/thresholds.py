@@ -40,6 +40,7 @@ def best_thresholds(
     *,
     by: str = "all",
     target: float | None = None,
+    shrinkage: float = 1.0,
     sample_weight: ArrayLike | None = None,
     known: ArrayLike | None = None,
 ) -> tuple[np.ndarray, float]:
@@ -47,8 +48,9 @@ def best_thresholds(
 
     All distinct cuts are tried, by sorting and running sums, so that the optimum is exact: with
     one threshold for all labels in O(nd log nd). With one for each label, the measures that are
-    means over labels fall apart into d problems; the micro-averaged F measure does not, but for a
-    given value F it is reached if and only if the labels can have
+    means over labels fall apart into d problems, of which ``"macro_f1"`` is shrunk: the few true
+    entries of a rare label say little about where to cut it. The micro-averaged F measure does
+    not, but for a given value F it is reached if and only if the labels can have
 
     .. math:: \sum_l \max_k\, \big(2\, \mathrm{TP}_l(k) - F k\big) \ge F \sum_l P_l
 
@@ -74,6 +76,12 @@ def best_thresholds(
         One threshold for all labels, or one for each.
     target : float, default=None
         Above 0 and up to 1.
+    shrinkage : float, default=1.0
+        For ``"macro_f1"`` with ``by="label"``: so many true entries of a label like all others
+        together are added to those of each label, with what comes before and among them at every
+        threshold. A label with many true entries is cut by its own, one with few near where all
+        are. 0 is the optimum of the data as they are, which predicts rare labels far too often on
+        other rows.
     sample_weight : array of shape (n,), default=None
     known : bool array of shape (n, d), default=None
         Entries of the truth that are known. The others, which may be NaN, count for nothing.
@@ -110,6 +118,8 @@ def best_thresholds(
         truth = np.where(seen, truth, 0)
     scores, truth = checked_scores(probabilities, truth)
     _check_options(measure, by, target)
+    if not is_number(shrinkage) or not 0 <= shrinkage < np.inf:
+        raise ValueError(f"shrinkage is a finite number from 0; got {shrinkage!r}.")
     weight = _checked_weight(sample_weight, len(scores))
     if seen is not None:  # scores of weight zero are possible cuts that change nothing
         weight = seen * (1.0 if weight is None else weight)
@@ -124,10 +134,13 @@ def best_thresholds(
         chosen, value = _best_micro(table)
     else:
         values = _values(table, measure, target)
+        wanted = values
+        if measure == "macro_f1" and shrinkage:
+            wanted = _values(_with_others(table, shrinkage), measure, target)
         if measure == "precision_at_recall":  # the last one of equals
             chosen = len(values) - 1 - values[::-1].argmax(axis=0)
         else:
-            chosen = values.argmax(axis=0)
+            chosen = wanted.argmax(axis=0)
         best = np.take_along_axis(values, chosen[None], axis=0)[0]
         chosen, value = _averaged(table, chosen, best, measure)
     thresholds = _half_way(table.scores, chosen)
@@ -139,6 +152,25 @@ def _choices(scores: np.ndarray, truth: np.ndarray, weight: np.ndarray | None) -
     nothing = np.zeros((1, scores.shape[1]))
     right, kept = (np.concatenate([nothing, total]) for total in (found.right, found.kept))
     return Choices(found.scores, right, kept, np.concatenate([nothing == 0, found.ends]))
+
+
+def _with_others(table: Choices, shrinkage: float) -> Choices:
+    """The same cuts, each with entries of all labels that its threshold keeps: as many as have
+    ``shrinkage`` true ones in all.
+    """
+    order = np.argsort(-table.scores.ravel(), kind="stable")
+    falling = -table.scores.ravel()[order]
+    right, kept = (
+        np.append(0.0, np.cumsum(np.diff(sums, axis=0).ravel()[order]))
+        for sums in (table.right, table.kept)
+    )
+    reached = np.zeros(table.kept.shape, np.int64)
+    reached[1:] = np.searchsorted(falling, -table.scores, side="right")
+    reached[-1] = len(falling)  # minus infinity keeps everything
+    share = shrinkage / right[-1] if right[-1] > 0 else 0.0
+    return table._replace(
+        right=table.right + share * right[reached], kept=table.kept + share * kept[reached]
+    )
 
 
 def _best_micro(table: Choices) -> tuple[np.ndarray, float]:

@@ -23,7 +23,7 @@ from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.common.marginals import given_marginals
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.indicator_sets.decoding import limit_constraints, set_program
-from skstruct.spaces.label_sets import IndicatorSpace
+from skstruct.spaces.label_sets import IndicatorSpace, label_classes
 
 
 class ForestShares:
@@ -172,7 +172,7 @@ class Hierarchy(IndicatorSpace):
     estimator_type = "classifier"
 
     def sklearn_classes(self) -> Any:
-        return [np.arange(2) for _ in self.labels_]
+        return label_classes(self.labels_)
 
     def recalibrates(self) -> bool:
         limits = self.constraints_

@@ -489,7 +489,7 @@ class LabelSets(IndicatorSpace):
     estimator_type = "classifier"
 
     def sklearn_classes(self) -> Any:
-        return [np.arange(2) for _ in self.labels_]
+        return label_classes(self.labels_)
 
     def recalibrates(self) -> bool:
         return not self.constraints_.groups
@@ -573,6 +573,18 @@ class LabelSets(IndicatorSpace):
         if self.constraints_.is_masked or self.constraints_.is_sized or self.constraints_.groups:
             raise ValueError("LabelSets: complements may leave a space with constraints.")
         return 1 - np.asarray(Z)
+
+
+def label_classes(labels: Any) -> np.ndarray:
+    """``classes_`` of a classifier of label sets: their names, one for each column.
+
+    Two names would be two classes to scikit-learn, and one would be none: of up to two labels
+    [0, 1] for each, as of several outputs.
+    """
+    if len(labels) <= 2:
+        return np.tile(np.arange(2), (len(labels), 1))
+    alike = len({type(name) for name in labels}) == 1 and isinstance(labels[0], (str, int))
+    return np.array(labels) if alike else np.fromiter(labels, dtype=object, count=len(labels))
 
 
 def _free_subsets(constraints: Constraints) -> FreeSubsets:

@@ -95,9 +95,11 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
         ``"kernel_ridge"`` is ridge regression with one kernel, and so is ``"auto"`` as soon as
         ``kernel``, ``alpha``, ``fit_intercept``, ``solver`` or ``n_landmarks`` is given, and where
         blocks of rows can be read only once or a device is asked for.
-        Otherwise a smoother of this library, any multi-output regressor of scikit-learn as it is,
-        or a classifier, whose ``predict_proba`` gives the means of targets of two values
-        (:class:`~skstruct.smoothing.ClassifierMeans`). A ridge regression of this library with
+        Otherwise a smoother of this library, any multi-output regressor of scikit-learn, which
+        is shown the targets that vary, or a classifier, whose ``predict_proba`` gives the means of
+        targets of two values (:class:`~skstruct.smoothing.ClassifierMeans`): labels, from whose
+        probabilities F measures are decided as if they were independent. One that was fitted before
+        comes as ``FrozenEstimator``. A ridge regression of this library with
         ``alpha="auto"``, such as :class:`~skstruct.smoothing.AdditiveKernelRidge` for labels that
         borrow strength from each other, has its penalty chosen like the learner's own. Where its
         tags, or those of a pipeline's first step, say that it takes missing values, categories or

@@ -227,18 +227,23 @@ class IndependentLabels(EmbeddingView):
         return np.asarray(Z, dtype=np.float64)
 
     def argmin(self, costs: np.ndarray) -> Decoded:
-        """Of minus the probabilities and the square of beta, (n, d + 1)."""
+        """Of minus the probabilities, the square of beta, and whether truths are never empty,
+        (n, d + 2).
+        """
         from skstruct.spaces.indicator_sets._numba_f_measures import independent_sizes
 
         n, d = len(costs), len(self.labels_)
-        costs = self._checked_costs(costs, d + 1)
+        costs = self._checked_costs(costs, d + 2)
         limits = self.space.constraints_
         low, high = self.space._close_masks(limits)
         low, high = np.broadcast_to(low, (n, d)), np.broadcast_to(high, (n, d))
-        chances = lowered(np.clip(-costs[:, :-1], 0.0, 1.0), self.dag_)
-        square = float(costs[0, -1]) if n else 1.0
+        chances = lowered(np.clip(-costs[:, :d], 0.0, 1.0), self.dag_)
+        square, never_empty = costs[0, -2:].tolist() if n else (1.0, 0.0)
+        share = np.ones(n)  # of all sets, those that may be true
+        if never_empty:
+            chances, share = _given_not_empty(chances)
         if not self.space.chances_are_enough():
-            return self._argmin_of_sizes(chances, square)
+            return self._argmin_of_sizes(chances, square, share)
         # Of equals the first; of parents and children these come in that order.
         down = self.dag_.order
         order = down[label_order(-chances[:, down], low[:, down], high[:, down])]
@@ -246,12 +251,16 @@ class IndependentLabels(EmbeddingView):
         first = np.maximum(low.sum(axis=1), int(limits.smallest))
         last = np.minimum(high.sum(axis=1), int(min(limits.largest, d)))
         last[(low & ~high).any(axis=1)] = -1
+        if never_empty:  # then the empty set is always wrong
+            first = np.where(last > 0, np.maximum(first, 1), first)
         sizes, values = np.empty(n, np.int64), np.empty(n)
         independent_sizes(chances, square, first, last, sizes, values)
+        if never_empty:
+            values = np.where(sizes == 0, 0.0, values / share)
         outputs = first_labels(order, sizes)
         return decoded_or_infeasible(outputs, values, values, self.space)
 
-    def _argmin_of_sizes(self, chances: np.ndarray, square: float) -> Decoded:
+    def _argmin_of_sizes(self, chances: np.ndarray, square: float, share: np.ndarray) -> Decoded:
         """By the probabilities of each label in a set of each size, label by label independent."""
         n, d = chances.shape
         outputs, values = np.zeros((n, d), np.int8), np.empty(n)
@@ -261,7 +270,9 @@ class IndependentLabels(EmbeddingView):
             p = chances[rows]
             others, empty = _sizes_of_others(p)
             inside = -(p[:, :, None] * others) @ worth
+            empty -= 1.0 - share[rows]
             costs = np.hstack([inside.reshape(len(p), d * d), -empty[:, None]])
+            costs /= share[rows, None]
             try:
                 found = SizedSets(self.space.rows(rows)).argmin(costs)
             except InfeasibleError as error:
@@ -271,6 +282,34 @@ class IndependentLabels(EmbeddingView):
 
     def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
         return means if embedding == "indicators" else super().project(means, embedding)
+
+
+def _given_not_empty(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    r"""Chances q of independent labels that have probabilities p (n, d) where some label is there.
+
+    With :math:`c = 1 - \prod_j (1 - q_j)` the share of such sets, :math:`q_j = c\, p_j`: c is the
+    root of a concave function, to which Newton's steps fall from 1. Sets that are not empty have
+    labels that sum to one at least.
+
+    Returns
+    -------
+    chances : array of shape (n, d)
+    share : array of shape (n,)
+    """
+    total = p.sum(axis=1, keepdims=True)
+    least = 1.0 + 2.0**-10
+    p = np.where(total < least, (p + 2.0**-40) * (least / (total + p.shape[1] * 2.0**-40)), p)
+    p = np.minimum(p, 1.0)
+    c = np.ones(len(p))
+    for _ in range(60):
+        out = 1.0 - c[:, None] * p
+        none = out.prod(axis=1)
+        slope = none * (p / np.maximum(out, 2.0**-52)).sum(axis=1) - 1.0
+        step = np.where(none > 0.0, (1.0 - none - c) / np.minimum(slope, -(2.0**-20)), 0.0)
+        c = np.clip(c - step, 2.0**-20, 1.0)
+        if np.abs(step).max(initial=0.0) < 2.0**-50:
+            break
+    return c[:, None] * p, c
 
 
 def _sizes_of_others(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
