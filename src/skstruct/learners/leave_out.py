@@ -85,7 +85,7 @@ def group_numbers(cv: Any, outputs: np.ndarray, groups: Any, X: Any = None) -> n
     """
     n = len(outputs)
     check_groups(groups, n)
-    if (hasattr(cv, "split") or np.iterable(cv)) and not isinstance(cv, str):
+    if are_splits(cv):
         return _several(_test_sets(cv, outputs, groups))
     if groups is not None:
         return _several(np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1))
@@ -101,6 +101,11 @@ def group_numbers(cv: Any, outputs: np.ndarray, groups: Any, X: Any = None) -> n
         'cv is None for each row, "output", a number of contiguous blocks or a splitter; got '
         f"{cv!r}."
     )
+
+
+def are_splits(cv: Any) -> bool:
+    """Whether rows are told by number: a splitter, or a list of pairs (train, test)."""
+    return (hasattr(cv, "split") or np.iterable(cv)) and not isinstance(cv, str)
 
 
 def twins(X: Any, outputs: np.ndarray) -> np.ndarray | None:
@@ -214,8 +219,6 @@ def choose(
         judgement = judged[number] = Judgement(judge, smoother, sample_weight, memory, n_trials)
         paths = smoother.loo_path(alphas, groups)
         for value in track(alphas.tolist(), "alphas", verbose):
-            if getattr(smoother, "path_is_costly", False) and _rises(search, of_pair, number):
-                break
             risk = judgement.risk(next(paths))
             trial = {"kernel": kernel, "gamma": gamma, "alpha": value, "risk": risk}
             if tie_targets is not None and search.ties(risk):
@@ -255,12 +258,6 @@ def _compare_finalists(
         trial["risk"] = judgement.risk(left)
     announce(f"The best {len(finalists)} penalties are compared by {judgement.n_rows:,} rows.")
     search.best = min(finalists, key=lambda trial: (trial["risk"], -trial["alpha"]))
-
-
-def _rises(search: LeaveOutSearch, of_pair: list[int], number: int) -> bool:
-    """Whether the last two penalties of a kernel were worse than its best, by a fiftieth."""
-    risks = [trial["risk"] for trial, pair in zip(search.trials, of_pair) if pair == number]
-    return len(risks) > 2 and min(risks[-2:]) > 1.02 * min(risks)
 
 
 def searched_by(problem: Any) -> Any:

@@ -326,7 +326,7 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
         self.filling_ = None
         if self.problem_.has_gaps:
             self.filling_ = fill_targets(self.problem_, data.rows, data.row_weight)
-        if how == "stack" and self.device_ is None and len(data.outputs) > 1:
+        if how == "stack" and self.device_ is None and not data.is_single:
             return StackedRegression(self, self.problem_, budget).fit(data, level)
         if how != "given":
             return RidgeRegression(self, self.problem_).fit(data, level)
