@@ -17,7 +17,7 @@ from skstruct.learners.judging import FINALISTS, Judgement
 from skstruct.learners.problem import search_targets_for, targets_for
 from skstruct.saving import savable
 from skstruct.smoothing.penalties import alpha_grid, smoother_alphas, squared_error
-from skstruct.tolerances import TIE
+from skstruct.tolerances import SAME_RISK, TIE
 
 MEASURES = ("alpha", "risk", "squared error")
 
@@ -28,12 +28,34 @@ class LeaveOutSearch:
     """What was tried: one entry per kernel, gamma and alpha, and the best of them.
 
     ``loss`` is the loss of the risks where another than that of the model stood in for it, because
-    it is faster to decide; None where the risks are those of the model's own loss.
+    it is faster to decide; None where the risks are those of the model's own loss. ``constant`` is
+    the risk of the best answer that is the same for all rows, where it is known.
     """
 
     trials: list[dict[str, Any]] = field(default_factory=list)
     best: Any = None  # the entry of least risk; None as long as nothing was tried
     loss: Any = None
+    constant: float | None = None
+
+    @property
+    def no_better(self) -> str | None:
+        """What is said of a model that is no better than one answer for all rows; None of others.
+
+        >>> search = LeaveOutSearch.of_trials([{"alpha": 1.0, "risk": 0.5}])
+        >>> search.constant = 0.4
+        >>> print(search.no_better.partition(":")[0])
+        On rows left out, the loss of the model is 0.5, and that of the best constant answer 0.4
+        """
+        constant = self.constant
+        if constant is None or constant <= 0:
+            return None
+        risk = self.best["risk"]
+        if risk < constant * (1.0 - SAME_RISK):
+            return None
+        return (
+            f"On rows left out, the loss of the model is {risk:.4g}, and that of the best constant "
+            f"answer {constant:.4g}: nothing was learned from the inputs."
+        )
 
     @classmethod
     def of_trials(cls, trials: list[dict[str, Any]] | None) -> "LeaveOutSearch | None":

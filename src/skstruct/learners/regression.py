@@ -38,7 +38,6 @@ from skstruct.smoothing.planning import (
     feature_costs,
     plan,
 )
-from skstruct.tolerances import SAME_RISK
 
 ONE_PASS = ("nystroem", "fourier", "primal")
 SAMPLED = "sample"  # of the rows, which compares penalties
@@ -520,12 +519,10 @@ def warn_of_loss(
         )
     if search is None or not problem.rows_stand_alone:
         return
-    risk = search.best["risk"]
-    constant = problem.for_search().constant_risk(weight)
-    if constant is not None and constant > 0 and risk >= constant * (1.0 - SAME_RISK):
+    search.constant = problem.for_search().constant_risk(weight)
+    if search.no_better:
         warn_caller(
-            f"On rows left out, the loss of the model is {risk:.4g}, and that of the best constant "
-            f"answer {constant:.4g}: nothing was learned from the inputs. Try other kernels "
+            f"{search.no_better} Try other kernels "
             '(kernel=["rbf", "laplacian", "linear"]), several widths (RBF(gamma="auto")), scaled '
             "inputs, or another smoother.",
         )

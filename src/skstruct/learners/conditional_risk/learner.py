@@ -239,10 +239,10 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
             it was stopped; it is removed in the end. See :class:`~skstruct.learners.Checkpoint`.
         budget : str or float, default=None
             The time that the smoothers of ``smoother="auto"`` and decisions of left-out rows, which
-            compare them, may take, ``"30s"`` or a number of seconds. What is tried then depends on the speed of the machine; without a budget it
-            follows from the data alone: some ten times the work of one kernel ridge regression,
-            from what takes a slow machine twenty seconds to two minutes of it, which more than
-            5,000 rows have in any case.
+            compare them, may take, ``"30s"`` or a number of seconds. What is tried then depends on
+            the speed of the machine; without a budget it follows from the data alone: some ten
+            times the work of one kernel ridge regression, from what takes a slow machine twenty
+            seconds to two minutes of it, which more than 5,000 rows have in any case.
         """
         check_settings(self)
         seconds = parse_seconds(budget)
