@@ -23,7 +23,7 @@ from skstruct.learners.penalty_path import (
     split_rows,
     weighted_mean,
 )
-from skstruct.spaces import LabelSets, Rankings, Sequences
+from skstruct.spaces import LabelSets, Rankings, Sequences, ShortestPaths
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
@@ -57,6 +57,7 @@ def outputs_of(name):
 def left_out(model, y, judge, weight=None):
     """Left-out losses of each alpha, with a new fit from scratch for each of them and each fold."""
     folds = split_rows(np.asarray(y), np.ones(len(y)), model.random_state, X)
+    folds = [(np.sort(rows), left) for rows, left in folds]  # in the order of a fit
     kept = np.ones(len(y)) if weight is None else weight
     found = []
     for alpha in ALPHAS:
@@ -131,21 +132,30 @@ def test_inputs_in_other_units_choose_the_same_model(name):
     model = ALL[name].set_params(alpha="auto", fit_intercept=False)
     plain = model.fit(X, outputs_of(name)).predict(X)
     alpha, risks = model.alpha_, [trial["risk"] for trial in model.search_.trials]
-    scaled = model.fit(1000.0 * X, outputs_of(name)).predict(1000.0 * X)
+    # A power of two changes no digit, by which a tie of decisions might be settled otherwise.
+    scaled = model.fit(1024.0 * X, outputs_of(name)).predict(1024.0 * X)
     model.set_params(fit_intercept=True)
     assert_allclose([trial["risk"] for trial in model.search_.trials], risks, rtol=1e-3)
-    assert model.alpha_ == pytest.approx(1e6 * alpha)
+    assert model.alpha_ == pytest.approx(2.0**20 * alpha)
     assert_array_equal(plain, scaled)
 
 
-@pytest.mark.parametrize("name", ["svm", "tree", "ranking svm", "online", "likelihood"])
-def test_rows_without_weight_are_not_there(name):
-    weight = np.ones(40)
-    weight[::4] = 0.0
-    model = ALL[name].set_params(alpha=ALPHAS)
-    whole = model.fit(X, outputs_of(name), weight).search_
-    fewer = model.fit(X[weight > 0], outputs_of(name)[weight > 0]).search_
-    assert_allclose([t["risk"] for t in whole.trials], [t["risk"] for t in fewer.trials])
+@pytest.mark.parametrize("name", ["svm", "ranking svm", "online", "likelihood"])
+def test_weights_are_copies_in_any_order_and_without_them_rows_are_not_there(name):
+    rng = np.random.default_rng(3)
+    times = rng.integers(0, 4, 40)
+    model, y = ALL[name].set_params(alpha="auto", random_state=0), outputs_of(name)
+    rows, copies = np.flatnonzero(times), rng.permutation(np.repeat(np.arange(40), times))
+    fits = {
+        "weights": (X, y, times.astype(float)),
+        "rows of weight": (X[rows], y[rows], times[rows].astype(float)),
+        "copies": (X[copies], y[copies]),
+    }
+    if name == "online":  # a copy is another step
+        del fits["copies"]
+    found = [[(t["alpha"], t["risk"]) for t in model.fit(*g).search_.trials] for g in fits.values()]
+    for trials in found[1:]:
+        assert_allclose(trials, found[0], rtol=1e-3 if name == "likelihood" else 1e-9)
 
 
 @pytest.mark.parametrize("name", list(ALL))
@@ -198,22 +208,46 @@ class Listed:
 FOLDS = [(np.arange(5, 10), np.arange(5)), (np.arange(5), np.arange(5, 10))]
 
 
-def test_a_path_ends_when_it_was_worse_twice_and_ties_go_to_the_stronger():
-    path = Listed({8.0: 3.0, 4.0: 1.0, 2.0: 1.0, 1.0: 2.0, 0.5: 2.0, 0.25: 0.0})
-    search = follow_path(path, np.array(sorted(path.losses)[::-1]), FOLDS, np.ones(10))
-    assert search.best["alpha"] == 4.0
-    assert [trial["alpha"] for trial in search.trials] == [8.0, 4.0, 2.0, 1.0, 0.5]
-    assert path.asked[:4] == [(8.0, None), (8.0, None), (4.0, 8.0), (4.0, 8.0)]
-
-
-def test_one_bad_penalty_does_not_end_a_path():
-    path = Listed({4.0: 2.0, 2.0: 1.0, 1.0: 1.5, 0.5: 0.5, 0.25: 0.4})
+@pytest.mark.parametrize("lowest", range(7))
+def test_the_least_loss_is_found_wherever_it_is_and_ties_go_to_the_stronger(lowest):
+    losses = [1.0, 2.0, 2.0, 2.0, 1.5, 2.0, 2.0]
+    losses[lowest] = 0.5  # behind a hump, for most
+    path = Listed(dict(zip(2.0 ** -np.arange(7), losses)))
     alpha, search = choose_alpha(list(path.losses), path, lambda: FOLDS, np.ones(10))
-    assert alpha == 0.25
-    assert len(search.trials) == 5
+    assert alpha == 2.0**-lowest
+    assert [trial["alpha"] for trial in search.trials] == list(path.losses)
+    assert path.asked[:4] == [(1.0, None), (1.0, None), (0.5, 1.0), (0.5, 1.0)]
+    path = Listed({8.0: 3.0, 4.0: 1.0, 2.0: 1.0})
+    assert follow_path(path, np.array([8.0, 4.0, 2.0]), FOLDS, np.ones(10)).best["alpha"] == 4.0
+
+
+def test_one_penalty_or_no_folds_leave_nothing_to_compare():
+    path = Listed({4.0: 2.0, 2.0: 1.0})
     assert choose_alpha([3.0], path, lambda: FOLDS, np.ones(10)) == (3.0, None)
     assert choose_alpha(3, path, lambda: FOLDS, np.ones(10)) == (3.0, None)
     assert choose_alpha([4.0, 0.02], path, list, np.ones(10)) == (0.02, None)
+
+
+def test_regret_with_a_hump_is_followed_to_where_it_is_low():
+    rng = np.random.default_rng(0)
+    arcs = [(5 * i + j, 5 * i + j + 1) for i in range(5) for j in range(4)]
+    arcs += [(5 * i + j, 5 * i + j + 5) for i in range(4) for j in range(5)]
+    space = ShortestPaths([(str(a), str(b)) for a, b in arcs], source="0", target="24")
+    inputs, effects = rng.normal(size=(500, 5)), rng.binomial(1, 0.5, (len(arcs), 5))
+    means = ((inputs @ effects.T / np.sqrt(5) + 3) ** 8 + 1) / 3.5**8
+    costs = means * rng.uniform(0.5, 1.5, means.shape)
+    alphas = [8.0, 2.5, 0.8, 0.25, 0.08, 0.025, 0.008]
+    model = StructuredSVM(space, "regret", alpha=alphas, random_state=0)
+    model.fit(inputs[:200], costs[:200])
+    risks = [trial["risk"] for trial in model.search_.trials]
+    assert min(risks[1:3]) > risks[0]  # two in a row are worse than the first
+
+    def regret(model):
+        decided = (space.validate(model.predict(inputs[200:])) * costs[200:]).sum()
+        return decided / space.argmin(costs[200:]).values.sum() - 1
+
+    strongest = StructuredSVM(space, "regret", alpha=8.0, random_state=0)
+    assert regret(model) < 0.8 * regret(strongest.fit(inputs[:200], costs[:200]))
 
 
 class Valley(Listed):

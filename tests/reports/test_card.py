@@ -8,12 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skstruct import ConditionalRiskMinimizer, StructuredPerceptron, save_model
+from skstruct import (
+    ConditionalRiskMinimizer,
+    CountingRidge,
+    StructuredPerceptron,
+    save_model,
+)
 from skstruct.datasets.dataset import Dataset, Table
 from skstruct.inspection.drawing import written
 from skstruct.model_selection import evaluate
 from skstruct.persistence import describe_model
-from skstruct.reports import write_model_card
+from skstruct.reports import write_model_card, write_report
 from skstruct.reports.markdown import front_matter, markdown, sentence
 from skstruct.reports.pages import Facts, Listing, Section, Text
 from skstruct.reports.pages import Table as Rows
@@ -259,3 +264,29 @@ def test_names_stay_names_in_whole_cards(harness, tmp_path):
     problems, shown = parsed_problems(page.read_text(encoding="utf-8"))
     assert problems == []
     assert "<i>use</i>" in shown
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        ConditionalRiskMinimizer(kernel="rbf"),
+        ConditionalRiskMinimizer(),
+        CountingRidge(LabelSets()),
+    ],
+    ids=["ridge", "stack", "counting"],
+)
+def test_a_model_no_better_than_a_constant_says_so_in_fit_card_and_report(learner, tmp_path):
+    rng = np.random.default_rng(0)
+    X, Y = np.ones((30, 1)), (rng.uniform(size=(30, 2)) < [0.3, 0.6]).astype(int)
+    with pytest.warns(UserWarning, match="nothing was learned from the inputs"):
+        learner.fit(X, Y)
+    search = learner.search_
+    assert search.best["risk"] >= search.constant * (1 - 1e-9)
+    assert search.constant == min(
+        np.mean((one != Y).sum(axis=1)) for one in ([0, 0], [0, 1], [1, 0], [1, 1])
+    )
+    save_model(learner, tmp_path / "noise.model")
+    card = write_model_card(tmp_path / "noise.model", tmp_path / "card.md")
+    report = write_report(learner, X, Y, tmp_path / "report.html")
+    for path in (card, report):
+        assert "nothing was learned from the inputs" in path.read_text(encoding="utf-8")

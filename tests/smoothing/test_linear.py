@@ -10,6 +10,7 @@ from sklearn.linear_model import Ridge
 from skstruct import ConditionalRiskMinimizer
 from skstruct.smoothing import KernelRidge, LinearRidge, LinearSmoother, linear
 from skstruct.smoothing.systems.normal_equations import COLUMNS_AT_ONCE
+from skstruct.spaces import LabelSets
 from skstruct.testing import check_smoother
 
 
@@ -53,6 +54,24 @@ def test_targets_do_not_know_of_each_other(n_jobs):
         assert alone.shape == (X.shape[0],)
         np.testing.assert_allclose(together[:, j], alone, atol=1e-7)
     np.testing.assert_allclose(together[:, -1], 1.0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "weight", [None, [1.0], [0.0, 2.0, 0.0]], ids=["one", "weight", "of three"]
+)
+@pytest.mark.parametrize("smoother", [LinearRidge("auto"), LinearRidge([1.0, 2.0]), "auto"])
+def test_one_row_that_counts_is_what_is_predicted(smoother, weight):
+    rows = 1 if weight is None else len(weight)
+    X, Y = np.eye(3)[:rows], np.array([[1, 0], [0, 1], [1, 1]])[:rows]
+    model = ConditionalRiskMinimizer(LabelSets(range(2)), smoother=smoother).fit(X, Y, weight)
+    np.testing.assert_array_equal(
+        model.predict(np.eye(3)), np.tile(Y[np.argmax(weight or [1])], (3, 1))
+    )
+
+
+def test_nothing_is_left_out_of_one_row():
+    with pytest.raises(ValueError, match="All rows are in one group"):
+        next(LinearRidge(1.0).fit(np.ones((1, 2)), np.ones((1, 3))).loo_path([1.0]))
 
 
 def test_single_precision_is_close():

@@ -132,6 +132,12 @@ class TrainingData:
             return self.sample_weight
         return self.sample_weight[self.X.sequence]
 
+    @property
+    def is_single(self) -> bool:
+        """Whether one row alone counts, so that there is nothing to leave out."""
+        weight = self.sample_weight
+        return len(self.outputs) == 1 or (weight is not None and np.count_nonzero(weight) == 1)
+
 
 @dataclass(frozen=True)
 class InputReaders:

@@ -18,7 +18,7 @@ from skstruct.learners.judging import FINALISTS, Judgement
 from skstruct.learners.problem import search_targets_for, targets_for
 from skstruct.saving import savable
 from skstruct.smoothing.penalties import alpha_grid, smoother_alphas, squared_error
-from skstruct.tolerances import TIE
+from skstruct.tolerances import SAME_RISK, TIE
 
 MEASURES = ("alpha", "risk", "squared error")
 
@@ -29,12 +29,34 @@ class LeaveOutSearch:
     """What was tried: one entry per kernel, gamma and alpha, and the best of them.
 
     ``loss`` is the loss of the risks where another than that of the model stood in for it, because
-    it is faster to decide; None where the risks are those of the model's own loss.
+    it is faster to decide; None where the risks are those of the model's own loss. ``constant`` is
+    the risk of the best answer that is the same for all rows, where it is known.
     """
 
     trials: list[dict[str, Any]] = field(default_factory=list)
     best: Any = None  # the entry of least risk; None as long as nothing was tried
     loss: Any = None
+    constant: float | None = None
+
+    @property
+    def no_better(self) -> str | None:
+        """What is said of a model that is no better than one answer for all rows; None of others.
+
+        >>> search = LeaveOutSearch.of_trials([{"alpha": 1.0, "risk": 0.5}])
+        >>> search.constant = 0.4
+        >>> print(search.no_better.partition(":")[0])
+        On rows left out, the loss of the model is 0.5, and that of the best constant answer 0.4
+        """
+        constant = self.constant
+        if constant is None or constant <= 0:
+            return None
+        risk = self.best["risk"]
+        if risk < constant * (1.0 - SAME_RISK):
+            return None
+        return (
+            f"On rows left out, the loss of the model is {risk:.4g}, and that of the best constant "
+            f"answer {constant:.4g}: nothing was learned from the inputs."
+        )
 
     @classmethod
     def of_trials(cls, trials: list[dict[str, Any]] | None) -> "LeaveOutSearch | None":
@@ -86,7 +108,7 @@ def group_numbers(cv: Any, outputs: np.ndarray, groups: Any, X: Any = None) -> n
     """
     n, groups = len(outputs), on_host(groups)
     check_groups(groups, n)
-    if (hasattr(cv, "split") or np.iterable(cv)) and not isinstance(cv, str):
+    if are_splits(cv):
         return _several(_test_sets(cv, outputs, groups))
     if groups is not None:
         return _several(np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1))
@@ -102,6 +124,11 @@ def group_numbers(cv: Any, outputs: np.ndarray, groups: Any, X: Any = None) -> n
         'cv is None for each row, "output", a number of contiguous blocks or a splitter; got '
         f"{cv!r}."
     )
+
+
+def are_splits(cv: Any) -> bool:
+    """Whether rows are told by number: a splitter, or a list of pairs (train, test)."""
+    return (hasattr(cv, "split") or np.iterable(cv)) and not isinstance(cv, str)
 
 
 def twins(X: Any, outputs: np.ndarray) -> np.ndarray | None:
@@ -215,8 +242,6 @@ def choose(
         judgement = judged[number] = Judgement(judge, smoother, sample_weight, memory, n_trials)
         paths = smoother.loo_path(alphas, groups)
         for value in track(alphas.tolist(), "alphas", verbose):
-            if getattr(smoother, "path_is_costly", False) and _rises(search, of_pair, number):
-                break
             risk = judgement.risk(next(paths))
             trial = {"kernel": kernel, "gamma": gamma, "alpha": value, "risk": risk}
             if tie_targets is not None and search.ties(risk):
@@ -256,12 +281,6 @@ def _compare_finalists(
         trial["risk"] = judgement.risk(left)
     announce(f"The best {len(finalists)} penalties are compared by {judgement.n_rows:,} rows.")
     search.best = min(finalists, key=lambda trial: (trial["risk"], -trial["alpha"]))
-
-
-def _rises(search: LeaveOutSearch, of_pair: list[int], number: int) -> bool:
-    """Whether the last two penalties of a kernel were worse than its best, by a fiftieth."""
-    risks = [trial["risk"] for trial, pair in zip(search.trials, of_pair) if pair == number]
-    return len(risks) > 2 and min(risks[-2:]) > 1.02 * min(risks)
 
 
 def searched_by(problem: Any) -> Any:

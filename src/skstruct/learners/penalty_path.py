@@ -9,13 +9,14 @@ taken.
 * Penalties go by half decades from one at which weights hardly differ from zero, told by the
   scale of the data, so that inputs in other units are no other problem.
 * Up to a thousand rows are left out in five folds, of more a fifth is left out once. Copies of
-  a row are left out together.
-* A path ends when two penalties in a row were worse than the best by more than the standard
-  error of the difference, row by row.
+  a row are left out together, and folds depend on what rows hold, not on their order or number.
+* A path goes to its end: losses of decisions may fall, rise and fall again. Where weights are so
+  small that all rows have nearly one answer, some weights may be worse than none.
 * The least mean left-out loss wins, and of equal ones the strongest penalty.
 
-Where a learner knows a penalty that is usually good, the search begins there, and goes on to weaker
-ones as long as that helps, or else to stronger ones.
+Where a learner knows a penalty that is usually good, and compares likelihoods, which fall and rise
+once, the search begins there, and goes on to weaker ones as long as that helps, or else to stronger
+ones.
 """
 
 from collections.abc import Callable
@@ -28,6 +29,7 @@ from skstruct._arrays.checks import is_number, repeatable
 from skstruct._arrays.progress import announce, track
 from skstruct.learners.leave_out import LeaveOutSearch, twins
 from skstruct.learners.tokens import TokenBatch
+from skstruct.smoothing.folds import projected
 
 N_FOLDS, MANY_ROWS = 5, 1000  # of more rows than these a fifth is left out, and once only
 DECADES, PER_DECADE = 5, 2
@@ -126,7 +128,9 @@ def split_rows(
 ) -> list[Fold]:
     """Folds of the rows that have weight, copies together; none where there are too few.
 
-    Rows are shuffled by ``random_state``, and always in the same way where that is None.
+    Rows are shuffled by ``random_state``, and always in the same way where that is None. They come
+    in the order of what they hold: the folds of rows in another order, or of copies in place of
+    weights, are the same.
 
     Parameters
     ----------
@@ -142,6 +146,7 @@ def split_rows(
         return []
     group = np.arange(len(rows))
     if X is not None:
+        rows = rows[_content_order(rows_of(X, rows), outputs[rows])]
         same = twins(rows_of(X, rows), outputs[rows])
         group = group if same is None else same
     n_groups = int(group.max()) + 1
@@ -149,10 +154,40 @@ def split_rows(
         return []
     place = np.random.default_rng(repeatable(random_state)).permutation(n_groups)[group]
     fold = place % N_FOLDS
-    if len(rows) > many:
+    if n_groups > many:
         left = fold == 0 if most is None else (fold == 0) & (place < N_FOLDS * most)
         return [(rows[~left], rows[left])]
     return [(rows[fold != k], rows[fold == k]) for k in range(N_FOLDS)]
+
+
+def _content_order(X: Any, outputs: np.ndarray) -> np.ndarray:
+    """The order of rows by their inputs, and by outputs among equal ones; as they are for names."""
+    values = X.tokens if isinstance(X, TokenBatch) else X
+    if values.dtype.kind not in "fiub":
+        return np.arange(len(outputs))
+    key = projected(values)
+    if isinstance(X, TokenBatch):  # a sum in which places count
+        place = np.arange(len(key)) - X.starts[X.sequence]
+        key = np.bincount(X.sequence, key * np.sqrt(1.0 + place), minlength=len(outputs))
+    return np.lexsort((projected(outputs.reshape(len(outputs), -1)), key))
+
+
+def without_copies(X: Any, outputs: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Weights of rows, where one of several copies has the weight of all and the others none.
+
+    Copies take part in training alike; what is trained for a comparison need not see them all.
+
+    >>> X, y = np.array([[0.1], [0.1], [0.2]]), np.array([1, 1, 0])
+    >>> without_copies(X, y, np.array([1.0, 3.0, 1.0]))
+    array([4., 0., 1.])
+    """
+    rows = np.flatnonzero(weight)
+    same = None if X is None else twins(rows_of(X, rows), outputs[rows])
+    if same is None:
+        return weight
+    gathered = np.zeros(len(weight))
+    gathered[rows[np.unique(same, return_index=True)[1]]] = np.bincount(same, weight[rows])
+    return gathered
 
 
 def rows_of(X: Any, rows: np.ndarray) -> Any:
@@ -200,14 +235,10 @@ class _Trials:
 def follow_path(
     path: PenaltyPath, alphas: np.ndarray, folds: list[Fold], weight: np.ndarray, verbose: int = 0
 ) -> LeaveOutSearch:
-    """Train along the path on every fold, until left-out losses rise."""
-    trials, n_worse = _Trials(path, folds, weight), 0
-    starts: list[Any] = [None] * len(folds)
+    """Train along the path on every fold, from the first penalty to the last."""
+    trials, starts = _Trials(path, folds, weight), [None] * len(folds)
     for alpha in track(alphas.tolist(), "alphas", verbose):
-        verdict, starts = trials.add(alpha, starts)
-        n_worse = n_worse + 1 if verdict == "worse" else 0
-        if n_worse == WORSE_IN_A_ROW:
-            break
+        _, starts = trials.add(alpha, starts)
     return trials.search
 
 
@@ -286,7 +317,7 @@ def choose_alpha(
         nearest = alphas[np.argmin(np.abs(np.log(alphas / fixed)))]
         announce(f"Too few rows, or outputs, to leave any out: alpha is {nearest:.3g}.")
         return float(nearest), None
-    announce(f"alpha: up to {len(alphas)} penalties on {len(parts)} split(s) of the rows")
+    announce(f"alpha: {len(alphas)} penalties on {len(parts)} split(s) of the rows")
     search = follow_path(path, alphas, parts, weight, verbose)
     assert search.best is not None
     return float(search.best["alpha"]), search

@@ -38,7 +38,6 @@ from skstruct.smoothing.planning import (
     feature_costs,
     plan,
 )
-from skstruct.tolerances import SAME_RISK
 
 ONE_PASS = ("nystroem", "fourier", "primal")
 SAMPLED = "sample"  # of the rows, which compares penalties
@@ -104,8 +103,8 @@ class RidgeRegression:
             smoother = self.ridge(*pairs[0], model.alpha, solver)
             smoother.fit(X, targets_for(smoother, self.problem), weight)
             return self.settled(smoother, solver, pairs[0][0], weight=weight)
-        if len(data.outputs) == 1:
-            return self._fit_single(X)
+        if data.is_single:
+            return self._fit_single(X, weight)
         groups = group_numbers(model.cv, data.outputs, data.groups, data.X)
         groups = self.problem.groups_of_rows(groups)
         search, smoother = choose(
@@ -134,7 +133,7 @@ class RidgeRegression:
             smoother.set_params(n_landmarks=min(int(most), X.shape[0]))
             return smoother.set_params(random_state=getattr(model, "seed_", None))
 
-        if n_tried == 1 or len(data.outputs) == 1:
+        if n_tried == 1 or data.is_single:
             alpha = model.alpha if n_tried == 1 else 1.0
             kernel, gamma = pairs[0]
             smoother = made(kernel, gamma, alpha).fit(X, self.problem.targets(), weight)
@@ -148,11 +147,12 @@ class RidgeRegression:
         found = self.settled(smoother, "masked", None, search, weight)
         return replace(found, left=smoother.loo(groups))
 
-    def _fit_single(self, X: Any) -> Regressed:
+    def _fit_single(self, X: Any, weight: np.ndarray | None) -> Regressed:
         """One row: nothing can be left out, and any penalty predicts that row's output."""
         pairs = kernel_grid(self.kernels(*X.shape), X, None)
         smoother = self.ridge(*pairs[0], 1.0, "cholesky")
-        return self.settled(smoother.fit(X, self.problem.targets()), "cholesky", pairs[0][0])
+        smoother.fit(X, self.problem.targets(), weight)
+        return self.settled(smoother, "cholesky", pairs[0][0])
 
     def _grown(
         self, smoother: Any, search: LeaveOutSearch, X: Any, weight: np.ndarray | None, groups: Any
@@ -286,7 +286,12 @@ class GivenSmoother:
         if getattr(smoother, "chooses_weights", False):
             return self._weighed(smoother, data)
         if is_searched(model):
-            return self._chosen(smoother, data, level)
+            if not data.is_single:
+                return self._chosen(smoother, data, level)
+            alpha: Any = smoother.alpha  # of one row, whose output any penalty predicts
+            alpha = 1.0 if isinstance(alpha, str) else float(np.max(alpha))
+            found = fit_given(smoother.set_params(alpha=alpha), self.problem, data)
+            return replace(found, alpha=alpha)
         return fit_given(smoother, self.problem, data)
 
     def _chosen(self, smoother: Any, data: TrainingData, level: Any) -> Regressed:
@@ -526,12 +531,10 @@ def warn_of_loss(
         )
     if search is None or not problem.rows_stand_alone:
         return
-    risk = search.best["risk"]
-    constant = problem.for_search().constant_risk(weight)
-    if constant is not None and constant > 0 and risk >= constant * (1.0 - SAME_RISK):
+    search.constant = problem.for_search().constant_risk(weight)
+    if search.no_better:
         warn_caller(
-            f"On rows left out, the loss of the model is {risk:.4g}, and that of the best constant "
-            f"answer {constant:.4g}: nothing was learned from the inputs. Try other kernels "
+            f"{search.no_better} Try other kernels "
             '(kernel=["rbf", "laplacian", "linear"]), several widths (RBF(gamma="auto")), scaled '
             "inputs, or another smoother.",
         )

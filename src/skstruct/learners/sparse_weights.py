@@ -3,6 +3,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from skstruct._arrays.progress import announce
 from skstruct.learners.leave_out import LeaveOutSearch, searched_by, stand_in
 from skstruct.learners.problem import search_targets_for, targets_for
@@ -35,7 +37,8 @@ def choose_weights(
     """
     judge = searched_by(problem).alone()
     opened = smoother.open(X, search_targets_for(smoother, judge), sample_weight)
-    if opened.is_settled or len(problem.outputs) == 1:
+    weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
+    if opened.is_settled or np.count_nonzero(weight) == 1:
         settled = opened.settled(*opened.first)
         return None, settled.with_targets(targets_for(settled, problem))
     search = LeaveOutSearch()

@@ -63,6 +63,9 @@ def _of_training(model: Any, learner: Any, about: dict[str, Any]) -> list[str]:
             f"Of the outputs of training {1 - np.asarray(known).mean():.1%} of all parts were "
             "missing; the model learned from the others."
         )
+    search = getattr(learner, "search_", None)
+    if search is not None and search.no_better:
+        told.append(search.no_better)
     if getattr(learner, "converged_", True) is False:
         told.append("Fitting ended before it had converged.")
     return told

@@ -206,7 +206,10 @@ def search(subject: Any) -> Section:
     rows = [[_cell(trial[key]) for key in keys] for trial in ordered]
     header = ["left-out risk" if key == "risk" else key for key in keys]
     caption = f"{len(rows)} trials, the best first"
-    return Section(title, anchor, [Beside([drawn, Table(header, rows, caption, 8, narrow=True)])])
+    told = [Text(found.no_better)] if found.no_better else []
+    return Section(
+        title, anchor, [*told, Beside([drawn, Table(header, rows, caption, 8, narrow=True)])]
+    )
 
 
 def _cell(value: str | float | None) -> str | float:

@@ -15,7 +15,7 @@ from skstruct._arrays.rows import dense, known_rows, narrow_indices
 from skstruct._arrays.tensors import on_host
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
-from skstruct.smoothing.base import SparseRegressor, group_rows
+from skstruct.smoothing.base import SparseRegressor, group_numbers, group_rows
 from skstruct.smoothing.kernel_ridge import check_alpha
 from skstruct.smoothing.systems.normal_equations import COLUMNS_AT_ONCE, NormalEquations
 from skstruct.tolerances import SMALLEST_ALPHA
@@ -255,7 +255,7 @@ class LinearRidge(SparseRegressor):
         """Rows to learn from, and positions among the judged rows to predict, of every fold."""
         n = len(self.targets_)
         judged = np.arange(n) if self.left_out_rows_ is None else self.left_out_rows_
-        group = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+        group = group_numbers(groups, n, self.sample_weight_)
         rest = np.flatnonzero(~np.isin(group, group[judged]))
         if 2 * len(rest) >= n:
             return [(rest, np.arange(len(judged)))]

@@ -127,6 +127,10 @@ class PenaltyPath:
         """Some of the penalties: about one for each power of ten."""
         return smoother_alphas(self.fitted)[::3]
 
+    def grid(self) -> np.ndarray:
+        """All penalties."""
+        return smoother_alphas(self.fitted)
+
     def best(self, alpha: Any = "auto") -> float:
         """The penalty of least left-out squared error: of those given, or found by bracketing."""
         grid = alpha_grid(alpha, partial(smoother_alphas, self.fitted))

@@ -11,6 +11,7 @@ from skstruct import ConditionalRiskMinimizer
 from skstruct.learners.conditional_risk.automatic import STACK, StackedRegression
 from skstruct.learners.conditional_risk.part_plan import AT_LEAST, PartPlan, parse_seconds
 from skstruct.learners.conditional_risk.parts import Part, Size, ridge_part
+from skstruct.learners.problem import RiskProblem
 from skstruct.model_selection import left_out_risk
 from skstruct.persistence import load_model, save_model
 from skstruct.smoothing import KernelRidge, NystroemRidge, Scaled, Stacked
@@ -89,7 +90,7 @@ class Given:
 
 def test_the_guard_needs_a_standard_error():
     guard = StackedRegression.__new__(StackedRegression)
-    guard.problem, guard.weight, guard.judged = Given(), None, None
+    guard.problem, guard.weight, guard.judged, guard.budget = Given(), None, None, None
     stack = RNG.uniform(0.4, 0.6, 100)
     slightly = stack - 0.001 + RNG.standard_normal(100)
     assert guard._chosen([stack, slightly, stack + 0.1]) in (0, 1)
@@ -189,6 +190,44 @@ def test_no_time_leaves_one_part():
     assert [part.name for part in plan] == ["gaussian"]
     model = ConditionalRiskMinimizer(LabelSets()).fit(X, Y, budget=1e-3)
     assert {trial["smoother"] for trial in model.search_.trials} == {STACK, "gaussian"}
+
+
+def test_a_budget_takes_what_is_best_by_however_little():
+    guard = StackedRegression.__new__(StackedRegression)
+    guard.problem, guard.weight, guard.judged, guard.budget = Given(), None, None, 1.0
+    stack = RNG.uniform(0.4, 0.6, 100)
+    noisy = stack - 0.001 + RNG.standard_normal(100)
+    noisy += stack.mean() - 0.001 - noisy.mean()
+    assert guard._chosen([stack, noisy, stack + 0.1]) == 1
+    assert guard._chosen([stack, stack + 1e-6]) == 0
+
+
+@pytest.mark.parametrize("budget", [4.0, 12.0, 30.0])
+def test_decisions_are_within_the_budget(budget, monkeypatch):
+    """By a clock that goes on by one second with every decision of all left-out rows."""
+    clock = [0.0]
+
+    realized_losses = RiskProblem.realized_losses
+
+    def decided(*given):
+        clock[0] += 1.0
+        return realized_losses(*given)
+
+    monkeypatch.setattr(RiskProblem, "realized_losses", decided)
+    automatic = "skstruct.learners.conditional_risk.automatic"
+    monkeypatch.setattr(f"{automatic}.perf_counter", lambda: clock[0])
+    only = Part("gaussian", KernelRidge("rbf", "auto"), 0.1)
+    monkeypatch.setattr(
+        "skstruct.learners.conditional_risk.part_plan.all_parts", lambda *given: [only]
+    )
+    monkeypatch.setattr(StackedRegression, "_chosen", lambda self, losses, n_stacks=1: n_stacks)
+    model = ConditionalRiskMinimizer(LabelSets()).fit(X, Y, budget=budget)
+    spent, clock[0] = clock[0], 0.0
+    whole = ConditionalRiskMinimizer(LabelSets()).fit(X, Y)
+    assert 2 <= spent <= budget < clock[0]
+    assert model.search_.best["smoother"] == whole.search_.best["smoother"] == "gaussian"
+    first = min(t["risk"] for t in model.search_.trials if t["smoother"] == "gaussian")
+    assert model.search_.best["risk"] == first
 
 
 def labels_of(n, seed):

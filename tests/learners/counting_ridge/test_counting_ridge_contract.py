@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.model_selection import KFold
 
 from skstruct import CountingRidge, config_context
 from skstruct.kernels import RBF
@@ -327,3 +328,19 @@ def test_other_spaces(space):
     X, Y = centres[number] + 0.1 * rng.standard_normal((60, 2)), listed[number]
     model = CountingRidge(space, alpha=1e-3).fit(X, Y)
     assert model.score(X, Y) > -0.1
+
+
+@pytest.mark.parametrize("listed", [True, False], ids=["list", "splitter"])
+def test_splits_of_the_user_count_rows_without_weight(listed):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = (X + rng.normal(size=X.shape) > 0).astype(int)
+    counts = np.arange(30) % 5 > 0
+    splits = list(KFold(4, shuffle=True, random_state=0).split(X))
+    cv = splits if listed else KFold(4, shuffle=True, random_state=0)
+    number = np.empty(30)
+    for k, (_, test) in enumerate(splits):
+        number[test] = k
+    some = CountingRidge(LabelSets(), cv=cv).fit(X, y, counts.astype(float))
+    fewer = CountingRidge(LabelSets()).fit(X[counts], y[counts], groups=number[counts])
+    assert [t["risk"] for t in some.search_.trials] == [t["risk"] for t in fewer.search_.trials]

@@ -2,8 +2,9 @@
 """What smooths when nobody says: several smoothers together, or the best of them."""
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
-from time import process_time
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ STACK, OF_ALL, BY_BLOCKS = "stack", "stack of all", "stack by blocks"
 STACKS = (STACK, OF_ALL, BY_BLOCKS)
 NEAR = 1.1  # powers of ten from the penalty of least squared error, where decisions take long
 CLEARLY = 1.0  # standard errors by which a part must decide better than a stack
+AT_ONCE = 0.5  # of what is left of a budget: penalties of what was chosen may take
 WORTH = 0.01  # by which share twice as many landmarks must lower the error, to be doubled again
 
 
@@ -81,7 +83,9 @@ class StackedRegression:
         Its parameters; nothing is set on it.
     problem : RiskProblem
     budget : float, default=None
-        Seconds that the fit may take; see :class:`PartPlan`.
+        Seconds that the fit may take; see :class:`PartPlan`. Every candidate is decided from once,
+        and from other penalties as long as there is time. Since parts may be missing, the least
+        left-out loss wins, by however little.
     """
 
     n_rows: int | None = None  # of a source, of which ``rows`` are a sample
@@ -89,6 +93,7 @@ class StackedRegression:
     def __init__(self, model: Any, problem: Any, budget: float | None = None) -> None:
         self.model, self.problem, self.budget = model, problem, budget
         self.judge = searched_by(problem)
+        self.began, self.of_decisions = perf_counter(), 0.0  # seconds, of all left-out rows once
 
     def fit(self, data: TrainingData, level: Any) -> Regressed:
         """From all rows at once."""
@@ -236,7 +241,7 @@ class StackedRegression:
         losses, trials = [], []
         if self.decided is not self.plain:  # one stack: classifiers and blocks are of own targets
             self._open_stack(found[0].smoother)
-        tuned = [self._tuned_losses(candidate) for candidate in found[::-1]][::-1]
+        tuned = [self._tuned_losses(c, 1 / (k + 2)) for k, c in [*enumerate(found)][::-1]][::-1]
         for candidate, (own, alpha) in zip(found, tuned):
             losses.append(own)
             trials.append({**candidate.trial(self._mean(own)), "alpha": alpha})
@@ -264,21 +269,26 @@ class StackedRegression:
         return left_out_means(smoother, self.groups)
 
     def _chosen(self, losses: list[np.ndarray], n_stacks: int = 1) -> int:
-        """The better stack, or the best part that is better by more than a standard error."""
+        """The better stack, or the best part that is better by more than a standard error.
+
+        By anything at all with a budget, which may have left too few parts for a stack.
+        """
+        clearly = CLEARLY if self.budget is None else 0.0
         stack = int(np.argmin([self._mean(own) for own in losses[:n_stacks]]))
         best, gain = stack, 0.0
         for number, own in enumerate(losses[n_stacks:], n_stacks):
             better, error = self._mean_and_error(losses[stack] - own)
-            if better > max(gain, CLEARLY * error):
+            if better > max(gain, clearly * error):
                 best, gain = number, better
         return best
 
-    def _tuned_losses(self, candidate: Candidate) -> tuple[np.ndarray, float | None]:
+    def _tuned_losses(self, candidate: Candidate, share: float) -> tuple[np.ndarray, float | None]:
         """Left-out losses, and the penalty: of least squared error, or one that decides better.
 
         Means that are decided from together, such as those of pairs, may need another penalty than
         each of them. Of many rows, every penalty would take a factorization. Where another loss
-        stands in, because decisions take long, only penalties near that one are tried.
+        stands in, because decisions take long, only penalties near that one are tried. They may
+        take a share of what is left of a budget.
         """
         alpha: Any = penalty_of(candidate.smoother)
         many = self.rows.shape[0] > PATH_ROWS or self.problem.has_gaps
@@ -289,7 +299,7 @@ class StackedRegression:
         if self.judge is not self.problem:
             alphas = alphas[np.abs(np.log10(alphas / alpha)) <= NEAR]
         losses = {}
-        for value, left in path.means(np.append(alphas, alpha)):
+        for value, left in self._in_time(path, np.append(alphas, alpha), alpha, share):
             losses[value] = self._losses_of(left)
             if value == alpha:
                 self._add_to_stack(candidate, left)
@@ -322,15 +332,22 @@ class StackedRegression:
             self.sum_of_parts += self.stack.coef_[self.stack.names_.index(candidate.name)] * left
 
     def _losses_of(self, left: np.ndarray) -> np.ndarray:
+        began = perf_counter()
         losses: np.ndarray = self.judge.realized_losses(left, self.model.memory, self.judged)
+        self.of_decisions = max(self.of_decisions, perf_counter() - began)
         return np.nan_to_num(losses) if self.problem.has_gaps else losses  # of no weight
 
     def _with_best_penalty(self, chosen: Candidate, search: LeaveOutSearch) -> Any:
         """A ridge regression alone: its penalty by decisions."""
-        best, path, targets = search.best, self._path(chosen), self.problem.targets()
+        best, targets = search.best, self.problem.targets()
+        if self._time_left() < self.of_decisions + 2 * chosen.seconds:  # a path, and another fit
+            if best["alpha"] == penalty_of(chosen.smoother):
+                return self._of_problem(chosen)
+            return self._path(chosen).smoother_with(best["alpha"], targets)
+        path = self._path(chosen)
         weight = self.problem.output_weights(self.weight, path.rows)
         risks = {}
-        for alpha, left in path.means():
+        for alpha, left in self._in_time(path, path.grid(), best["alpha"], AT_ONCE):
             losses = self.judge.realized_losses(left, self.model.memory, path.rows)
             risks[alpha] = float(np.average(losses, weights=weight))
         if path.rows is self.judged:
@@ -345,6 +362,30 @@ class StackedRegression:
         if search.best is not best:
             return smoother
         return self._of_problem(chosen)
+
+    def _in_time(
+        self, path: PenaltyPath, alphas: np.ndarray, first: float, share: float
+    ) -> Iterator[tuple[float, np.ndarray]]:
+        """Pairs of a penalty and left-out means: of all, the strongest first.
+
+        With a budget of those nearest to the first, for which a share of what is left suffices.
+        """
+        if self.budget is None:
+            yield from path.means(alphas)
+            return
+        others = np.unique(alphas[alphas != first])[::-1]
+        order = [first, *others[np.argsort(np.abs(np.log(others / first)), kind="stable")].tolist()]
+        began = perf_counter()
+        end, longest = began + share * self._time_left(), 0.0
+        for alpha, left in zip(order, path.along(order)):
+            yield alpha, left
+            longest, began = max(longest, perf_counter() - began), perf_counter()
+            if began + longest > end:
+                return
+
+    def _time_left(self) -> float:
+        """Seconds of the budget; without one there is no end of them."""
+        return np.inf if self.budget is None else self.budget + self.began - perf_counter()
 
     def _of_problem(self, chosen: Candidate) -> Any:
         """The smoother of the targets that the problem needs."""

@@ -239,11 +239,11 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
             File that the choice of kernel and alpha is saved to on the way, and goes on from when
             it was stopped; it is removed in the end. See :class:`~skstruct.learners.Checkpoint`.
         budget : str or float, default=None
-            The time that the smoothers of ``smoother="auto"`` may take, ``"30s"`` or a number of
-            seconds. What is tried then depends on the speed of the machine; without a budget it
-            follows from the data alone: some ten times the work of one kernel ridge regression,
-            from what takes a slow machine twenty seconds to two minutes of it, which more than
-            5,000 rows have in any case.
+            The time that the smoothers of ``smoother="auto"`` and decisions of left-out rows, which
+            compare them, may take, ``"30s"`` or a number of seconds. What is tried then depends on
+            the speed of the machine; without a budget it follows from the data alone: some ten
+            times the work of one kernel ridge regression, from what takes a slow machine twenty
+            seconds to two minutes of it, which more than 5,000 rows have in any case.
         """
         check_settings(self)
         seconds = parse_seconds(budget)
@@ -336,7 +336,7 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
         self.filling_ = None
         if self.problem_.has_gaps:
             self.filling_ = fill_targets(self.problem_, data.rows, data.row_weight)
-        if how == "stack" and self.device_ is None and len(data.outputs) > 1:
+        if how == "stack" and self.device_ is None and not data.is_single:
             return StackedRegression(self, self.problem_, budget).fit(data, level)
         if how != "given":
             return RidgeRegression(self, self.problem_).fit(data, level)

@@ -23,7 +23,13 @@ from skstruct.learners.counting_ridge.search import (
     left_out_losses,
 )
 from skstruct.learners.counting_ridge.streams import fit_source
-from skstruct.learners.leave_out import LeaveOutSearch, check_groups, twins
+from skstruct.learners.leave_out import (
+    LeaveOutSearch,
+    are_splits,
+    check_groups,
+    group_numbers,
+    twins,
+)
 from skstruct.learners.marginals import expecting
 from skstruct.learners.passes import is_streamed
 from skstruct.saving import savable
@@ -199,6 +205,8 @@ class CountingRidge(CountingReader):
         if not len(kept):
             raise ValueError("sample_weight: all rows have weight zero.")
         whole, n = (X, outputs, row), len(weight)
+        if are_splits(self.cv) and self._fixed_alpha() is None:  # they count all rows
+            groups = group_numbers(self.cv, outputs[np.searchsorted(row, np.arange(n))], groups)
         if len(kept) < n:
             X, outputs, row, weight, groups = self._only(kept, X, outputs, row, weight, groups)
         data = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups}
@@ -264,7 +272,7 @@ class CountingRidge(CountingReader):
         losses = level.found.get("losses")
         if losses is None:
             losses = left_out_losses(
-                grid, solutions, problem, self.cv, groups,
+                grid, solutions, problem, self.cv if groups is None else None, groups,
                 memory=self.memory, verbose=self.verbose, level=level.below("search"),
             )  # fmt: skip
         level.keep(losses=losses)

@@ -127,12 +127,11 @@ def choose_alpha(
 
 def check_learned(search: LeaveOutSearch, problem: Any, loss: Any, weight: np.ndarray) -> None:
     """Warn where one output for all rows would have done as well."""
-    constant = problem.constant_risk(weight, loss)
-    if search.best["risk"] >= constant:
+    search.constant = problem.constant_risk(weight, loss)
+    if search.no_better:
         warn_caller(
-            f"CountingRidge: the loss on left-out rows, {search.best['risk']:.4g}, is no better "
-            f"than {constant:.4g}, that of one output for all rows. Try another kernel, scaled "
-            "inputs, or another contrast: 'relaxation', or a larger space.",
+            f"CountingRidge: {search.no_better} Try another kernel, scaled inputs, or another "
+            "contrast: 'relaxation', or a larger space."
         )
 
 

@@ -81,7 +81,7 @@ class ExponentialFamily(ExponentialPredictor):
     alpha : float, several, or "auto", default="auto"
         Weight of the penalty. Several are compared on left-out rows, whole sequences where rows
         are such: five folds, or a fifth of more than a thousand rows once (always once where
-        gradients are stochastic), from strong to weak, until it gets worse. What is compared is
+        gradients are stochastic), from strong to weak, all of them. What is compared is
         the loss, if one is given; else the negative log-likelihood, which is what a model of
         probabilities is for, and which tells penalties apart that predict the same outputs. Where
         sums are not exact, likelihoods would be estimates of the same size as their differences,

@@ -85,8 +85,8 @@ class OnlineLabelRanker(BoundedMistakes, LinearLabelRanker):
     alpha : float, several, or "auto", default="auto"
         Reluctance to move: a step goes no further than its inverse allows.
         Several are compared by the share of pairs in the wrong order of left-out rows (Kendall's
-        loss): five folds, or a fifth of more than a thousand rows once, from strong to weak, until
-        the loss rises. "auto" tries half decades over five decades, from a hundred times the mean
+        loss): five folds, or a fifth of more than a thousand rows once, from strong to weak, all
+        of them. "auto" tries half decades over five decades, from a hundred times the mean
         square of the inputs. It is that mean square itself for ``partial_fit``, by the rows of
         the first call, and where fewer than five rows leave nothing to compare by. For
         "multiplicative" all these are times radius / (d p). A perceptron has no penalty.

@@ -125,8 +125,8 @@ class OnlinePath:
         )
 
     def fit_at(self, alpha: float, rows: np.ndarray, start: Any) -> tuple[Any, Any]:
-        """Weights (p, d) learned from these rows, whose pairs are listed once."""
-        learner = self.learner
+        """Weights (p, d) learned from these rows, in their order; their pairs are listed once."""
+        learner, rows = self.learner, np.sort(rows)
         if start is None:
             start = learner.reduction_.apply(self.X[rows], self.outputs[rows])
         rng, n = np.random.default_rng(len(rows)), len(rows)

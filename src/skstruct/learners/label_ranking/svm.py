@@ -19,7 +19,12 @@ from skstruct.learners.label_ranking.subgraphs import (
     check_margin,
 )
 from skstruct.learners.leave_out import LeaveOutSearch
-from skstruct.learners.penalty_path import check_alpha, choose_alpha, split_rows
+from skstruct.learners.penalty_path import (
+    check_alpha,
+    choose_alpha,
+    split_rows,
+    without_copies,
+)
 from skstruct.saving import savable
 
 
@@ -44,7 +49,7 @@ class LabelRankingSVM(LinearLabelRanker):
     alpha : float, several, or "auto", default="auto"
         Weight of the penalty. Several are compared by the share of pairs in the wrong order of
         left-out rows (Kendall's loss): five folds, or a fifth of more than a thousand rows once,
-        from strong to weak, until the loss rises. "auto" tries half decades over five decades,
+        from strong to weak, all of them. "auto" tries half decades over five decades,
         from twice the mean square of the inputs. Where fewer than five rows leave nothing to
         compare by, it is a hundredth of that.
     kernel : str, kernel or callable, default="linear"
@@ -187,8 +192,9 @@ class LabelRankingSVM(LinearLabelRanker):
     def _chosen(
         self, reduced: Any, K: np.ndarray | None, weight: np.ndarray
     ) -> tuple[float, LeaveOutSearch | None]:
-        path = RankingPath(self, reduced, K, weight)
         X = None if self._kernel_is("precomputed") else reduced.X
+        weight = without_copies(X, self.outputs_, weight)
+        path = RankingPath(self, reduced, K, weight)
         return choose_alpha(
             self.alpha,
             path,

@@ -3,6 +3,7 @@
 whose minimization may go on where it stopped.
 """
 
+import math
 import pickle
 import warnings
 from abc import abstractmethod
@@ -34,6 +35,7 @@ from skstruct.learners.penalty_path import (
     chosen_once,
     is_given,
     split_rows,
+    without_copies,
 )
 from skstruct.learners.scored_marginals import ScoredMarginals
 from skstruct.learners.tokens import TokenBatch
@@ -199,8 +201,9 @@ class HingeLearner(MarginLearner):
         self, X: Any, rows: Any, weight: np.ndarray, level: Any
     ) -> tuple[float, LeaveOutSearch | None]:
         """The penalty, and how it was found; a fit that goes on has found it before."""
-        path = HingePath(self, rows, weight)
         X = None if self._precomputed else X
+        weight = without_copies(X, self.outputs_, weight)
+        path = HingePath(self, rows, weight)
 
         def choose() -> tuple[float, LeaveOutSearch | None]:
             return choose_alpha(
@@ -284,17 +287,18 @@ class HingePath:
         account where the penalty is above the mean of :math:`|x_m u_m'|^2` over that of the losses.
         """
         oracle, examples = self.learner._oracle(), np.flatnonzero(self.weight)
-        constants, loss, square = np.zeros(self.problem.n_constants), 0.0, 0.0
+        constants, losses, squares = np.zeros(self.problem.n_constants), [], []
         norms = _square_norms(self.rows)
         for first in range(0, len(examples), MOST_BATCH):
             part = examples[first : first + MOST_BATCH]
             rows = self.rows.of(part)
             found = oracle(np.zeros((len(rows), self.problem.n_seeing)), constants, part)
-            seen = norms[rows] @ (
-                np.repeat(self.weight[part], self.rows.lengths[part])[:, None] * found.directions**2
-            )
-            square += float(seen.sum()) + float(self.weight[part] @ (found.constants**2).sum(1))
-            loss += float(self.weight[part] @ found.losses)
+            weight = np.repeat(self.weight[part], self.rows.lengths[part])
+            squares += [weight * norms[rows] * (found.directions**2).sum(axis=1)]
+            squares += [self.weight[part] * (found.constants**2).sum(axis=1)]
+            losses += [self.weight[part] * found.losses]
+        # Exact sums: training settles ties by last digits, which shall not hang on the rows' order.
+        loss, square = (math.fsum(np.concatenate(values)) for values in (losses, squares))
         return square / loss if loss > 0 else 0.0, self.rows.mean_square(self.weight)[1]
 
     def fit_at(self, alpha: float, rows: np.ndarray, start: Any) -> tuple[Any, Any]:

@@ -60,10 +60,10 @@ class StructuredSVM(HingeLearner):
     alpha : float, several, or "auto", default="auto"
         Weight of the penalty. Several are compared by the loss of left-out rows, of whole
         sequences where rows are such: five folds, or a fifth of more than a thousand rows once,
-        from strong to weak penalties, until the loss rises. "auto" tries half decades over five
-        decades, from a penalty at which weights hardly differ from zero, by the scale of the
-        data. Where fewer than five rows, or only one output, leave nothing to compare by, it is a
-        hundredth of that one.
+        from strong to weak penalties. All are tried: the loss of decisions may fall, rise and
+        fall again. "auto" tries half decades over five decades, from a penalty at which weights
+        hardly differ from zero, by the scale of the data. Where fewer than five rows, or only one
+        output, leave nothing to compare by, it is a hundredth of that one.
     kernel : str, kernel or callable, default="linear"
         Kernel between inputs: a name, an object of :mod:`skstruct.kernels` with parameters of
         its own, a callable, or ``"precomputed"``.
