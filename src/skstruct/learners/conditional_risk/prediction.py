@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from skstruct.learners.inputs import (
     rows_of,
 )
 from skstruct.learners.marginals import estimator_type
+from skstruct.learners.masked_problem import leaves_pairs_open
 from skstruct.learners.regression import Retargeting
 from skstruct.learners.thresholds import decide_by_threshold, read_threshold
 from skstruct.losses import Pinball, resolve_loss
@@ -76,7 +78,7 @@ class RiskPredictor(BlockPredictor):
         self._check_linear(problem, smoother)
         if problem.key != self.problem_.key and not problem.by_weights:
             joint = getattr(smoother, "joins_labels", False)
-            if not (is_linear(smoother) or problem.has_gaps) or joint:
+            if not (is_linear(smoother) or self.problem_.has_gaps) or joint:
                 raise ValueError(
                     f"{_name_of(smoother)} was fitted to {self.problem_.key[0]}, and "
                     f"{type(problem.loss).__name__} needs {problem.key[0]}: fit with that loss, or "
@@ -95,7 +97,15 @@ class RiskPredictor(BlockPredictor):
         """A problem whose means tell of parts: the fitted one, or that of a loss that asks for
         them.
         """
-        return self._prepared(None if told else self.space_.marginal_losses[parts])
+        problem, smoother = self._prepared(None if told else self.space_.marginal_losses[parts])
+        if not problem.has_gaps and leaves_pairs_open(problem.space, self.outputs_):
+            warnings.warn(
+                "Some rankings of training leave pairs open, and count one half for these here, "
+                "which draws probabilities towards one half: give arrays to fit under a loss of "
+                'pairs, "kendall", which leaves such pairs out.',
+                stacklevel=3,
+            )
+        return problem, smoother
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()
