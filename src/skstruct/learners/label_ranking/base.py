@@ -46,6 +46,11 @@ class LabelRanker(CalibratedPreferences, InputReader, BaseEstimator):  # type: i
         tags.target_tags.required = True
         return tags
 
+    @property
+    def observation_space_(self) -> Rankings:
+        """The space that ``y`` is from: that of predictions."""
+        return self.space_
+
     # ------------------------------------------------------------------ fitting
     @reported
     @all_or_nothing
