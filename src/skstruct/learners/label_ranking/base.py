@@ -47,7 +47,7 @@ class LabelRanker(CalibratedPreferences, InputReader, BaseEstimator):  # type: i
         return tags
 
     @property
-    def observation_space_(self) -> Rankings:
+    def observation_space_(self) -> Any:
         """The space that ``y`` is from: that of predictions."""
         return self.space_
 
