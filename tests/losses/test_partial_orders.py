@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kendall's loss where predictions and truths may leave pairs open."""
 
+import warnings
 from itertools import combinations
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from skstruct import ConditionalRiskMinimizer
 from skstruct.losses import Hamming, Kendall, pair, resolve_loss
 from skstruct.losses.partial_orders import PartialKendall
 from skstruct.spaces import PartialOrders, Rankings
@@ -79,3 +81,35 @@ def test_names_and_other_parameters():
         pair(Kendall(normalize=True), PartialOrders(3), ORDERS)
     with pytest.raises(ValueError, match="a column for every ordered pair"):
         PartialKendall()([[1, 0, 0]], [[0, 0, 1]])
+
+
+def answered_pairs(n=300):
+    """Each row is one pair that somebody was asked about, of items with known strengths."""
+    rng = np.random.default_rng(0)
+    strength, rows = np.arange(4.0), []
+    for _ in range(n):
+        a, b = rng.permutation(4)[:2]
+        first = rng.random() < 1 / (1 + np.exp(strength[b] - strength[a]))
+        rows.append({("abcd"[a], "abcd"[b])} if first else {("abcd"[b], "abcd"[a])})
+    return rng.normal(size=(n, 1)), rows
+
+
+def test_truths_that_leave_most_pairs_open_say_nothing_of_them_by_default():
+    X, y = answered_pairs()
+    with pytest.warns(UserWarning, match=r"no pair .* more than \d+%.*give Kendall\(invent=0.5\)"):
+        model = ConditionalRiskMinimizer(PartialOrders(), kernel="linear", alpha=10.0).fit(X, y)
+    (told,) = model.predict(X[:1])
+    assert told == {(a, b) for a, b in combinations("dcba", 2)}  # the stronger one first
+    known_to_be_open = ConditionalRiskMinimizer(
+        PartialOrders(), Kendall(invent=0.5), kernel="linear", alpha=10.0
+    ).fit(X, y)
+    assert known_to_be_open.predict(X[:1])[0] == set()
+
+
+def test_pairs_that_half_of_the_truths_order_are_known_to_be_open_elsewhere():
+    space = PartialOrders(list("ab")).fit([{("a", "b")}])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for outputs in ([[1, 0], [0, 0]], [[0, 0], [0, 0]]):
+            _, loss = pair(Kendall(), space, np.array(outputs))
+            assert loss.invent == 0.5

@@ -126,3 +126,16 @@ def test_quick_rules_know_no_constraints():
     space = Rankings(range(3)).restrict(top=1)
     with pytest.raises(ValueError, match="restrictions"):
         aggregate([[1, 2, 3]], method="borda", space=space)
+
+
+def test_items_that_lists_leave_out_as_rankings_read_them():
+    lists = [["tea", "rum"], ["rum", "milk"], ["tea", "milk"], ["tea", "cola"]]
+    for unlisted in ("last", "unknown"):
+        space = Rankings(unlisted=unlisted)
+        found, same = aggregate(lists, unlisted=unlisted), aggregate(lists, space=space)
+        assert (found.ranking, found.value) == (same.ranking, same.value)
+    assert space.unlisted == "unknown"
+    assert aggregate(lists).value == aggregate(lists, space=space, unlisted="last").value
+    assert space.unlisted == "unknown"  # what was given stays as it is
+    with pytest.raises(ValueError, match='unlisted is "last" or "unknown"; got \'first\''):
+        aggregate(lists, unlisted="first")

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 
 from skstruct.kernels import RBF
@@ -12,7 +14,7 @@ from skstruct.smoothing.base import column_means
 from skstruct.smoothing.gaps import ByPattern, MaskedAverage, taking_gaps
 from skstruct.smoothing.logistic import LabelLogistic
 from skstruct.smoothing.masked_ridge import MaskedRidge
-from skstruct.smoothing.penalties import squared_error
+from skstruct.smoothing.penalties import fit_and_leave_out, squared_error
 from skstruct.smoothing.stack_weights import mean_without
 
 
@@ -119,3 +121,17 @@ def test_what_stands_under_a_gap_cannot_matter(smoother):
     model = taking_gaps(smoother).fit(X, T)
     assert np.isfinite(model.predict(X)).all()
     assert np.isfinite(model.loo()).all()
+
+
+@pytest.mark.parametrize("smoother", [Scaled(MaskedRidge()), ByPattern(KernelRidge(alpha="auto"))])
+def test_copies_of_rows_are_left_out_together_where_a_penalty_is_chosen(smoother):
+    """Three copies of every row tell what the rows tell, with three times the penalty."""
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(60, 2))
+    targets = (inputs + rng.normal(size=(60, 2)) > 0).astype(float)
+    targets[rng.random(targets.shape) < 0.4] = np.nan
+    x = rng.normal(size=(20, 2))
+    once = fit_and_leave_out(clone(smoother), inputs, targets, groups=np.arange(60))[0]
+    X, T, groups = np.tile(inputs, (3, 1)), np.tile(targets, (3, 1)), np.tile(np.arange(60), 3)
+    copied = fit_and_leave_out(clone(smoother), X, T, groups=groups)[0]
+    assert_allclose(copied.predict(x), once.predict(x), atol=1e-4)

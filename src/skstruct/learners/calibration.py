@@ -194,7 +194,8 @@ def fit_calibration(
         truth = problem.known_marginals(outputs, means, parts[0], rows)
         each = np.repeat(weight, [np.size(part) for part in told])
         p, y = (np.concatenate([np.ravel(part) for part in found]) for found in (told, truth))
-        seen = np.isfinite(y)  # of outputs that are known in part
+        # Of outputs that are known in part; and one half is a pair that a ranking leaves open.
+        seen = np.isfinite(y) & ((y != 0.5) | (parts[0] != "pairs"))
         p, y, each = p[seen], y[seen], each[seen]
         logistic, isotonic = logistic_map(p, y, each), strictly(isotonic_map(p, y, each))
         left, happened = _stacked(told), _stacked(truth)

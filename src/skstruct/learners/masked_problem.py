@@ -93,9 +93,8 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
         n_deciding = self.observations.n_deciding(self.width)
         return targets if n_deciding is None else targets[:, :n_deciding]
 
-    def for_search(self) -> RiskProblem:
-        loss = self.loss.search_loss(self.space)
-        return self if loss is self.loss else _MaskedStandIn(self, loss)
+    def stand_in(self, loss: Any) -> RiskProblem:
+        return _MaskedStandIn(self, loss)
 
     def mean_targets(self, weight: np.ndarray) -> np.ndarray:
         return column_means(self.targets(), weight)[None]
@@ -137,13 +136,40 @@ def masked_problem(space: Any, loss: Any, partial: PartialOutputs) -> MaskedProb
     return MaskedProblem(space, loss, partial, observed)
 
 
-def stand_in(fitted: RiskProblem, problem: RiskProblem) -> RiskProblem | None:
-    """Another problem, decided from what is smoothed for the fitted one; None where the means that
-    it needs cannot be read off.
+@savable
+class OpenPairsProblem(RiskProblem):
+    r"""Regresses each pair of items on the rows that order it.
+
+    A ranking that leaves a pair open says nothing of :math:`P(a \text{ before } b \mid x)`: as one
+    half it would draw this towards one half. Left out, it is estimated without bias where who
+    comes first has nothing to do with whether that is told: where items are missing at random, and
+    for the first few items of rankings by the model of Plackett and Luce, in which the winner of a
+    pair is independent of when the first of the two is chosen.
+
+    Parameters
+    ----------
+    space : fitted Rankings, under pairs
+    loss : loss
+    outputs : array of shape (n, d)
     """
-    if fitted.by_weights or not fitted.rows_stand_alone or problem.observations.is_list:
-        return None
-    try:
-        return (_MaskedStandIn if fitted.has_gaps else StandInProblem)(fitted, problem.loss)
-    except ValueError:  # of ``project``
-        return None
+
+    has_gaps = True
+
+    def targets_of(self, outputs: np.ndarray) -> np.ndarray:
+        """Signs of the pairs, NaN where a pair is open, and a column of ones."""
+        targets = super().targets_of(outputs)
+        return np.where(targets == 0, np.nan, targets)
+
+    def thin_targets(self) -> Any:
+        return self.targets()
+
+    def fill(self, means: np.ndarray) -> None:
+        """Pairs are not filled by what others say of them."""
+
+    def mean_targets(self, weight: np.ndarray) -> np.ndarray:
+        return column_means(self.targets(), weight)[None]
+
+
+def leaves_pairs_open(space: Any, outputs: np.ndarray) -> bool:
+    """Whether some of these rankings do not order all pairs, under an embedding by pairs."""
+    return space.embedding == "pairs" and bool((space.targets(outputs) == 0).any())

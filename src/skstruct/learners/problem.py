@@ -327,7 +327,11 @@ class RiskProblem:
     def for_search(self) -> RiskProblem:
         """The problem by which penalties are compared: this one, or that of a faster loss."""
         loss = self.loss.search_loss(self.space)
-        return self if loss is self.loss else StandInProblem(self, loss)
+        return self if loss is self.loss else self.stand_in(loss)
+
+    def stand_in(self, loss: Any) -> RiskProblem:
+        """Another loss, decided from what is smoothed for this one."""
+        return StandInProblem(self, loss)
 
     def alone(self) -> RiskProblem:
         """The same decisions from targets of its own; those of a problem are its own."""

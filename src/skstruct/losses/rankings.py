@@ -5,6 +5,7 @@ items (footrule, Spearman, any cost of positions).
 
 import copy
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -15,7 +16,7 @@ from scipy import sparse
 from skstruct._arrays.by_name import are_named
 from skstruct.losses.base import BaseLoss, BilinearForm, Weights, label_weights, matched_rankings
 from skstruct.losses.grid_forms import GridForm
-from skstruct.losses.partial_orders import PartialKendall, check_cost_of_pair
+from skstruct.losses.partial_orders import PartialKendall, check_cost_of_pair, swapped_pairs
 from skstruct.saving import savable
 from skstruct.solvers.linear_ordering import pair_blocks, pair_numbers, pair_signs
 from skstruct.spaces.rankings.partial import expected_ranks, is_total, position_shares
@@ -45,8 +46,9 @@ class Kendall(BaseLoss):
     abstain : float, default=0.5
         What it costs to leave a pair open that the truth orders; for partial orders only.
     invent : float, default=None
-        What it costs to order a pair that the truth leaves open; as much as ``abstain`` when None,
-        and 0 where an open pair of a truth says nothing. For partial orders only.
+        What it costs to order a pair that the truth leaves open, 0 where an open pair says
+        nothing. As much as ``abstain`` when None; but 0, with a warning, where no pair is ordered
+        by half of the truths of training: no pair would ever be predicted. For partial orders only.
 
     References
     ----------
@@ -74,6 +76,23 @@ class Kendall(BaseLoss):
         if space.orders_pairs:
             return PartialKendall.embedding
         return "pair shares" if self.normalize else "pairs"
+
+    def observe(self, space: Any, outputs: np.ndarray) -> Self:
+        if not space.orders_pairs or self.invent is not None or not len(outputs):
+            return self
+        there = np.asarray(outputs, dtype=bool).mean(axis=0)
+        most = float((there + there[swapped_pairs(len(there))]).max(initial=0.0))
+        if not 0.0 < most < 0.5:
+            return self
+        warnings.warn(
+            f"Kendall: no pair of items is ordered by more than {most:.0%} of the partial orders. "
+            "Pairs that they leave open are taken for pairs of which nothing is known (invent=0); "
+            f"where these are known to be open, give Kendall(invent={self.abstain!r}).",
+            stacklevel=3,
+        )
+        seen = copy.copy(self)
+        seen.invent = 0.0
+        return seen
 
     def bind(self, space: Any) -> Any:
         if not space.orders_pairs:

@@ -92,6 +92,7 @@ def aggregate(
     *,
     method: str = "optimal",
     space: Rankings | None = None,
+    unlisted: str | None = None,
     restrict: dict[str, Any] | None = None,
     n_runs: int = 20,
     random_state: Any = None,
@@ -118,8 +119,11 @@ def aggregate(
         rankings themselves. For weights of one sign the quick rules are within known
         factors of the best [1]_; with signed weights no factor holds, but the gap does.
     space : Rankings, default=None
-        How the rankings are to be read (``scores=True``, ``unlisted="unknown"``), or that
-        gaps shall be closed (``prove=True``).
+        How the rankings are to be read (``scores=True``), or that gaps shall be closed
+        (``prove=True``).
+    unlisted : "last" or "unknown", default=None
+        What lists say of items that they do not name, as of :class:`~skstruct.spaces.Rankings`;
+        None for what the space says, ``"last"`` without one.
     restrict : dict, default=None
         Arguments of :meth:`Rankings.restrict`; for the optimal method.
     n_runs : int, default=20
@@ -145,7 +149,10 @@ def aggregate(
     """
     if method not in METHODS:
         raise ValueError(f"method is one of {', '.join(METHODS)}; got {method!r}.")
-    space = (Rankings() if space is None else clone(space)).fit(rankings)
+    space = Rankings() if space is None else clone(space)
+    if unlisted is not None:
+        space.unlisted = unlisted
+    space = space.fit(rankings)
     outputs = space.validate(rankings)
     counted = _check_weights(weights, len(outputs))
     space = space.restrict(**restrict) if restrict else space

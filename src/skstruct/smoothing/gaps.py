@@ -58,6 +58,7 @@ class _Matrix(SparseRegressor):
 
     takes_gaps = True
     targets_: np.ndarray
+    _groups: Any = None  # of rows that are left out together
 
     def _keep(self, X: Any, y: Any, sample_weight: Any) -> None:
         self.X_fit_, y = self._read(X, y)
@@ -104,9 +105,13 @@ class ByPattern(_Matrix):
         self.estimator = estimator
         self.cv = cv
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to targets ``y`` of shape (n, n_targets) or (n,), NaN where they are not known."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit to targets ``y`` of shape (n, n_targets) or (n,), NaN where they are not known.
+
+        ``groups`` of rows are left out together where the estimator chooses a penalty.
+        """
         self._keep(X, y, sample_weight)
+        self._groups = groups
         return self._fit_parts()
 
     def _fit_parts(self) -> Self:
@@ -133,7 +138,9 @@ class ByPattern(_Matrix):
                 raise ValueError(f"{type(self.estimator).__name__} takes no sample_weight.")
             weight = {"sample_weight": self.sample_weight_[rows]}
         if isinstance(getattr(estimator, "alpha", None), str):
-            return fit_and_leave_out(estimator, self.X_fit_[rows], targets, *weight.values())[0]
+            groups = None if self._groups is None else np.asarray(self._groups)[rows]
+            given = self.X_fit_[rows], targets, weight.get("sample_weight"), groups
+            return fit_and_leave_out(estimator, *given)[0]
         if not hasattr(estimator, "loo"):
             targets = targets if len(columns) > 1 else targets[:, 0]
         return estimator.fit(self.X_fit_[rows], targets, **weight)
@@ -272,13 +279,13 @@ class MaskedAverage(_Matrix):
         smoother = clone(self.smoother)
         if groups is not None and has_fit_parameter(smoother, "groups"):
             given["groups"] = groups
-        self.smoother_ = smoother.fit(self.X_fit_, self._filled(), **given)
+        self.smoother_ = smoother.fit(self.X_fit_, self._filled(groups), **given)
         return self._with_known()
 
-    def _filled(self) -> np.ndarray:
+    def _filled(self, groups: Any) -> np.ndarray:
         T = self._matrix()
         ridge = Scaled(MaskedRidge(tol=1e-4, n_landmarks=FILLING))
-        means = ridge.fit(self.X_fit_, T, self.sample_weight_).predict(self.X_fit_)
+        means = ridge.fit(self.X_fit_, T, self.sample_weight_, groups).predict(self.X_fit_)
         return np.where(np.isnan(T), means, T)
 
     def _with_known(self) -> Self:

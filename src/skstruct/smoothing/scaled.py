@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import has_fit_parameter
 
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
@@ -62,14 +63,19 @@ class Scaled(SparseRegressor):
         self.smoother = smoother
         self.scale = scale
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit to targets ``y`` of shape (n, n_targets) or (n,).
+
+        ``groups`` of rows are left out together by a smoother that does so while it is fitted.
+        """
         if self.scale not in SCALES:
             raise ValueError(f'scale is "standard" or "rank"; got {self.scale!r}.')
         X, y = self._read(X, y)
         weight = check_sample_weight(sample_weight, X)
         self._settle(X, weight)
         given = {} if sample_weight is None else {"sample_weight": weight}
+        if groups is not None and has_fit_parameter(self.smoother, "groups"):
+            given["groups"] = groups
         self.smoother_ = clone(self.smoother).fit(self._scaled(X), y, **given)
         return self
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.special import expit
+from sklearn.svm import LinearSVC
 
 from skstruct.learners import LabelRankingBoosting, NeighborLabelRanker, PairwiseComparison
 
@@ -17,8 +18,6 @@ RANKS = np.argsort(np.argsort(-NOISY, axis=1), axis=1) + 1
 @pytest.mark.parametrize("ranker", [PairwiseComparison(), NeighborLabelRanker()])
 def test_pairs_sum_to_one_and_are_calibrated(ranker):
     ranker.fit(X[:200], RANKS[:200])
-    with pytest.raises(ValueError, match=r"call calibrate\(X, y\)"):
-        ranker.predict_marginals(X)
     P = ranker.calibrate(X[200:400], RANKS[200:400]).predict_marginals(X[400:])
     assert P.shape == (200, 3, 3)
     assert_allclose(P + P.swapaxes(1, 2), 1.0)
@@ -50,3 +49,25 @@ def test_parts_are_pairs():
     ranker.calibrate(X[100:200], RANKS[100:200])
     with pytest.raises(ValueError, match="tell of 'pairs'"):
         ranker.predict_marginals(X, parts="positions")
+
+
+def test_one_classifier_a_pair_tells_its_probabilities():
+    ranker = PairwiseComparison().fit(X[:200], RANKS[:200])
+    P = ranker.predict_marginals(X[200:])
+    assert_allclose(P + P.swapaxes(1, 2), 1.0)
+    for (i, j), classifier in zip([(0, 1), (0, 2), (1, 2)], ranker.estimators_):
+        assert_allclose(P[:, i, j], classifier.predict_proba(X[200:])[:, 1])
+    truth = expit(2.0 * (X[200:, :3][:, :, None] - X[200:, :3][:, None, :]))
+    assert np.abs(P - truth).mean() < 0.05
+    calibrated = ranker.calibrate(X[200:400], RANKS[200:400]).predict_marginals(X[400:])
+    assert not np.allclose(calibrated, P[200:])
+    assert_allclose(ranker.fit(X[:200], RANKS[:200]).predict_marginals(X[200:]), P)
+
+
+@pytest.mark.parametrize(
+    "ranker", [NeighborLabelRanker(), PairwiseComparison(estimator=LinearSVC())]
+)
+def test_scores_and_decisions_are_no_probabilities(ranker):
+    ranker.fit(X[:100], RANKS[:100])
+    with pytest.raises(ValueError, match=r"call calibrate\(X, y\)"):
+        ranker.predict_marginals(X)

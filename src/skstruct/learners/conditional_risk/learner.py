@@ -32,7 +32,7 @@ from skstruct.learners.inputs import (
 )
 from skstruct.learners.leave_out import check_groups
 from skstruct.learners.marginals import check_outputs_observed
-from skstruct.learners.masked_problem import masked_problem
+from skstruct.learners.masked_problem import OpenPairsProblem, leaves_pairs_open, masked_problem
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import (
     ONE_PASS,
@@ -44,7 +44,7 @@ from skstruct.learners.regression import (
     is_searched,
     smoothing_by,
 )
-from skstruct.losses import resolve_loss
+from skstruct.losses import pair, resolve_loss
 from skstruct.saving import savable
 from skstruct.smoothing.planning import SPECTRAL_ROWS
 from skstruct.spaces import Classes
@@ -410,8 +410,14 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
                 )
             return problem
         loss = self._as_learned(loss)
+        gaps = self.problem_ is not None and self.problem_.has_gaps  # of the fitted smoother
+        if not (self.streamed_ or joint) and (gaps or self.problem_ is None):
+            view, paired = pair(loss, self.space_, self.outputs_)
+            if leaves_pairs_open(view, self.outputs_):
+                return OpenPairsProblem(view, paired, self.outputs_)
         # With many rows, or blocks of them, their weights would need a pass over all.
         many = self.streamed_ or self.solver in ONE_PASS or len(self.outputs_) > SPECTRAL_ROWS
+        many |= gaps  # there are no weights that serve all targets
         problem = risk_problem(
             self.space_, loss, self.outputs_,
             joint=joint, by_weights=smoothing_by(self) != "given" and not many, some=self.streamed_,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from skstruct.learners.inputs import (
     rows_of,
 )
 from skstruct.learners.marginals import estimator_type
-from skstruct.learners.masked_problem import stand_in
+from skstruct.learners.masked_problem import leaves_pairs_open
 from skstruct.learners.regression import Retargeting, given_name
 from skstruct.learners.thresholds import decide_by_threshold, read_threshold
 from skstruct.losses import Pinball, resolve_loss
@@ -30,6 +31,18 @@ from skstruct.spaces import Decoded
 
 if TYPE_CHECKING:
     from skstruct.bounds import Certificate
+
+
+def _read_off(fitted: Any, problem: Any) -> Any:
+    """Another problem, decided from what is smoothed for the fitted one; None where the means that
+    it needs cannot be read off.
+    """
+    if fitted.by_weights or not fitted.rows_stand_alone or problem.observations.is_list:
+        return None
+    try:
+        return fitted.stand_in(problem.loss)
+    except ValueError:  # of ``project``
+        return None
 
 
 def _has_intervals(learner: Any) -> bool:
@@ -72,10 +85,10 @@ class RiskPredictor(BlockPredictor):
         self._check_linear(problem, smoother)
         if problem.key != self.problem_.key and not problem.by_weights:
             joint = getattr(smoother, "joins_labels", False)
-            read = None if joint or is_linear(smoother) else stand_in(self.problem_, problem)
+            read = None if joint or is_linear(smoother) else _read_off(self.problem_, problem)
             if read is not None:
                 return read.restricted(restrict), smoother
-            if not (is_linear(smoother) or problem.has_gaps) or joint:
+            if not (is_linear(smoother) or self.problem_.has_gaps) or joint:
                 raise ValueError(
                     f"{given_name(smoother)} was fitted to {self.problem_.key[0]}, and "
                     f"{type(problem.loss).__name__} needs {problem.key[0]}: fit with that loss, or "
@@ -94,7 +107,15 @@ class RiskPredictor(BlockPredictor):
         """A problem whose means tell of parts: the fitted one, or that of a loss that asks for
         them.
         """
-        return self._prepared(None if told else self.space_.marginal_losses[parts])
+        problem, smoother = self._prepared(None if told else self.space_.marginal_losses[parts])
+        if not problem.has_gaps and leaves_pairs_open(problem.space, self.outputs_):
+            warnings.warn(
+                "Some rankings of training leave pairs open, and count one half for these here, "
+                "which draws probabilities towards one half: give arrays to fit under a loss of "
+                'pairs, "kendall", which leaves such pairs out.',
+                stacklevel=3,
+            )
+        return problem, smoother
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()

@@ -47,6 +47,11 @@ class LabelRanker(CalibratedPreferences, InputReader, BaseEstimator):  # type: i
         tags.target_tags.required = True
         return tags
 
+    @property
+    def observation_space_(self) -> Any:
+        """The space that ``y`` is from: that of predictions."""
+        return self.space_
+
     # ------------------------------------------------------------------ fitting
     @reported
     @all_or_nothing

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.special import logit
 from sklearn.base import clone
 
 from skstruct._arrays.progress import track, working
@@ -41,6 +42,8 @@ class PairwiseComparison(LabelRanker):
         Processes that fit the classifiers.
     verbose : int, default=0
         Progress on stderr, of what takes longer than two seconds.
+
+    ``predict_marginals`` tells :math:`R`; after ``calibrate``, probabilities by the votes.
 
     Attributes
     ----------
@@ -111,6 +114,24 @@ class PairwiseComparison(LabelRanker):
     def _scores(self, X: Any) -> Any:
         return votes(self._answers(X))
 
+    temperature_: Any = None  # of votes; until it is learned, the classifiers tell of pairs
+
+    def _check_calibrated(self) -> None:
+        if self.temperature_ is None and not all(map(_has_probabilities, self.estimators_)):
+            raise ValueError(
+                f"{type(self.estimator).__name__} decides each pair, and has no probabilities: "
+                "call calibrate(X, y) with rows that it was not fitted to."
+            )
+
+    def _log_odds(self, X: Any) -> np.ndarray:
+        if self.temperature_ is not None:
+            return super()._log_odds(X)
+        R = self._answers(X)
+        items = np.arange(R.shape[1])
+        R[:, items, items] = 0.5
+        odds: np.ndarray = logit(R)
+        return odds
+
     def predict_pairs(self, X: Any) -> np.ndarray:
         """Probabilities that item p comes before item q, [i, p, q]; zero for p = q."""
         X, _ = self._checked(X)
@@ -126,10 +147,14 @@ def _fitted(estimator: Any, examples: Any, weight: np.ndarray) -> Any:
     return clone(estimator).fit(examples.inputs, examples.before, **given)
 
 
+def _has_probabilities(estimator: Any) -> bool:
+    return isinstance(estimator, float) or hasattr(estimator, "predict_proba")
+
+
 def _probabilities(estimator: Any, X: Any) -> Any:
     if isinstance(estimator, float):
         return estimator
-    if not hasattr(estimator, "predict_proba"):
+    if not _has_probabilities(estimator):
         return estimator.predict(X)
     return estimator.predict_proba(X)[:, 1]
 

@@ -61,15 +61,23 @@ class CalibratedPreferences:
         check_is_fitted(self)
         if parts not in (None, "pairs"):
             raise ValueError(f"predict_marginals: rankers tell of 'pairs'; got {parts!r}.")
+        self._check_calibrated()
+        X, index = self._checked(X)
+        gaps = self._log_odds(X)
+        return named_marginals(self, [gaps if raw else expit(gaps)], self.space_, "pairs", index)
+
+    def _check_calibrated(self) -> None:
         if not hasattr(self, "temperature_"):
             raise ValueError(
                 f"{type(self).__name__} has scores, which are no probabilities: call "
                 "calibrate(X, y) with rows that it was not fitted to."
             )
-        X, index = self._checked(X)
+
+    def _log_odds(self: Any, X: Any) -> np.ndarray:
+        """Of item i before item j; shape (n, d, d)."""
         scores = self._scores(X) / self.temperature_
-        gaps = scores[:, :, None] - scores[:, None, :]
-        return named_marginals(self, [gaps if raw else expit(gaps)], self.space_, "pairs", index)
+        odds: np.ndarray = scores[:, :, None] - scores[:, None, :]
+        return odds
 
 
 SPREAD = 6.0  # the largest difference of scores, as log odds, before it is scaled

@@ -91,7 +91,8 @@ class PartialOrders(EdgeSetSpace):
     """
 
     directed = True
-    usual_losses: ClassVar[tuple[str, ...]] = ("kendall", "zero_one")
+    default_loss = "kendall"  # which sees whether truths are mostly open
+    usual_losses: ClassVar[tuple[str, ...]] = ("hamming", "zero_one")
     orders_pairs = True
     part_words = ("relation", "relations")
     marginal_losses: ClassVar[dict[str, str]] = {"pairs": "hamming"}

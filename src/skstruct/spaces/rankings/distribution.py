@@ -154,13 +154,13 @@ def ranking_distribution(space: Any, scores: np.ndarray) -> Distribution:
 class RankingDistribution(Distribution):
     """Distributions of orders, all items beyond the top tied behind it."""
 
-    def __init__(self, scheme: Any, d: int, constraints: Any, **scores: np.ndarray) -> None:
+    def __init__(self, scheme: Any, d: int, constraints: Any, **scores: Any) -> None:
         self.scheme, self.d, self.constraints, self.scores = scheme, d, constraints, scores
         self.top = constraints.top
         self.sums = self._sums(**scores)
         self.log_partition = self.sums.log_partition
 
-    def _sums(self, **scores: np.ndarray) -> OrderSums:
+    def _sums(self, **scores: Any) -> OrderSums:
         (n,) = {len(part) for part in self.scores.values()}
         return OrderSums(n, self.d, **scores, **bounds(self.constraints))
 

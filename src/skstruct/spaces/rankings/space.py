@@ -22,6 +22,7 @@ from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.partial import PartialOutputs, are_choices
+from skstruct.spaces.rankings.beginnings import warn_of_beginnings
 from skstruct.spaces.rankings.constraints import RankConstraints, read_before, read_fixed, read_top
 from skstruct.spaces.rankings.distribution import RandomRankings
 from skstruct.spaces.rankings.formats import RankingFormat, read_rankings
@@ -48,8 +49,10 @@ class Rankings(RandomRankings):
     Outputs are rank vectors, ``Y[i, j]`` = rank of item j in row i with 1 the best, or
     ordered lists of names with the best first. Outputs to learn from may have ties, stop
     after the first few, or leave items out; predictions are total orders. A partial
-    ranking stands for all total orders that agree with it, all equally likely; in pairs,
-    what it leaves open counts one half either way.
+    ranking stands for all total orders that agree with it, all equally likely; in Kendall's
+    distance a pair that it leaves open costs one half either way. Of how probable it is that one
+    item comes before another it says nothing where it leaves them open:
+    :class:`~skstruct.ConditionalRiskMinimizer` learns each pair from the rows that order it.
 
     Canonical outputs are floats (n, d): ranks of the items, smaller is better, equal for
     ties, NaN for items that were not ranked.
@@ -68,7 +71,7 @@ class Rankings(RandomRankings):
         predictions are then scores from d (best) to 1.
     unlisted : "last" or "unknown", default="last"
         What an ordered list says of items that it does not name: they come after those
-        it names (top-k lists), or nothing.
+        it names (the first few of a ranking), or nothing (the items that somebody was shown).
     prove : bool, default=False
         Under pairs with more than 20 items the answer may have a gap to its bound: close
         it by branch and bound, whatever time that takes.
@@ -169,6 +172,8 @@ class Rankings(RandomRankings):
                 "items); where it is placed will mean nothing.",
                 stacklevel=3,
             )
+        if self.unlisted == "unknown" and self.format_.kind in ("names", "series"):
+            warn_of_beginnings(Z, "Rankings")
         return Z
 
     def validate(self, Y: Any) -> np.ndarray:

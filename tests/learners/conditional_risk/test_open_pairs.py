@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pairs of items that a ranking leaves open say nothing of which of the two comes first."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit
+
+from skstruct import ConditionalRiskMinimizer
+from skstruct.persistence import load_model, save_model
+from skstruct.smoothing import Neighbors
+from skstruct.spaces import Rankings
+from skstruct.streaming import ArraySource
+
+D, TRAIN, TEST = 8, slice(0, 600), slice(600, 900)
+NAMES = np.array(list("abcdefgh"))
+
+
+def plackett_luce(seed=0, n=900):
+    """Inputs, orders drawn from the model of Plackett and Luce, and its P(i before j)."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    U = X @ rng.normal(size=(2, D)) * 0.7 + rng.normal(size=D) * 0.6
+    orders = np.argsort(-(U + rng.gumbel(size=U.shape)), axis=1)
+    return X, orders, expit(U[:, :, None] - U[:, None, :])
+
+
+def lists(orders, k=D):
+    return [NAMES[order[:k]].tolist() for order in orders]
+
+
+def model(loss="kendall", **settings):
+    return ConditionalRiskMinimizer(Rankings(NAMES), loss, kernel="linear", alpha=1.0, **settings)
+
+
+def test_the_first_three_tell_almost_as_much_of_pairs_as_whole_rankings():
+    X, orders, P = plackett_luce()
+    errors = []
+    for k in (D, 3):
+        fitted = model().fit(X[TRAIN], lists(orders[TRAIN], k))
+        errors.append(np.abs(fitted.predict_marginals(X[TEST]) - P[TEST]).mean())
+    assert errors[0] < 0.05
+    assert errors[1] < 1.25 * errors[0]  # three times as much where open pairs count one half
+
+
+def test_calibration_by_lists_that_leave_pairs_open_draws_nothing_to_one_half():
+    X, orders, P = plackett_luce()
+    fitted = model().fit(X[TRAIN], lists(orders[TRAIN]))
+    before = np.abs(fitted.predict_marginals(X[TEST]) - P[TEST]).mean()
+    fitted.calibrate(X[TRAIN], lists(orders[TRAIN], 3))
+    assert np.abs(fitted.predict_marginals(X[TEST]) - P[TEST]).mean() < 1.1 * before
+
+
+@pytest.mark.parametrize(
+    ("y", "unlisted"),
+    [
+        ([["a", "b"], ["b"], ["c", "a"], ["a", "c", "b"]], "last"),
+        ([["a", "b"], ["b", "a"], ["c", "a"], ["a", "c", "b"]], "unknown"),
+        ([["a", {"b", "c"}], ["b", "a", "c"], [{"c", "a"}, "b"], ["a", "c", "b"]], "last"),
+    ],
+)
+def test_each_pair_is_the_mean_of_the_rows_that_order_it(y, unlisted):
+    space = Rankings(list("abc"), unlisted=unlisted)
+    X = np.arange(4.0)[:, None]
+    fitted = ConditionalRiskMinimizer(space, "kendall", smoother=Neighbors(4)).fit(X, y)
+    Z = space.validate(y)
+    told = fitted.predict_marginals(X[:1], raw=True)[0]
+    for i in range(3):
+        for j in range(i):
+            first, last = (Z[:, i] < Z[:, j]).sum(), (Z[:, i] > Z[:, j]).sum()
+            assert_allclose(told[i, j], first / (first + last))
+
+
+def test_other_losses_and_files_are_those_of_the_same_rows(tmp_path):
+    X, orders, _ = plackett_luce()
+    y = lists(orders[:100], 3)
+    fitted = model().fit(X[:100], y)
+    for loss in ("footrule", "spearman"):
+        same = model(loss).fit(X[:100], y).decode(X[TEST])
+        assert_allclose(fitted.decode(X[TEST], loss=loss).values, same.values, atol=1e-6)
+    save_model(fitted, tmp_path / "lists.model")
+    read = load_model(tmp_path / "lists.model")
+    assert_array_equal(read.predict_marginals(X[TEST]), fitted.predict_marginals(X[TEST]))
+
+
+def test_where_open_pairs_count_one_half_probabilities_say_so():
+    X, orders, _ = plackett_luce()
+    y = lists(orders[:100], 3)
+    of_positions = model("footrule").fit(X[:100], y)
+    streamed = model().fit(ArraySource(X[:100], np.array(y, dtype=object)))
+    for fitted in (of_positions, streamed):
+        with pytest.warns(UserWarning, match="leave pairs open"):
+            fitted.predict_marginals(X[:2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        of_positions.predict_marginals(X[:2], parts="positions")
+        model("footrule").fit(X[:100], lists(orders[:100])).predict_marginals(X[:2])
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_lists_that_look_like_beginnings_are_pointed_out(k):
+    _, orders, _ = plackett_luce()
+    with pytest.warns(UserWarning, match=f'names {k} of 8 items.*unlisted="last"'):
+        Rankings(NAMES, unlisted="unknown").fit(lists(orders, k))
+
+
+def test_items_that_were_shown_to_people_are_no_beginnings():
+    rng = np.random.default_rng(0)
+    strength = rng.normal(size=D)
+    shown = [rng.permutation(D)[:3] for _ in range(300)]
+    orders = [s[np.argsort(-(strength[s] + rng.gumbel(size=3)))] for s in shown]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Rankings(NAMES, unlisted="unknown").fit(lists(orders))
