@@ -51,7 +51,9 @@ def whole_rows(used_by: str, space: Any, X: Any, y: Any, *others: Any) -> tuple[
 
 def _looked_at(truth: Truth) -> np.ndarray:
     """Of which rows all parts were given; shape (n,)."""
-    if truth.partial is not None:
-        return np.asarray(truth.partial.observed.all(axis=1))
+    if truth.looked_at is not None:
+        return np.asarray(truth.looked_at.all(axis=1))
     outputs = np.reshape(truth.outputs, (len(truth), -1))
-    return ~(outputs != outputs).any(axis=1)  # items of a ranking that are not ranked are NaN
+    return np.asarray(
+        (outputs == outputs).all(axis=1)
+    )  # items of a ranking that are not ranked are NaN
