@@ -96,6 +96,21 @@ def test_risk_control_in_expectation(name, risk):
     assert expected_within(realised, level)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["tree", "dag"])
+def test_risk_control_where_labels_are_missing(name):
+    """Rows that are known only by what follows from their values are not like the others."""
+    n, level, rng = 400, 0.15, np.random.default_rng(15)
+    toy = PARTS[name](REPEATS * n, seed=15).plain()
+    gaps = np.where(rng.random(toy.Z.shape) < 0.4, np.nan, toy.Z)
+    control = RiskControl(toy, level)
+    with pytest.warns(UserWarning, match="of which parts are missing were left out"):
+        control.calibrate(np.arange(len(gaps)), gaps, groups=np.repeat(np.arange(REPEATS), n))
+    realised = population_risk(PARTS[name](POPULATION, seed=16), "missed")(control.thresholds_)
+    REALISED["gaps", name] = realised.mean()
+    assert expected_within(realised, level)
+
+
 LEVEL = {"f1": 0.6, "precision": 0.45}
 CONFIDENT = [("labels", "missed"), ("rankings", "wrong"), ("sequences", "wrong")]
 CONFIDENT += [("dag", "false_labels"), ("classes", "missed")]

@@ -14,9 +14,10 @@ from skstruct import (
     OutputKernelRegressor,
     StructuredSVM,
 )
-from skstruct.learners.calibration import isotonic_map, logistic_map
+from skstruct.learners.calibration import isotonic_map, logistic_map, refined
 from skstruct.losses import Hamming, Listed
 from skstruct.spaces import (
+    Classes,
     Hierarchy,
     Interval,
     LabelSets,
@@ -146,13 +147,13 @@ def test_calibration_is_that_of_refits_without_each_row():
         settings = {"kernel": RBF(model.gamma_), "alpha": model.alpha_}
         other = ConditionalRiskMinimizer(LabelSets(), **settings).fit(X[rest], SETS[rest])
         left[i] = other.predict_marginals(X[[i]], calibrated=None)[0]
-    ones = np.ones(left.size)
-    expected = logistic_map(left.ravel(), SETS.ravel().astype(float), ones)
+    expected = logistic_map(left, SETS.astype(float), np.ones(80))
     found = model.calibration_.logistic
-    assert_allclose([found.shift, found.slope], [expected.shift, expected.slope], rtol=1e-3)
-    rising = isotonic_map(left.ravel(), SETS.ravel().astype(float), ones)
-    grid = np.linspace(0.05, 0.95, 19)
-    assert_allclose(model.calibration_.isotonic(grid), rising(grid), atol=1e-3)
+    assert_allclose(found.shift, expected.shift, rtol=1e-3, atol=1e-3)
+    assert_allclose(found.slope, expected.slope, rtol=1e-3)
+    rising = refined(expected, left, SETS.astype(float), np.ones(80))
+    grid = np.repeat(np.linspace(0.05, 0.95, 19)[:, None], 3, axis=1)
+    assert_allclose(model.calibration_.isotonic(grid), rising(grid), atol=2e-3)
 
 
 def test_rows_kept_apart_calibrate_too():
@@ -167,17 +168,30 @@ def test_rows_kept_apart_calibrate_too():
 
 
 def test_maps():
-    p, weight = rng.random(4000), np.ones(4000)
-    happened = (rng.random(4000) < expit(-1.0 + 2.0 * np.log(p / (1 - p)))).astype(float)
+    p, weight = rng.random((4000, 1)), np.ones(4000)
+    happened = (rng.random((4000, 1)) < expit(-1.0 + 2.0 * np.log(p / (1 - p)))).astype(float)
     found = logistic_map(p, happened, weight)
     # Standard errors of both are about .05 with so many rows.
-    assert_allclose([found.shift, found.slope], [-1.0, 2.0], atol=0.3)
-    rising = isotonic_map(p, happened, weight)
-    grid = np.linspace(0, 1, 50)
-    assert (np.diff(rising(grid)) >= 0).all()
+    assert_allclose([found.shift[0], found.slope], [-1.0, 2.0], atol=0.3)
+    rising = refined(found, p, happened, weight)
+    grid = np.linspace(0, 1, 50)[:, None]
+    assert (np.diff(rising(grid), axis=0) >= 0).all()
     assert np.abs(rising(grid) - found(grid)).mean() < 0.05
-    twice = isotonic_map(np.tile(p, 2), np.tile(happened, 2), np.ones(8000))
-    assert_allclose(twice(grid), rising(grid), atol=1e-9)
+    plain = isotonic_map(p[:, 0], happened[:, 0], weight)
+    twice = isotonic_map(np.tile(p[:, 0], 2), np.tile(happened[:, 0], 2), np.ones(8000))
+    assert_allclose(twice(grid), plain(grid), atol=1e-9)
+
+
+def test_labels_of_any_frequency_are_calibrated_each():
+    """Estimates that were drawn to their means are spread again, around the mean of each label."""
+    usual = np.array([0.95, 0.5, 0.05])
+    odds = np.log(usual / (1 - usual)) + rng.normal(size=(4000, 3))
+    happened = (rng.random(odds.shape) < expit(odds)).astype(float)
+    drawn = happened.mean(axis=0) + 0.4 * (expit(odds) - expit(odds).mean(axis=0))
+    first = logistic_map(drawn, happened, np.ones(4000))
+    for found in (first, refined(first, drawn, happened, np.ones(4000))):
+        assert found(drawn).mean(axis=0) == pytest.approx(happened.mean(axis=0), abs=0.01)
+        assert np.abs(found(drawn) - expit(odds)).mean() < np.abs(drawn - expit(odds)).mean() / 2
 
 
 def test_risks_are_calibrated_by_left_out_losses():
@@ -187,6 +201,11 @@ def test_risks_are_calibrated_by_left_out_losses():
     assert (told >= 0).all()
     order = np.argsort(model.predict_risk(X))
     assert (np.diff(told[order]) >= -1e-12).all()
+    for own in ("hamming", Hamming()):
+        assert_array_equal(model.predict_risk(X, loss=own, calibrated=True), told)
+    for other in ("f1", Hamming(miss=2.0), Hamming(weights=[1.0, 1.0, 2.0])):
+        with pytest.raises(ValueError, match=r"model's own loss, Hamming\(\); got"):
+            model.predict_risk(X, loss=other, calibrated=True)
 
 
 def test_methods_are_named():
@@ -341,3 +360,73 @@ def test_thresholds_are_chosen_by_labels_that_are_known():
     model = risk(LabelSets(), "hamming").fit(X, gaps)
     predicted = model.predict(X, threshold="macro_f1")
     assert (predicted != SETS).mean() < 0.3
+
+
+# ------------------------------------------------------------------ nothing is impossible
+
+
+def drawn_classes(n, seed):
+    """Three classes by a multinomial logit, and their numbers."""
+    source = np.random.default_rng(seed)
+    weights = 1.2 * np.random.default_rng(50).normal(size=(5, 3))
+    inputs = source.normal(size=(n, 5))
+    odds = inputs @ weights
+    p = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
+    return inputs, (source.random((n, 1)) > p.cumsum(axis=1)).sum(axis=1).clip(max=2)
+
+
+def log_loss(p, y):
+    return -np.log(np.maximum(p[np.arange(len(y)), y], 1e-15)).mean()
+
+
+@pytest.mark.parametrize("method", ["logistic", "isotonic"])
+@pytest.mark.parametrize("n", [60, 300])
+def test_calibration_lessens_the_log_loss_of_classes(n, method):
+    inputs, y = drawn_classes(n, 1)
+    model = risk(Classes(range(3)), alpha=[1.0, 3.0]).fit(inputs, y)
+    known = model.calibration_
+    left, at = known.left.astype(float), known.truth.argmax(axis=1)
+    assert log_loss(known.of_marginals(method)(left), at) <= log_loss(left, at)
+    fresh, happened = drawn_classes(4000, 2)
+    before, after = (model.predict_marginals(fresh, calibrated=how) for how in (None, method))
+    assert before.min() == 0.0
+    assert after.min() > 1e-4
+    assert_allclose(after.sum(axis=1), 1.0)
+    assert log_loss(after, happened) < log_loss(before, happened)
+
+
+ONE = np.eye(3, dtype=int)[drawn_classes(80, 3)[1]]
+
+
+@pytest.mark.parametrize("method", ["logistic", "isotonic"])
+@pytest.mark.parametrize(
+    ("space", "loss", "y"),
+    [
+        (LabelSets(max_size=1), "hamming", ONE * (np.arange(80) % 5 > 0)[:, None]),
+        (LabelSets(min_size=2), "hamming", 1 - ONE),
+        (TREE, "hamming", CLOSED),
+        (Ordinal(), None, SETS.sum(axis=1)),
+        (Rankings(), "footrule", RANKS),
+        (Rankings(), "kendall", RANKS),
+        (Sequences(), "hamming", WORDS),
+    ],
+)
+def test_no_part_is_certain_after_eighty_rows(space, loss, y, method):
+    """Nor made so on the way back to what a distribution over the outputs has."""
+    model = risk(space, loss, alpha=[0.01, 0.1]).fit(3.0 * X, y)
+    P = np.asarray(model.predict_marginals(3.0 * X, calibrated=method))
+    assert P.min() > 1e-6
+    assert P.max() < 1.0 - 1e-6
+    assert_allclose(
+        model.problem_.space.marginals(model.problem_.space.unread(P), None), P, atol=1e-8
+    )  # and they are coherent
+
+
+def test_copies_and_weights_calibrate_alike():
+    left, happened = rng.random((50, 3)), rng.integers(2, size=(50, 3)).astype(float)
+    count = rng.integers(1, 4, size=50)
+    weighed = logistic_map(left, happened, count.astype(float))
+    copied = logistic_map(
+        *(np.repeat(part, count, axis=0) for part in (left, happened)), np.ones(count.sum())
+    )
+    assert_allclose(weighed(left), copied(left), atol=1e-5)

@@ -30,7 +30,7 @@ from skstruct.model_selection import (
     marginal_scorer,
     micro_average_precision,
 )
-from skstruct.spaces import Box, Classes, Hierarchy, LabelSets, OneOf, Sequences
+from skstruct.spaces import Box, Classes, Hierarchy, LabelSets, OneOf, Rankings, Sequences
 from skstruct.spaces.truth import read_truth, told_mean
 
 SETS = {
@@ -365,6 +365,47 @@ def test_calibration_takes_rows_that_are_known_as_a_whole(model):
     assert machine.calibrate(X[whole], Y[whole]).temperature_ == temperature
     with pytest.raises(ValueError, match="no row of y is known as a whole"):
         RiskControl(model).calibrate(X, np.where(np.arange(4) == 0, np.nan, Y))
+
+
+@pytest.mark.parametrize("predictor", [RiskControl, PredictionSets, Abstention])
+def test_promises_do_not_take_what_follows_for_known(predictor):
+    """A root that is out says all of a row: rows that are out would be kept more often."""
+    X, rng = np.random.default_rng(3).normal(size=(80, 2)), np.random.default_rng(4)
+    truth = np.cumprod(rng.random((80, 3)) < 0.7, axis=1)
+    gaps = np.where(rng.random((80, 3)) < 0.3, np.nan, truth)
+    seen = np.isfinite(gaps).all(axis=1)
+    space = Hierarchy([("a", "b"), ("b", "c")])
+    learner = ConditionalRiskMinimizer(space, kernel="rbf", alpha=1.0).fit(X, truth)
+    with pytest.warns(UserWarning, match=f"{(~seen).sum()} of 80 rows"):
+        found = predictor(learner, level=0.5).calibrate(X, gaps)
+    expected = predictor(learner, level=0.5).calibrate(X[seen], truth[seen])
+    assert found.thresholds_ == expected.thresholds_
+    added = found.promise_.removeprefix(expected.promise_)
+    assert added.startswith(f" {(~seen).sum()} of 80 calibration rows were left out")
+
+
+def test_what_was_realised_is_that_of_rows_without_gaps(model):
+    X, Y, known = problem()
+    whole, groups = known.all(axis=1), np.arange(60) % 2
+    control = RiskControl(model, level=0.3).calibrate(X, Y, groups=groups)
+    with pytest.warns(UserWarning, match=r"RiskControl: \d+ of 60 rows"):
+        found = control.realised(X, np.where(known, Y, np.nan), groups=groups)
+    assert found == control.realised(X[whole], Y[whole], groups=groups[whole])
+    assert found.n_rows == whole.sum()
+
+
+def test_promises_leave_out_rankings_of_some_of_the_items():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 4))
+    ranks = (X + rng.normal(size=X.shape)).argsort(axis=1).argsort(axis=1) + 1.0
+    part = np.where((np.arange(60)[:, None] % 2 == 1) & (ranks > 2), np.nan, ranks)
+    model = ConditionalRiskMinimizer(Rankings(4), "kendall", alpha=1.0).fit(X, ranks)
+    with pytest.warns(UserWarning, match="30 of 60 rows"):
+        found = RiskControl(model, level=0.3).calibrate(X, part)
+    expected = RiskControl(model, level=0.3).calibrate(X[::2], ranks[::2])
+    assert found.thresholds_ == expected.thresholds_
+    ties = np.where(ranks > 2, 3.0, ranks)  # a tie is an answer
+    assert RiskControl(model, level=0.3).calibrate(X, ties).n_left_out_ == 0
 
 
 def test_the_best_constant_output_is_that_of_what_was_known_in_training():

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skstruct import ConditionalRiskMinimizer, CountingRidge, OutputKernelRegressor
 from skstruct.rankings import ranks_from_orders
 from skstruct.spaces import (
     BinaryPolytope,
@@ -154,3 +155,34 @@ def test_rankings_without_a_rank_are_still_partial():
     np.testing.assert_array_equal(ranks, [[1, 2, np.nan]])
     with pytest.raises(ValueError, match="missing value"):
         ranks_from_orders([["a", None]])
+
+
+GAPS = {
+    "table": (LabelSets("abc"), [[0, 1, 0], [1, 1, 0]], [[0.0, np.nan, 0.0], [1.0, 1.0, 0.0]]),
+    "names": (LabelSets("abc"), [["a"], ["b"]], [None, ["b"]]),
+    "classes": (Classes(["a", "b"]), ["a", "b"], [None, "b"]),
+    "levels": (Ordinal([1, 2]), [1, 2], [None, 2]),
+    "numbers": (Box(), [[0.5, 1.0], [1.0, 0.0]], [[np.nan, 1.0], [1.0, 0.0]]),
+}
+
+
+@pytest.mark.parametrize("case", GAPS)
+@pytest.mark.parametrize("door", ["certify", "CountingRidge", "OutputKernelRegressor", "includes"])
+def test_every_door_says_that_values_are_missing(case, door):
+    """Or learns from what there is; nobody is sent to another space."""
+    space, whole, gaps = GAPS[case]
+    X, y, gaps = np.arange(20.0)[:, None], whole * 10, np.array(gaps * 10, dtype=object).tolist()
+    gaps = np.array(gaps, dtype=float) if case in ("table", "numbers") else gaps
+    y = np.array(y) if case in ("table", "numbers") else y
+    model = ConditionalRiskMinimizer(space, alpha=1.0).fit(X, y)
+    doors = {
+        "certify": lambda: model.certify(X, gaps),
+        "CountingRidge": lambda: CountingRidge(space).fit(X, gaps),
+        "OutputKernelRegressor": lambda: OutputKernelRegressor(space).fit(X, gaps),
+        "includes": lambda: model.space_.validate(gaps),  # as PredictionSets reads them
+    }
+    with pytest.raises(
+        ValueError, match=r"missing in 10 rows of Y \(0, 2, 4, ...\): leave"
+    ) as told:
+        doors[door]()
+    assert "Use Classes" not in str(told.value)

@@ -11,7 +11,6 @@ from skstruct.bounds.certificate import check_delta, check_positive, largest_los
 from skstruct.conformal.calibration import ROWS, Calibrated, row_index
 from skstruct.conformal.selective import PartsTest, RowsTest
 from skstruct.conformal.structures import Moves, Structure, structure_of
-from skstruct.learners.whole_rows import whole_rows
 from skstruct.saving import savable
 from skstruct.tolerances import STATED_BOUND
 
@@ -78,7 +77,8 @@ class Abstention(Calibrated):
         Per group: whether all is withheld, since no threshold passed.
     groups_ : list or None
     promise_ : str
-    n_calibration_ : int
+    n_calibration_, n_left_out_ : int
+        Calibration rows, and those that were left out since parts are missing.
 
     References
     ----------
@@ -124,8 +124,8 @@ class Abstention(Calibrated):
         Parameters
         ----------
         X, y : inputs and outputs
-            Rows of which parts are missing are left out, with a warning: a promise needs whole
-            outputs, and holds for rows like these.
+            Rows of which parts are missing are left out, with a warning, even where these follow
+            from other parts: a promise needs whole outputs, and holds for rows like these.
         groups : sequence of length n, default=None
             A threshold for each group, and the promise within each.
         sample_weight : None
@@ -139,7 +139,7 @@ class Abstention(Calibrated):
             raise ValueError("Abstention: the tests know no sample_weight; leave it out.")
         self._check_choices()
         delta = check_delta(self.delta)
-        X, Z, groups = whole_rows("Abstention", self._space(), X, y, groups)
+        X, Z, groups = self._whole_rows(X, y, groups)
         rows = self._read_rows(len(Z), groups, None)
         test = self._rows_test(X, Z) if self.of == "rows" else self._parts_test(X, Z)
         self._keep_groups(rows, groups, None)
@@ -147,7 +147,7 @@ class Abstention(Calibrated):
         self.thresholds_ = np.array(found)
         self._warn_vacuous(rows, test.nothing, "all is withheld.")
         self.kept_share_ = test.kept_share(self.thresholds_[rows.numbers])
-        self.promise_ = self._promise(delta)
+        self.promise_ = self._promise(delta) + self._left_out()
         return self
 
     def predict(self, X: Any, *, groups: Any = None) -> Kept:

@@ -8,10 +8,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import _num_samples
 
 from skstruct._arrays.checks import is_number
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.methods import warn_caller
+from skstruct.learners.whole_rows import whole_rows
 from skstruct.spaces.truth import check_outputs_seen
 
 ROWS = (
@@ -47,6 +49,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     groups_: list[Any] | None
     thresholds_: np.ndarray  # one per group
     curves_: list[Any]  # likewise, where thresholds depend on weights
+    n_left_out_: int  # calibration rows of which parts are missing
 
     def __sklearn_clone__(self) -> Self:
         return type(self)(**self.get_params(deep=False))
@@ -67,6 +70,23 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             )
         check_outputs_seen(self.learner, type(self).__name__)
         return self.learner.space_
+
+    def _whole_rows(self, X: Any, y: Any, *others: Any) -> tuple[Any, ...]:
+        """Calibration rows of which all parts were looked at; counts those that are left out."""
+        kept = whole_rows(type(self).__name__, self._space(), X, y, *others)
+        self.n_left_out_ = _num_samples(X) - _num_samples(kept[0])
+        return kept
+
+    def _left_out(self) -> str:
+        """What a promise adds where rows were left out."""
+        if not self.n_left_out_:
+            return ""
+        n = self.n_left_out_ + self.n_calibration_
+        return (
+            f" {self.n_left_out_:,} of {n:,} calibration rows were left out, since parts of their "
+            "outputs are missing: all this is about rows like the others, and about all new rows "
+            "only if what is missing has nothing to do with inputs and outputs."
+        )
 
     def _each(self) -> str:
         """What a promise of probability adds where there are groups."""

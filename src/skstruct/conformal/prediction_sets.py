@@ -8,7 +8,6 @@ import numpy as np
 from skstruct.conformal.calibration import ROWS, Calibrated, row_index
 from skstruct.conformal.levels import risk_curve
 from skstruct.conformal.sets import SetRule, rule_for
-from skstruct.learners.whole_rows import whole_rows
 from skstruct.saving import savable
 
 
@@ -51,7 +50,8 @@ class PredictionSets(Calibrated):
         Per group: whether the level cannot be met, so that sets hold all outputs.
     groups_ : list or None
     promise_ : str
-    n_calibration_ : int
+    n_calibration_, n_left_out_ : int
+        Calibration rows, and those that were left out since parts are missing.
 
     References
     ----------
@@ -93,8 +93,8 @@ class PredictionSets(Calibrated):
         Parameters
         ----------
         X, y : inputs and outputs
-            Rows of which parts are missing are left out, with a warning: a promise needs whole
-            outputs, and holds for rows like these.
+            Rows of which parts are missing are left out, with a warning, even where these follow
+            from other parts: a promise needs whole outputs, and holds for rows like these.
         groups : sequence of length n, default=None
             A threshold for each group, and the promise within each.
         sample_weight : array of shape (n,), default=None
@@ -107,7 +107,7 @@ class PredictionSets(Calibrated):
         """
         level, rule = self._check_level(), self._rule()
         given = X, y, groups, sample_weight
-        X, Z, groups, sample_weight = whole_rows("PredictionSets", self._space(), *given)
+        X, Z, groups, sample_weight = self._whole_rows(*given)
         rows = self._read_rows(len(Z), groups, sample_weight)
         scores = rule.scores(rule.read(X), Z)
         _check_scores(scores)
@@ -118,7 +118,7 @@ class PredictionSets(Calibrated):
         ]
         self.thresholds_ = np.array([float(curve.threshold(level)) for curve in self.curves_])
         self._warn_vacuous(rows, np.inf, "sets hold all outputs.")
-        self.promise_ = self._promise()
+        self.promise_ = self._promise() + self._left_out()
         return self
 
     def predict(self, X: Any, *, groups: Any = None, weights: Any = None) -> Any:

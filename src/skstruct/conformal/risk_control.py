@@ -88,7 +88,8 @@ class RiskControl(Calibrated):
         Per group: whether the level cannot be met, so that all is possible and nothing certain.
     promise_ : str
         What is guaranteed, and what is not.
-    n_calibration_ : int
+    n_calibration_, n_left_out_ : int
+        Calibration rows, and those that were left out since parts are missing.
 
     See Also
     --------
@@ -137,8 +138,8 @@ class RiskControl(Calibrated):
         Parameters
         ----------
         X, y : inputs and outputs
-            Rows of which parts are missing are left out, with a warning: a promise needs whole
-            outputs, and holds for rows like these.
+            Rows of which parts are missing are left out, with a warning, even where these follow
+            from other parts: a promise needs whole outputs, and holds for rows like these.
         groups : sequence of length n, default=None
             A threshold for each group, and the promise within each.
         sample_weight : array of shape (n,), default=None
@@ -152,7 +153,7 @@ class RiskControl(Calibrated):
         level, risk = self._check_level(), self._risk()
         structure = structure_of(self._space(), "RiskControl")
         given = X, y, groups, sample_weight
-        X, Z, groups, sample_weight = whole_rows("RiskControl", self._space(), *given)
+        X, Z, groups, sample_weight = self._whole_rows(*given)
         rows = self._read_rows(len(Z), groups, sample_weight)
         delta = self._delta(risk, sample_weight)
         P = structure.read(self.learner.predict_marginals(X))
@@ -174,7 +175,7 @@ class RiskControl(Calibrated):
         self._warn_vacuous(rows, np.inf, "nothing is certain and everything is possible.")
         certain, possible = structure.masks(P, self.thresholds_[rows.numbers], risk.moves)
         self.withheld_ = structure.open_share(P, certain, possible)
-        self.promise_ = self._promise(risk)
+        self.promise_ = self._promise(risk) + self._left_out()
 
     def predict(self, X: Any, *, groups: Any = None, weights: Any = None) -> Nested:
         """What is certain and what is possible.
@@ -204,12 +205,14 @@ class RiskControl(Calibrated):
         Parameters
         ----------
         X, y : rows that had no part in training or calibration
+            Those of which parts are missing are left out, as in ``calibrate``.
         groups, weights : as in ``predict``
         """
         self._check_calibrated()
         structure, risk = structure_of(self.learner.space_, "RiskControl"), self._risk()
+        X, Z, groups, weights = whole_rows("RiskControl", self._space(), X, y, groups, weights)
         P = structure.read(self.learner.predict_marginals(X))
-        claims = risk.claims(structure, P, self.learner.space_.validate(y), self.weights)
+        claims = risk.claims(structure, P, Z, self.weights)
         return realised(claims, self._row_thresholds(len(P), groups, weights), risk)
 
     def _risk(self) -> Risk:

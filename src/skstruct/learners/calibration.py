@@ -42,54 +42,142 @@ class MonotoneMap:
 
 @savable
 class LogisticMap:
-    r"""Probabilities :math:`\sigma(a + b \, \mathrm{logit}\, p)`, :math:`b \ge 0`.
+    r"""Log odds of parts, :math:`a_j + b \, \mathrm{logit}\, p_j`, :math:`b \ge 0`; of parts that
+    exclude each other, logarithms :math:`a_j + b \ln p_j`, which are made to sum to one.
 
     Parameters
     ----------
-    shift, slope : float
-        a and b.
+    shift : float, or array of shape (k,)
+        a, for all parts or for each.
+    slope : float
+        b.
+    one_of : int, default=0
+        How many parts in a row exclude each other, one of which is there; 0 for none.
+    doubt : float, default=0
+        The share of any outcome that was not seen: no probability is 0 or 1.
     """
 
-    _saved_arguments = ("shift", "slope")
+    _saved_arguments = ("shift", "slope", "one_of", "doubt")
 
-    def __init__(self, shift: float, slope: float) -> None:
-        self.shift, self.slope = shift, slope
+    def __init__(self, shift: Any, slope: float, one_of: int = 0, doubt: float = 0.0) -> None:
+        self.shift, self.slope, self.one_of, self.doubt = shift, slope, one_of, doubt
 
     def __call__(self, probabilities: np.ndarray) -> np.ndarray:
-        found: np.ndarray = special.expit(self.shift + self.slope * _log_odds(probabilities))
+        p = np.reshape(probabilities, (-1, max(1, np.size(self.shift))))
+        u = self.shift + self.slope * _log_odds(p, self.one_of)
+        found = np.exp(_log_likelihoods(u, self.one_of)[0])
+        found = (1.0 - self.doubt) * found + self.doubt / max(2, self.one_of)
+        return np.asarray(found.reshape(np.shape(probabilities)))
+
+
+@savable
+class IsotonicMap:
+    """Probabilities of a logistic map, moved on by a rising one that is the same for all parts.
+
+    Parameters
+    ----------
+    first : LogisticMap
+    rising : MonotoneMap
+    """
+
+    _saved_arguments = ("first", "rising")
+
+    def __init__(self, first: LogisticMap, rising: MonotoneMap) -> None:
+        self.first, self.rising = first, rising
+
+    def __call__(self, probabilities: np.ndarray) -> np.ndarray:
+        found = self.rising(self.first(probabilities))
+        if self.first.one_of:
+            shares = found.reshape(-1, self.first.one_of)
+            found = (shares / shares.sum(axis=1, keepdims=True)).reshape(found.shape)
         return found
 
 
-def _log_odds(probabilities: np.ndarray) -> Any:
-    return special.logit(np.clip(probabilities, LEAST, 1.0 - LEAST))
+def _log_odds(p: np.ndarray, one_of: int) -> Any:
+    """Of parts by themselves; logarithms of those that exclude each other."""
+    if one_of:
+        return np.log(np.maximum(p, LEAST / one_of))
+    return special.logit(np.clip(p, LEAST, 1.0 - LEAST))
 
 
-def logistic_map(p: np.ndarray, happened: np.ndarray, weight: np.ndarray) -> LogisticMap:
-    """The logistic map under which what happened is most likely, with targets of Platt: one
-    more of either kind, so that few rows do not make it too sure.
+def _log_likelihoods(u: np.ndarray, one_of: int) -> tuple[np.ndarray, np.ndarray | float]:
+    """ln p of parts that are there, and of parts that are not, where these say more."""
+    if not one_of:
+        return special.log_expit(u), special.log_expit(-u)
+    apart = u.reshape(-1, one_of)
+    return (apart - special.logsumexp(apart, axis=1, keepdims=True)).reshape(u.shape), 0.0
+
+
+def excluding_parts(told: np.ndarray, happened: np.ndarray) -> int:
+    """How many parts of the last axis exclude each other, one of which is there; 0 for none."""
+    sums = [np.sum(part, axis=-1) for part in (told, happened)]
+    one = all(np.allclose(total[np.isfinite(total)], 1.0) for total in sums)
+    return int(np.shape(told)[-1]) if one else 0
+
+
+def logistic_map(
+    p: np.ndarray, happened: np.ndarray, weight: np.ndarray, one_of: int = 0
+) -> LogisticMap:
+    r"""The logistic map under which what happened is most likely, a shift for each part.
+
+    One map for all parts would not do: estimates of means are nearer to each other than what is
+    estimated, so that odds are to be spread, b > 1, and around the odds of each part: frequent ones
+    would become too probable, rare ones too improbable. With :math:`\bar p_j` the mean estimate of
+    a part,
+
+    .. math:: a_j = c + d_j + (1 - b) \, \mathrm{logit}\, \bar p_j,
+
+    and c, d and b - 1 have a standard normal prior, so that few rows change little.
 
     Parameters
     ----------
-    p, happened, weight : arrays of shape (m,)
-        Happened is from 0 to 1: of pairs that were left open, one half.
+    p, happened : arrays of shape (m, k)
+        Happened is from 0 to 1; NaN where it is not known.
+    weight : array of shape (m,)
+    one_of : int, default=0
+        As of the map.
     """
-    odds, total = _log_odds(p), max(float(weight.sum()), SURE)
-    n_happened = float(weight @ happened)
-    least, most = 1.0 / (total - n_happened + 2.0), (n_happened + 1.0) / (n_happened + 2.0)
-    happened = least + (most - least) * happened
+    seen = np.isfinite(happened)
+    each = np.where(seen, weight[:, None], 0.0)
+    happened, total = np.where(seen, happened, 0.0), max(float(each.sum()), SURE)
+    odds = _log_odds(p, one_of)
+    usual = (each * p).sum(axis=0) / np.maximum(each.sum(axis=0), SURE)
+    usual = _log_odds(usual, one_of)
+    spread = odds - usual
 
-    def loss(ab: np.ndarray) -> tuple[float, np.ndarray]:
-        u = ab[0] + ab[1] * odds
-        likely = happened * special.log_expit(u) + (1.0 - happened) * special.log_expit(-u)
-        miss = weight * (special.expit(u) - happened) / total
-        return -float(weight @ likely) / total, np.array([miss.sum(), miss @ odds])
+    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        u = usual + theta[:-2] + theta[-2] + theta[-1] * spread
+        there, away = _log_likelihoods(u, one_of)
+        miss = each * (np.exp(there) - happened)
+        likely = each * (happened * there + (1.0 - happened) * away)
+        slopes = np.concatenate([miss.sum(axis=0), [miss.sum(), (miss * spread).sum()]])
+        away_from = theta - start
+        value = away_from @ away_from / 2.0 - float(likely.sum())
+        return value / total, (slopes + away_from) / total
 
     from scipy.optimize import minimize
 
-    found = minimize(
-        loss, [0.0, 1.0], jac=True, method="L-BFGS-B", bounds=[(None, None), (0, None)]
-    )
-    return LogisticMap(float(found.x[0]), float(found.x[1]))
+    start = np.append(np.zeros(p.shape[1] + 1), 1.0)
+    free = [(None, None)] * (p.shape[1] + 1)
+    theta = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[*free, (0, None)]).x
+    shift = theta[:-2] + theta[-2] + (1.0 - theta[-1]) * usual
+    return LogisticMap(shift, float(theta[-1]), one_of, 1.0 / (total / max(1, one_of) + 1.0))
+
+
+def refined(
+    first: LogisticMap, p: np.ndarray, happened: np.ndarray, weight: np.ndarray
+) -> IsotonicMap:
+    """The isotonic map after a logistic one; arguments as of ``logistic_map``.
+
+    What is least probable is taken to have happened once more than it did, and what is most
+    probable once less: a part that was never there in a hundred rows may be there.
+    """
+    seen = np.isfinite(happened)
+    moved, each = first(p)[seen], np.broadcast_to(weight[:, None], p.shape)[seen]
+    given = np.concatenate([[moved.min()], moved, [moved.max()]])
+    happened = np.concatenate([[1.0], happened[seen], [0.0]])
+    rising = isotonic_map(given, happened, np.concatenate([[1.0], each, [1.0]]))
+    return IsotonicMap(first, strictly(rising))
 
 
 def isotonic_map(given: np.ndarray, happened: np.ndarray, weight: np.ndarray) -> MonotoneMap:
@@ -192,17 +280,21 @@ def fit_calibration(
     if parts and problem.recalibrates():
         told = problem.marginals(means, rows, parts[0])
         truth = problem.known_marginals(outputs, means, parts[0], rows)
-        each = np.repeat(weight, [np.size(part) for part in told])
-        p, y = (np.concatenate([np.ravel(part) for part in found]) for found in (told, truth))
-        # Of outputs that are known in part; and one half is a pair that a ranking leaves open.
-        seen = np.isfinite(y) & ((y != 0.5) | (parts[0] != "pairs"))
-        p, y, each = p[seen], y[seen], each[seen]
-        logistic, isotonic = logistic_map(p, y, each), strictly(isotonic_map(p, y, each))
-        left, happened = _stacked(told), _stacked(truth)
+        each = np.repeat(weight, [len(part) for part in told]) if isinstance(told, list) else weight
+        told, truth = _joined(told), _joined(truth)
+        if parts[0] == "pairs":  # one half is a pair that a ranking leaves open
+            truth = np.where(truth == 0.5, np.nan, truth)
+        one_of = excluding_parts(told, truth)
+        p, y = (part.reshape(len(part), -1) for part in (told, truth))
+        logistic = logistic_map(p, y, each, one_of)
+        isotonic = refined(logistic, p, y, each)
+        left, happened = _stacked(p), _stacked(y)
     if problem.for_search() is problem:  # else decisions take long
         decoded = problem.decode(means, rows)
         losses = problem.judged_losses(decoded.outputs, outputs, rows)
         told_of = np.isfinite(losses)
+        if problem.known is not None:  # what is known of an output costs less than all of it
+            told_of &= problem.known[rows].all(axis=1)
         if np.isfinite(decoded.values).all() and weight[told_of].sum() > 0:
             risks = isotonic_map(decoded.values[told_of], losses[told_of], weight[told_of])
     name = parts[0] if left is not None else None
@@ -215,9 +307,12 @@ def _evenly(n: int, most: int) -> np.ndarray:
     return numbers
 
 
-def _stacked(marginals: Any) -> np.ndarray:
-    """Rows of marginals, of positions where there is a list of these; float32 (m, k)."""
-    rows = np.concatenate(marginals) if isinstance(marginals, list) else np.asarray(marginals)
-    rows = rows.reshape(len(rows), -1)
+def _joined(marginals: Any) -> np.ndarray:
+    """Rows of marginals, of positions where there is a list of these."""
+    return np.concatenate(marginals) if isinstance(marginals, list) else np.asarray(marginals)
+
+
+def _stacked(rows: np.ndarray) -> np.ndarray:
+    """Some of the rows, evenly; float32 (m, k)."""
     kept: np.ndarray = rows[_evenly(len(rows), KEPT // max(1, rows.shape[1]))]
     return kept.astype(np.float32)

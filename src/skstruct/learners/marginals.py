@@ -144,7 +144,7 @@ class MarginalPredictor:
             The means as they were estimated, below 0 and above 1 too.
         calibrated : "auto", "logistic", "isotonic" or None, default="auto"
             Move probabilities to what happened on rows that were left out in ``fit``, or kept
-            apart for ``calibrate``, by a rising map, which is the same for all parts; where
+            apart for ``calibrate``, by rising maps, which differ by a shift of each part; where
             neither is known, they stay. ``"auto"`` is isotonic from 1,000 rows.
 
         Returns

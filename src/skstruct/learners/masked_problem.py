@@ -2,6 +2,7 @@
 """One loss on one space, where outputs of training are known in part."""
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,8 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
         self, space: Any, loss: Any, partial: PartialOutputs, observed: np.ndarray
     ) -> None:
         self.partial, self.observed, self.filling = partial, observed, None
-        self.known = partial.known
+        self.filled_by: Any = None  # the regression that targets were filled by
+        self.known = partial.observed  # what follows from values is no fair sample
         super().__init__(space, loss, partial.outputs, some=True)
 
     def targets(self) -> np.ndarray:
@@ -57,6 +59,14 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
         fill = np.nan if self.filling is None else self.filling
         psi = np.where(self.observed, psi, fill)
         return np.hstack([psi, np.ones((len(psi), 1))])
+
+    def unknown_in(self, rows: np.ndarray) -> "MaskedProblem":
+        """The same problem where nothing is known of some rows, a mask (n,), and none is filled."""
+        other, rest = copy.copy(self), ~rows[:, None]
+        known, observed = self.partial.known & rest, self.partial.observed & rest
+        other.partial = replace(self.partial, known=known, observed=observed)
+        other.observed, other.filling = self.observed & rest, None
+        return other
 
     def masked_targets(self, partial: PartialOutputs) -> np.ndarray:
         """The same of other outputs, of which nothing is filled."""
@@ -103,7 +113,7 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
         n = len(self.outputs)
         weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight)
         answer = np.repeat(self.decide(self.mean_targets(weight)), n, axis=0)
-        losses = self.loss.on_known(answer, self.outputs, self.partial.known)
+        losses = self.loss.on_known(answer, self.outputs, self.known)
         told = np.isfinite(losses) & (weight > 0)
         return float(np.average(losses[told], weights=weight[told])) if told.any() else None
 

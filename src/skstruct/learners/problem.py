@@ -48,7 +48,7 @@ class RiskProblem:
     """
 
     smooths_means = True  # what is smoothed are means of psi: losses may decide from these
-    known: np.ndarray | None = None  # parts of outputs that are known, (n, d); None for all
+    known: np.ndarray | None = None  # parts of outputs that were looked at, (n, d); None for all
     has_gaps = False  # targets are NaN where they are not known
     rows_stand_alone = True  # a row of left-out means is one decision
     used: np.ndarray | None = None  # columns of psi that are not zero for all rows; None for all
@@ -236,8 +236,8 @@ class RiskProblem:
         return self.space.marginals(dense(self.space.targets(outputs)), parts, raw=True)
 
     def judging(self, known: np.ndarray | None) -> RiskProblem:
-        """The same problem for other rows, of whose outputs these parts (n, d) are known; None for
-        all.
+        """The same problem for other rows, of whose outputs these parts (n, d) were looked at; None
+        for all.
         """
         other = copy.copy(self)
         other.known = known

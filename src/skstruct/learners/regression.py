@@ -145,7 +145,11 @@ class RidgeRegression:
             memory=model.memory, verbose=model.verbose, level=level.below("search"),
         )  # fmt: skip
         found = self.settled(smoother, "masked", None, search, weight)
-        return replace(found, left=smoother.loo(groups))
+        if model.filling_ is None or X.shape[0] > SPECTRAL_ROWS:
+            return replace(found, left=smoother.loo(groups))
+        from skstruct.learners.conditional_risk.filling import left_out_of_filled
+
+        return replace(found, left=left_out_of_filled(self.problem, X, smoother, groups))
 
     def _fit_single(self, X: Any, weight: np.ndarray | None) -> Regressed:
         """One row: nothing can be left out, and any penalty predicts that row's output."""

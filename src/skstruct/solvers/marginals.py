@@ -4,7 +4,7 @@
 import numpy as np
 
 from skstruct.solvers.dags import Dag
-from skstruct.tolerances import COHERENT
+from skstruct.tolerances import COHERENT, SURE
 
 ROUNDS = 10_000  # of Dykstra's algorithm
 HALVINGS = 100  # of an interval that holds a shift: to the last bit
@@ -110,6 +110,29 @@ def nearest_doubly_stochastic(values: np.ndarray) -> np.ndarray:
             break
     nearest: np.ndarray = np.maximum(found, 0.0)
     return nearest
+
+
+def doubly_stochastic(values: np.ndarray) -> np.ndarray:
+    """Matrices of numbers of at least zero, rows and columns multiplied by factors until all sum to
+    one: nothing that is above zero becomes zero, as in the nearest ones.
+
+    Parameters
+    ----------
+    values : array of shape (n, d, d)
+
+    Examples
+    --------
+    >>> doubly_stochastic(np.array([[[0.9, 0.3], [0.5, 0.4]]])).round(3).tolist()
+    [[[0.608, 0.392], [0.392, 0.608]]]
+    """
+    found = np.array(values, dtype=np.float64)
+    for _ in range(ROUNDS):
+        found /= np.maximum(found.sum(axis=2, keepdims=True), SURE)
+        sums = found.sum(axis=1, keepdims=True)
+        found /= np.maximum(sums, SURE)
+        if np.abs(sums - 1.0).max(initial=0.0) <= COHERENT:
+            break
+    return found
 
 
 def _with_sums(values: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import (
+    about_gaps,
     check_distinct,
     holding,
     in_order,
@@ -152,7 +153,8 @@ class Classes(GivenWhole):
         if missing.any():
             row = np.flatnonzero(missing)[0]
             raise ValueError(
-                f"Classes: Y[{row}] is {values[row]}; None, NaN and infinity are not labels."
+                f"Classes: Y[{row}] is {values[row]}; None, NaN and infinity are not labels. "
+                f"{about_gaps(np.flatnonzero(missing))}"
             )
         return values
 

@@ -42,6 +42,7 @@ from skstruct.spaces.indicator_sets.decoding import (
     threshold,
 )
 from skstruct.spaces.partial import PartialOutputs
+from skstruct.tolerances import SURE
 
 
 class IndicatorSpace(MarkedLabels, UniformSets):
@@ -504,6 +505,17 @@ class LabelSets(IndicatorSpace):
             return super().coherent(means)
         low, high = limits.low.astype(np.float64), limits.high.astype(np.float64)
         return nearest_sized(means, low, high, limits.smallest, limits.largest)
+
+    def unread(self, marginals: np.ndarray, parts: str | None = None) -> np.ndarray:
+        """Sums are brought within the sizes by factors: what may be stays possible."""
+        limits, d = self.constraints_, marginals.shape[1]
+        if not limits.is_sized:
+            return marginals
+        total = np.maximum(marginals.sum(axis=1, keepdims=True), SURE)
+        there = marginals * np.minimum(1.0, limits.largest / total)
+        total = np.maximum((1.0 - there).sum(axis=1, keepdims=True), SURE)
+        away: np.ndarray = (1.0 - there) * np.minimum(1.0, (d - limits.smallest) / total)
+        return 1.0 - away
 
     def condition(self, means: np.ndarray) -> np.ndarray:
         return given_marginals(self, means)

@@ -49,6 +49,11 @@ class Truth:
         return parts if self.partial is None else parts & self.partial.known
 
     @property
+    def looked_at(self) -> np.ndarray | None:
+        """Which parts were given, without what follows from their values; None for all."""
+        return None if self.partial is None else self.partial.observed
+
+    @property
     def says(self) -> np.ndarray:
         """Which rows say anything; shape (n,)."""
         if self.partial is None:

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from skstruct._arrays.progress import announce, track
+from skstruct.learners.conditional_risk.filling import left_out_of_filled
 from skstruct.learners.conditional_risk.part_plan import PartPlan
 from skstruct.learners.conditional_risk.parts import JUDGED, Part
 from skstruct.learners.inputs import TrainingData
@@ -258,6 +259,8 @@ class StackedRegression:
 
     def _left_of(self, chosen: Candidate, smoother: Any) -> Any:
         """Left-out means of what was chosen; None where they would take another fit."""
+        if self.model.filling_ is not None and self.judged is None:
+            return left_out_of_filled(self.problem, self.rows, smoother, self.groups)
         if smoother is chosen.smoother:
             return chosen.left
         if self.judged is not None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Targets of outputs that are known in part, by what the known parts say of the others."""
 
+import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,10 +9,14 @@ import numpy as np
 
 from skstruct._arrays.progress import announce
 from skstruct.saving import savable
+from skstruct.smoothing.base import group_numbers
+from skstruct.smoothing.folds import folds_of_rows, rank_by_content
 from skstruct.smoothing.masked_ridge import MaskedRidge
+from skstruct.smoothing.penalties import left_out_means
 from skstruct.smoothing.scaled import Scaled
 from skstruct.tolerances import FILLING_RESIDUAL
 
+FOLDS = 5  # of rows that are left out of filling
 MOST = 8  # times that targets are filled
 SAME = 0.01  # root mean square by which they still change, relative to that of the first filling
 
@@ -51,9 +56,20 @@ def fill_targets(problem: Any, X: Any, sample_weight: Any = None) -> Filling | N
         return None
     weight = {} if sample_weight is None else {"sample_weight": sample_weight}
     ridge = Scaled(MaskedRidge(tol=FILLING_RESIDUAL)).fit(X, problem.targets(), **weight)
-    found, last = Filling(), problem.mean_targets(np.ones(n))[:, :-1]
-    gaps = ~problem.observed & problem.partial.known.any(axis=1)[:, None]
-    found.n_filled = int(gaps.sum())
+    found, problem.filled_by = Filling(), ridge
+    found.n_filled = int(_gaps(problem).sum())
+    _by_turns(problem, X, ridge, found)
+    announce(f"{found.n_filled:,} unknown parts filled in {len(found.changes)} rounds")
+    return found
+
+
+def _gaps(problem: Any) -> Any:
+    return ~problem.observed & problem.partial.known.any(axis=1)[:, None]
+
+
+def _by_turns(problem: Any, X: Any, ridge: Any, found: Filling) -> Any:
+    """Fill targets and estimate means, by turns; the last of these estimates."""
+    last, gaps = problem.mean_targets(np.ones(len(problem.outputs)))[:, :-1], _gaps(problem)
     for _ in range(MOST):
         problem.filling = problem.fill(ridge.predict(X))
         moved = (problem.filling - last)[gaps]
@@ -62,5 +78,34 @@ def fill_targets(problem: Any, X: Any, sample_weight: Any = None) -> Filling | N
             break
         last = problem.filling
         ridge = ridge.with_targets(problem.targets())
-    announce(f"{found.n_filled:,} unknown parts filled in {len(found.changes)} rounds")
-    return found
+    return ridge
+
+
+def left_out_of_filled(problem: Any, X: Any, smoother: Any, groups: Any, rows: Any = None) -> Any:
+    """Left-out means, where labels of a row had no part in what others were filled by, either.
+
+    Targets of other rows were filled by means that a row's own labels were learned for: left out
+    of the last regression alone, it would still be predicted too well. So rows are left out of the
+    filling, too, a few folds of them at a time.
+
+    Parameters
+    ----------
+    problem : MaskedProblem whose targets are filled
+    smoother : fitted smoother of these
+    groups : of rows that are left out together, or None
+    rows : numbers of the rows that are left out; None for all
+    """
+    n = len(problem.outputs)
+    rows = np.arange(n) if rows is None else rows
+    number = group_numbers(groups, n, None)
+    fold = folds_of_rows(rows, number, FOLDS, rank_by_content(X, np.zeros((n, 1))))
+    left = np.empty((len(rows), problem.width + 1))
+    for k in range(fold.max() + 1):
+        inside = np.zeros(n, bool)
+        inside[rows[fold == k]] = True
+        others, whole = problem.unknown_in(inside), copy.copy(problem)
+        ridge = problem.filled_by.with_targets(others.targets())
+        whole.filling = problem.fill(_by_turns(others, X, ridge, Filling()).predict(X))
+        refitted = smoother.with_targets(whole.targets())
+        left[fold == k] = left_out_means(refitted, groups, rows[fold == k])
+    return left

@@ -349,6 +349,8 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
         self.kernel_, self.alpha_, self.gamma_ = found.kernel, found.alpha, found.gamma
         self.solver_, self._retargeting = found.solver, Retargeting()
         self.calibration_ = self._calibrated(found, weight)
+        if self.filling_ is not None:
+            self.problem_.filled_by = None  # it is large
         if found.solver in ONE_PASS:
             self.problem_.n_kept = getattr(found.smoother, "n_landmarks_", 0)
         return self
@@ -376,7 +378,7 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
         check_consistent_length(X, y)
         truth = read_truth(self.observation_space_, y, known)
         outputs = truth.outputs
-        problem = problem.judging(None if truth.is_whole else truth.known)
+        problem = problem.judging(truth.looked_at)
         problem.check_truth(X, outputs)
         weight = None if sample_weight is None else row_weights(sample_weight, X.shape[0])
         means = problem.smooth(smoother, X)

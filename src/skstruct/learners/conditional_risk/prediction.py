@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,12 @@ def _read_off(fitted: Any, problem: Any) -> Any:
         return fitted.stand_in(problem.loss)
     except ValueError:  # of ``project``
         return None
+
+
+def _settings(loss: Any) -> str:
+    """All that a loss was given, whether it has met a space or not."""
+    with np.printoptions(threshold=sys.maxsize):
+        return str(loss.__repr__(N_CHAR_MAX=sys.maxsize))
 
 
 def _has_intervals(learner: Any) -> bool:
@@ -249,21 +256,28 @@ class RiskPredictor(BlockPredictor):
         ----------
         calibrated : bool, default=False
             Move estimates to the losses that rows left out in ``fit`` had, or those kept apart for
-            ``calibrate``, by a rising map. For the model's own loss.
+            ``calibrate``, by a rising map. For the model's own loss, and by rows of whose outputs
+            every part was looked at.
         """
         problem, smoother = self._prepared(loss, restrict)
         values = self._decode(X, problem, smoother).values
         if calibrated:
-            values = self._risk_map(loss)(values)
+            values = self._risk_map(problem.loss)(values)
         risks: np.ndarray = problem.possible(values)
         return risks
 
     def _risk_map(self, loss: Any) -> Any:
-        known = None if self.calibration_ is None else self.calibration_.risks
-        if known is None or loss is not None:
+        if _settings(loss) != _settings(self.problem_.loss):
             raise ValueError(
-                "predict_risk: calibrated=True is for the model's own loss, from rows that were "
-                "left out in fit; here give rows that it was not fitted to: calibrate(X, y)."
+                f"predict_risk: calibrated=True is for the model's own loss, {self.loss_!r}; got "
+                f"{loss!r}."
+            )
+        known = None if self.calibration_ is None else self.calibration_.risks
+        if known is None:
+            raise ValueError(
+                "predict_risk: calibrated=True needs rows that were left out in fit, of whose "
+                "outputs every part was looked at; here give rows that the model was not fitted "
+                "to: calibrate(X, y)."
             )
         return known
 

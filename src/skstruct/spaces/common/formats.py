@@ -130,7 +130,8 @@ def match_columns(
     if len(holes):
         row, column = holes[0]
         raise ValueError(
-            f"{used_by}: row {frame.index[row]!r}, column {columns[column]!r} of Y is missing."
+            f"{used_by}: row {frame.index[row]!r}, column {columns[column]!r} of Y is missing. "
+            f"{about_gaps(np.unique(holes[:, 0]))}"
         )
     if labels is None:
         return columns, frame
@@ -178,9 +179,11 @@ def _check_indicator(Y: Any, labels: tuple[Any, ...] | None, used_by: str) -> np
         good = (Y == 0) | (Y == 1)
     if not np.all(good):
         row, column = np.argwhere(~np.asarray(good, dtype=bool))[0]
+        gaps = np.flatnonzero([any(map(is_missing_name, cells)) for cells in Y.tolist()])
+        hint = about_gaps(gaps) if len(gaps) else "Use Classes for one label per sample."
         raise ValueError(
-            f"{used_by} expects 0 or 1 for each label; Y[{row}, {column}] is {Y[row, column]!r}. "
-            "Use Classes for one label per sample."
+            f"{used_by} expects 0 or 1 for each label; Y[{row}, {column}] is "
+            f"{plain_name(Y[row, column])!r}. {hint}"
         )
     return np.ascontiguousarray(Y, dtype=np.int8)
 
@@ -191,9 +194,11 @@ def _read_names(
     refuse_empty(rows, used_by)
     for i, row in enumerate(rows):
         if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
+            gaps = [j for j, other in enumerate(rows) if is_missing_name(other)]
+            hint = about_gaps(gaps) if i in gaps else "Use Classes for one label per sample."
             raise ValueError(
                 f"{used_by} expects a set or list of label names in each row; "
-                f"Y[{i}] is {row!r}. Use Classes for one label per sample."
+                f"Y[{i}] is {row!r}. {hint}"
             )
     try:
         names = {name for row in rows for name in row}
@@ -239,6 +244,21 @@ def is_missing_name(name: Any) -> bool:
     except Exception:  # an object that is not compared in this way is there
         return False
     return type(same).__name__ == "NAType" or (isinstance(same, (bool, np.bool_)) and not same)
+
+
+def about_gaps(rows: Any) -> str:
+    """What to do where outputs have to be known as a whole, and some values of rows are missing.
+
+    >>> about_gaps([0, 2, 3, 5])[:55]
+    'Values are missing in 4 rows of Y (0, 2, 3, ...): leave'
+    """
+    listed = ", ".join([*(str(int(row)) for row in rows[:3]), *(["..."] if len(rows) > 3 else [])])
+    few = "1 row" if len(rows) == 1 else f"{len(rows):,} rows"
+    return (
+        f"Values are missing in {few} of Y ({listed}): leave these out here. To learn from such "
+        "rows, give all of them to fit of ConditionalRiskMinimizer, ExponentialFamily or "
+        "StructuredSVM."
+    )
 
 
 def refuse_missing(rows: list[Any], names: Any, used_by: str, what: str) -> None:
@@ -358,7 +378,10 @@ def read_single_names(Y: Any, *, used_by: str, what: str) -> tuple[list[Any], Si
         column[i] = name
     missing = np.flatnonzero(is_missing(column))
     if len(missing):
-        raise ValueError(f"{used_by}: Y[{missing[0]}] is {names[missing[0]]}, not a {what}.")
+        raise ValueError(
+            f"{used_by}: Y[{missing[0]}] is {names[missing[0]]}, not a {what}. "
+            f"{about_gaps(missing)}"
+        )
     return names, format
 
 

@@ -133,7 +133,7 @@ def _like(Y: Any, rows: list[Any]) -> Any:
     return rows
 
 
-Part = tuple[np.ndarray, Any, np.ndarray, np.ndarray]  # rows, what is allowed, outputs, known
+Part = tuple[np.ndarray, PartialOutputs]  # rows, and what is known of them
 
 
 def _parts(
@@ -146,7 +146,7 @@ def _parts(
         here = own.rows(np.arange(len(at)))
         if here.allowed is None:
             here = _complete_only(space, here, at, used_by)
-        found.append((at, here.allowed, here.outputs, here.known))
+        found.append((at, here))
     n_plain, at = len(at), np.flatnonzero(kinds == LISTED)
     if len(at):
         listed = own.rows(n_plain + np.arange(starts[-1]))
@@ -160,7 +160,8 @@ def _parts(
     for at, part in stacked(narrowed):
         free = _decided(part, at, space.embed(example).shape[1], used_by)
         width = _width(free) if own is None else own.known.shape[1]
-        found.append((at, part, free, np.zeros((len(at), width), bool)))
+        nothing = np.zeros((len(at), width), bool)
+        found.append((at, PartialOutputs(free, nothing, nothing, part)))
     return found
 
 
@@ -178,7 +179,7 @@ def _listed_part(
     choices = ListedChoices(space, *_distinct(listed.outputs, starts))
     single = np.diff(choices.starts) == 1
     known = np.repeat(single[:, None], listed.known.shape[1], axis=1)
-    return at, choices, choices.listed[choices.starts[:-1]], known
+    return at, PartialOutputs(choices.listed[choices.starts[:-1]], known, known, choices)
 
 
 def _complete_only(space: Any, here: PartialOutputs, at: np.ndarray, used_by: str) -> Any:
@@ -221,11 +222,18 @@ def _width(Z: np.ndarray) -> int:
 
 
 def _together(parts: list[Part], n: int) -> PartialOutputs:
-    outputs = joined([(at, Z) for at, _, Z, _ in parts], n)
-    known = np.zeros((n, max(mask.shape[1] for *_, mask in parts)), bool)
-    for at, _, _, mask in parts:
-        known[at] = mask if mask.shape[1] == known.shape[1] else mask.all(axis=1, keepdims=True)
-    allowed = parts[0][1] if len(parts) == 1 else None
+    outputs = joined([(at, part.outputs) for at, part in parts], n)
+    known = _mask_of([(at, part.known) for at, part in parts], n)
+    observed = _mask_of([(at, part.observed) for at, part in parts], n)
+    allowed = parts[0][1].allowed if len(parts) == 1 else None
     if allowed is None:
-        allowed = RowChoices([part for _, part, *_ in parts], [at for at, *_ in parts])
-    return PartialOutputs(outputs, known, known, allowed, False)
+        allowed = RowChoices([part.allowed for _, part in parts], [at for at, _ in parts])
+    return PartialOutputs(outputs, known, observed, allowed, False)
+
+
+def _mask_of(parts: list[tuple[np.ndarray, np.ndarray]], n: int) -> np.ndarray:
+    """Masks of rows of all kinds as one; whole rows, where some kinds have no columns."""
+    found = np.zeros((n, max(mask.shape[1] for _, mask in parts)), bool)
+    for at, mask in parts:
+        found[at] = mask if mask.shape[1] == found.shape[1] else mask.all(axis=1, keepdims=True)
+    return found

@@ -14,7 +14,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct.saving import require, savable
 from skstruct.solvers.mixed_programs import MixedProgram
 from skstruct.spaces.common.description import Part, Parts
-from skstruct.spaces.common.formats import check_distinct, match_columns
+from skstruct.spaces.common.formats import about_gaps, check_distinct, match_columns
 from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.given_whole import GivenWhole
@@ -126,9 +126,12 @@ def _finite(values: np.ndarray, labels: tuple[Any, ...], used_by: str) -> np.nda
     bad = np.argwhere(~np.isfinite(values))
     if len(bad):
         row, column = bad[0]
+        gaps = np.flatnonzero(np.isnan(values).any(axis=1))
+        hint = about_gaps(gaps) if len(gaps) else ""
         where = f"Y[{row}]" if len(labels) == 1 else f"Y[{row}], column {labels[column]!r},"
         raise ValueError(
-            f"{used_by}: {where} is {values[row, column]}; NaN and infinity are not quantities."
+            f"{used_by}: {where} is {values[row, column]}; NaN and infinity are not quantities. "
+            f"{hint}".rstrip()
         )
     return values
 

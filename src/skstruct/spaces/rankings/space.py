@@ -14,7 +14,7 @@ from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_best_sequences
 from skstruct.solvers.linear_ordering import MOST_ITEMS
-from skstruct.solvers.marginals import nearest_doubly_stochastic
+from skstruct.solvers.marginals import doubly_stochastic, nearest_doubly_stochastic
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.fixing import finder, only_one, pair_of
@@ -289,8 +289,8 @@ class Rankings(RandomRankings):
         return found
 
     def unread(self, marginals: np.ndarray, parts: str | None = None) -> np.ndarray:
-        if self.embedding == "positions":
-            return marginals.reshape(len(marginals), -1)
+        if self.embedding == "positions":  # by factors: what may be stays possible
+            return doubly_stochastic(marginals).reshape(len(marginals), -1)
         first, second = np.triu_indices(len(self.items_), 1)
         signs: np.ndarray = (marginals - marginals.swapaxes(1, 2))[:, first, second]
         return signs
