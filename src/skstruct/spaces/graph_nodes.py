@@ -15,6 +15,7 @@ from skstruct.spaces.classes import Classes
 from skstruct.spaces.common.description import DrawnGraph
 from skstruct.spaces.common.formats import (
     check_distinct,
+    in_columns,
     name_array,
     plain_name,
     refuse_empty,
@@ -239,7 +240,7 @@ def _read_graph(graph: Any, labels: Any) -> tuple[tuple[Any, ...], sparse.csr_ar
 def _read_networkx(graph: Any) -> tuple[tuple[Any, ...], Any]:
     if graph.is_directed():
         raise ValueError("GraphNodes: the graph is directed; give graph.to_undirected().")
-    names = tuple(graph.nodes)
+    names = tuple(in_columns(graph.nodes))
     number = {name: j for j, name in enumerate(names)}
     heads, tails, weights = [], [], []
     for u, v, weight in graph.edges(data="weight", default=1.0):

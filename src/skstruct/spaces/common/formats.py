@@ -251,6 +251,23 @@ def refuse_missing(rows: list[Any], names: Any, used_by: str, what: str) -> None
         )
 
 
+def are_numbers(names: Iterable[Any]) -> bool:
+    """Whether all names are whole numbers, which could be taken for those of columns."""
+    return all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in names)
+
+
+def in_columns(names: Iterable[Any]) -> list[Any]:
+    """Names that are 0 to d - 1 in this order: they number the columns of an array. Others as they
+    are.
+
+    >>> in_columns([2, 0, 1]), in_columns([7, 3])
+    ([0, 1, 2], [7, 3])
+    """
+    names = list(names)
+    numbered = are_numbers(names) and sorted(names) == list(range(len(names)))
+    return sorted(names) if numbered else names
+
+
 def plain_name(name: Any) -> Any:
     """A scalar of NumPy as Python's own, so that it prints like one."""
     return name.item() if isinstance(name, np.generic) else name
