@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skstruct import ConditionalRiskMinimizer
 from skstruct.persistence import load_model, save_model
 from skstruct.spaces import Flows, GraphNodes, Hierarchy, Knapsacks, Poset
 
@@ -47,9 +48,10 @@ def test_other_numbers_ask_for_labels_beside_an_array(kind, edges):
 
 
 def test_a_model_file_keeps_that_nobody_said_which_column_is_which(tmp_path):
-    save_model(Hierarchy(OTHERS[0]).fit([{7}]), tmp_path / "tree.model")
+    model = ConditionalRiskMinimizer(Hierarchy(OTHERS[0]), smoother="kernel_ridge", alpha=1.0)
+    save_model(model.fit(np.eye(6), [{7}, {7, 5}] * 3), tmp_path / "tree.model")
     with pytest.raises(ValueError, match="say which column is which"):
-        load_model(tmp_path / "tree.model").validate(Y)
+        load_model(tmp_path / "tree.model").score(np.eye(6), np.ones((6, 4), int))
 
 
 def test_texts_are_columns_in_the_order_in_which_they_appear():

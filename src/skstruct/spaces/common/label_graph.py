@@ -17,6 +17,7 @@ from skstruct.solvers.dags import Dag
 from skstruct.spaces.common.formats import (
     are_numbers,
     check_distinct,
+    check_writable,
     in_columns,
     in_order,
     is_missing_name,
@@ -127,6 +128,7 @@ def _all_names(edges: Any, labels: Any, used_by: str) -> tuple[tuple[Any, ...], 
         raise ValueError(f"{used_by}: no label at all; give edges or labels.")
     for name in filter(is_missing_name, names):
         raise ValueError(f"{used_by}: edges hold {name!r}; a missing value cannot be a label.")
+    check_writable(names)
     return tuple(names), pairs
 
 
