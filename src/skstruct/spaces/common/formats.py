@@ -14,7 +14,6 @@ from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.methods import warn_caller
 from skstruct.saving import savable
 
-
 # Modules and classes of names that model files hold by type and text, beside plain ones.
 STORED = {("datetime", "date"), ("datetime", "datetime"), ("decimal", "Decimal")}
 STORED |= {("fractions", "Fraction"), ("uuid", "UUID"), ("pandas", "Timestamp")}
