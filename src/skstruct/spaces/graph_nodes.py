@@ -43,7 +43,7 @@ class GraphNodes(Classes):
     labels : sequence, default=None
         Names of the nodes of a matrix; 0, 1, 2, ... when None. A networkx graph and a
         DataFrame bring their own.
-    masses : array of shape (n_nodes,), default=None
+    masses : array of shape (n_nodes,), or mapping or Series by node, default=None
         What each node stands for, such as its part of a surface: its heat is what it holds over
         its mass. One each when None.
 

@@ -109,7 +109,7 @@ class Hierarchy(IndicatorSpace):
     open_below : bool, default=False
         Whether a set that ends at an inner label leaves open what is below it, as annotations do
         that go only as far as somebody looked. When False, labels that are not in are out.
-    propensity : float, sequence or mapping from label to float, default=None
+    propensity : float, sequence, or mapping or Series from label to float, default=None
         Where training sets lack labels that apply: the probability that one was annotated, as of
         :class:`LabelSets`.
     constraints : Constraints, default=None
