@@ -182,7 +182,7 @@ def test_names_and_bad_losses():
         FBeta(0)([[1]], [[1]])
     with pytest.raises(ValueError, match="3 weights"):
         Hamming([1, 2]).bind(LabelSets(range(3)))
-    with pytest.raises(ValueError, match="no weight for the label 'b'"):
+    with pytest.raises(ValueError, match="weights has no entry for 'b'"):
         Hamming({"a": 1}).bind(LabelSets(["a", "b"]))
     with pytest.raises(ValueError, match="label 1 is -1"):
         Hamming([1, -1]).bind(LabelSets(range(2)))

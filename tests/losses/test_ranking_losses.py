@@ -145,7 +145,7 @@ def test_names_and_errors():
     check_loss(weighted, Rankings("abc"), orders)
     with pytest.raises(ValueError, match="bind"):
         weighted(orders, orders)
-    with pytest.raises(ValueError, match="no weight for the label 'c'"):
+    with pytest.raises(ValueError, match="weights has no entry for 'c'"):
         Footrule(item_weights={"a": 1.0, "b": 0.0}).bind(Rankings("abc"))
 
 

@@ -97,8 +97,8 @@ def nodes() -> dict:
 
 
 NODES = nodes()
-SMALL = {"array", "complex", "date", "datetime", "dtype", "float", "function", "pandas dtype",
-         "range", "ref", "scalar", "slice", "times", "type"}  # fmt: skip
+SMALL = {"array", "complex", "date", "datetime", "dtype", "float", "function", "known",
+         "pandas dtype", "range", "ref", "scalar", "slice", "times", "type"}  # fmt: skip
 
 
 def test_every_kind_of_node_is_tried():

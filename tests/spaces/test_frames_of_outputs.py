@@ -114,7 +114,7 @@ COLUMNS = {
               alternating([["a", "b", "c"], ["a", "c"]])),
     "cycles": (Cycles(list("abcd")), alternating(PLACES)),
     "cliques": (Cliques(list("abcd")),
-                alternating([[["a", "b"], ["c", "d"]], [["a"], ["b", "c", "d"]]])),
+                alternating([[["a", "b"], ["c", "d"]], [["b", "c"], ["b", "d"], ["c", "d"]]])),
     "matchings": (Matchings(list("abcd")), alternating([[["a", "b"], ["c", "d"]], [["a", "c"]]])),
     "graphs": (Graphs(list("abc")), alternating(TREES)),
     "spanning trees": (SpanningTrees(list("abc")), alternating(TREES)),

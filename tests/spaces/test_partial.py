@@ -190,7 +190,7 @@ def test_propensities_are_checked_and_divide_indicators():
     for wrong in (0.0, 1.5, [0.5], "often"):
         with pytest.raises(ValueError, match="propensity is a number above 0"):
             LabelSets(["a", "b"], propensity=wrong).propensities()
-    with pytest.raises(ValueError, match="propensity names the label 'c'"):
+    with pytest.raises(ValueError, match="propensity names 'c'; known are 'a', 'b'"):
         LabelSets(["a", "b"], propensity={"c": 0.5}).propensities()
 
 

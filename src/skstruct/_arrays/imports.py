@@ -12,12 +12,25 @@ from typing import Any
 PACKAGE = Path(__file__).resolve().parents[1]  # the folder of skstruct
 
 
-def lazy_names(package: str, homes: dict[str, str]) -> Callable[..., Any]:
-    """A module's ``__getattr__``: names by the module of the package that defines them.
+def lazy_names(
+    module: str, homes: dict[str, str], package: str | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """A module's ``__getattr__`` and ``__dir__``: names by the modules that define them.
 
-    >>> find = lazy_names("collections", {"Mapping": "abc"})
-    >>> find("Mapping").__name__
-    'Mapping'
+    Parameters
+    ----------
+    module : str
+        Whose names they are.
+    homes : dict
+        Module by name, within the package.
+    package : str, default=None
+        The module itself when None.
+
+    Examples
+    --------
+    >>> find, names = lazy_names("collections", {"Mapping": "abc"})
+    >>> find("Mapping").__name__, "Mapping" in names(), "deque" in names()
+    ('Mapping', True, True)
     >>> find("Nothing")
     Traceback (most recent call last):
         ...
@@ -26,10 +39,13 @@ def lazy_names(package: str, homes: dict[str, str]) -> Callable[..., Any]:
 
     def __getattr__(name: str) -> Any:
         if name in homes:
-            return getattr(import_module(f"{package}.{homes[name]}"), name)
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            return getattr(import_module(f"{package or module}.{homes[name]}"), name)
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
 
-    return __getattr__
+    def __dir__() -> list[str]:
+        return sorted({*vars(sys.modules[module]), *homes})
+
+    return __getattr__, __dir__
 
 
 # Packages that are imported only where they are used.

@@ -43,10 +43,11 @@ def commands(ctx: Any, debug: bool, config: str | None) -> None:
 
     \b
     skstruct data sample animals.arff
+    skstruct data sample animals_new.arff
     skstruct fit animals.arff -o animals.model
-    skstruct predict animals.model animals.arff -o predictions.csv
-    skstruct evaluate animals.model animals.arff
-    skstruct report animals.model animals.arff -o report.html
+    skstruct predict animals.model animals_new.arff -o predictions.csv
+    skstruct evaluate animals.model animals_new.arff
+    skstruct report animals.model animals_new.arff -o report.html
 
     Results go to stdout, progress to stderr. Exit codes: 0 done, 1 failure, 2 wrong usage,
     3 bad data, 4 an answer without proof under --strict, 130 interrupted.

@@ -45,8 +45,27 @@ def read_labelled(model: Any, path: Any, options: dict[Any, Any], *, quiet: bool
         read_truth(seen_by(model.learner_), y)
         return X, y
 
-    data, (X, y) = _first_that_works(path, _with_and_without_ids(ways, options), read, quiet)
+    from skstruct.cli.exit_codes import BadData
+
+    try:
+        data, (X, y) = _first_that_works(path, _with_and_without_ids(ways, options), read, quiet)
+    except BadData as error:
+        raise _told_what_reads_inputs(error, model, path, options) from None
     return data, X, y
+
+
+def _told_what_reads_inputs(error: Any, model: Any, path: Any, options: dict[Any, Any]) -> Any:
+    """The error, with the commands for a file without outputs, if it can be read as one."""
+    from skstruct.cli.exit_codes import BadData
+
+    try:
+        read_inputs(model, path, options)
+    except BadData:
+        return error
+    return BadData(
+        f"{error.format_message().rstrip('.')}. Predictions are compared with true outputs here: a "
+        "file that has none is for skstruct predict, or explore."
+    )
 
 
 def training_remark(model: Any, data: Any, quiet: bool) -> Any:

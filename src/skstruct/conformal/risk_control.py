@@ -74,7 +74,7 @@ class RiskControl(Calibrated):
     delta : float, default=None
         Probability that the promise is broken. When None: the risk is at most the level in
         expectation over calibration rows too; 0.1 for risks that need it.
-    weights : None, "depth", array of shape (d,) or dict, default=None
+    weights : None, "depth", array of shape (d,), dict or Series by label, default=None
         Costs of labels: all 1, 1 / (1 + depth), or given (1 for those that a dict leaves out).
 
     Attributes

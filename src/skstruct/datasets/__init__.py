@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from skstruct.datasets.tours import make_identity_labels, make_policy_tours, make_tours
     from skstruct.datasets.writing import write_data
 
-__getattr__ = lazy_names(
+__getattr__, __dir__ = lazy_names(
     __name__,
     {
         "Dataset": "dataset",

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         WeightedDegreeKernel,
     )
 
-__getattr__ = lazy_names(
+__getattr__, __dir__ = lazy_names(
     __name__,
     {
         "BlendedSpectrumKernel": "strings.kernels",

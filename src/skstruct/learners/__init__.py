@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from skstruct.learners.output_kernel.components import PrincipalComponents
     from skstruct.learners.output_kernel.learner import OutputKernelRegressor
 
-__getattr__ = lazy_names(
+__getattr__, __dir__ = lazy_names(
     __name__,
     {
         "AnnealedChains": "exponential_family.chains",

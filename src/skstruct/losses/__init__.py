@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 FUNCTIONS = {"auc_loss": "of_scores", "exponential_loss": "of_scores"}
 
-__getattr__ = lazy_names(__name__, {**HOMES, **FUNCTIONS})
+__getattr__, __dir__ = lazy_names(__name__, {**HOMES, **FUNCTIONS})
 
 __all__ = [
     "F1",

@@ -45,6 +45,9 @@ class Scenarios(BaseLoss):
     candidates : decisions in the user's format, default=None
         Without ``solve``, what is compared; None for all outputs of the space, where there are up
         to 4096.
+    columns : sequence, default=None
+        Names of the columns of y, in the order in which functions find them; frames are read by
+        them, and one of several columns is refused without.
 
     Notes
     -----

@@ -24,6 +24,7 @@ from skstruct.persistence.budget import (
     Budget,
     charge_object,
 )
+from skstruct.persistence.known_types import decode_known
 from skstruct.persistence.names import TYPES, function_named, unknown_names
 from skstruct.persistence.state import build
 from skstruct.persistence.third_party import (
@@ -286,6 +287,7 @@ READERS: dict[str, Callable[[Decoder, Any, int], Any]] = {
     "function": lambda decoder, body, depth: function_named(body),
     "graph": lambda decoder, body, depth: decode_graph(body, decoder.value, decoder.budget),
     "int": _int,
+    "known": lambda decoder, body, depth: decode_known(body),
     "list": _of_kind(list, 0),
     "objects": Decoder._objects,
     "pandas": lambda decoder, body, depth: decode_pandas(dict(body), decoder.value, decoder.budget),

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.exceptions import ModelFileError
+from skstruct.persistence.known_types import encode_known
 from skstruct.persistence.names import KERNEL_FUNCTIONS, TYPES, function_named, name_of
 from skstruct.persistence.state import state_of
 from skstruct.persistence.third_party import encode_foreign
@@ -165,14 +166,22 @@ def _simple(value: Any, path: str, depth: int) -> dict[str, Any] | None:
     if kind is slice:
         parts = value.start, value.stop, value.step
         return {"slice": parts} if all(p is None or type(p) is int for p in parts) else None
-    if kind in (datetime.date, datetime.datetime) and getattr(value, "tzinfo", None) is None:
+    if kind is datetime.date or (kind is datetime.datetime and _is_plain(value)):
         return {kind.__name__: value.isoformat()}
+    known = encode_known(value)
+    if known is not None:
+        return {"known": known}
     if isinstance(value, type) and value in TYPE_NAMES:
         return {"type": TYPE_NAMES[value]}
     name = getattr(value, "__name__", None)
     if name in KERNEL_FUNCTIONS and value is function_named(name):
         return {"function": name}
     return None
+
+
+def _is_plain(time: datetime.datetime) -> bool:
+    """Whether a time has no zone, or one that is a fixed time off."""
+    return time.tzinfo is None or type(time.tzinfo) is datetime.timezone
 
 
 def _described(value: Any) -> str:

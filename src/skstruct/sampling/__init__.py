@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from skstruct.solvers.distributions import Distribution
     from skstruct.solvers.proposals import Proposals
 
-__getattr__ = lazy_names(
-    "skstruct",
+__getattr__, __dir__ = lazy_names(
+    __name__,
     {
         "Coalescence": "sampling.coupling",
         "Diagnostics": "sampling.convergence",
@@ -38,6 +38,7 @@ __getattr__ = lazy_names(
         "rejection_sample": "sampling.rejection",
         "to_arviz_dict": "sampling.convergence",
     },
+    package="skstruct",
 )
 
 __all__ = [

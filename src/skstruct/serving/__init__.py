@@ -16,4 +16,4 @@ HOMES = {
     "predict": "answers",
 }
 __all__ = list(HOMES)
-__getattr__ = lazy_names("skstruct.serving", HOMES)
+__getattr__, __dir__ = lazy_names("skstruct.serving", HOMES)

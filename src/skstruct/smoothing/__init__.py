@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from skstruct.smoothing.scaled import Scaled
     from skstruct.smoothing.stacked import Stacked
 
-__getattr__ = lazy_names(
+__getattr__, __dir__ = lazy_names(
     __name__,
     {
         "AdditiveKernelRidge": "additive",

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from skstruct.spaces.strings.space import Strings
     from skstruct.spaces.tournaments.space import Tournaments
 
-__getattr__ = lazy_names(
+__getattr__, __dir__ = lazy_names(
     __name__,
     {
         "Assignments": "assignments.space",

@@ -23,6 +23,7 @@ from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import (
     about_gaps,
     check_distinct,
+    check_writable,
     holding,
     in_order,
     is_missing,
@@ -327,7 +328,10 @@ class Classes(GivenWhole):
 def _distinct(values: np.ndarray) -> np.ndarray:
     """Sorted distinct labels; labels of several types in an order that is always the same."""
     try:
-        return np.unique(values)
+        distinct = np.unique(values)
+        if distinct.dtype.kind in "OU":
+            check_writable(distinct.tolist())
+        return distinct
     except TypeError:
         names = sorted_names(set(values.tolist()))
         distinct = np.empty(len(names), dtype=object)

@@ -15,6 +15,7 @@ from skstruct.spaces.classes import Classes
 from skstruct.spaces.common.description import DrawnGraph
 from skstruct.spaces.common.formats import (
     check_distinct,
+    in_columns,
     name_array,
     plain_name,
     refuse_empty,
@@ -42,7 +43,7 @@ class GraphNodes(Classes):
     labels : sequence, default=None
         Names of the nodes of a matrix; 0, 1, 2, ... when None. A networkx graph and a
         DataFrame bring their own.
-    masses : array of shape (n_nodes,), default=None
+    masses : array of shape (n_nodes,), or mapping or Series by node, default=None
         What each node stands for, such as its part of a surface: its heat is what it holds over
         its mass. One each when None.
 
@@ -239,7 +240,7 @@ def _read_graph(graph: Any, labels: Any) -> tuple[tuple[Any, ...], sparse.csr_ar
 def _read_networkx(graph: Any) -> tuple[tuple[Any, ...], Any]:
     if graph.is_directed():
         raise ValueError("GraphNodes: the graph is directed; give graph.to_undirected().")
-    names = tuple(graph.nodes)
+    names = tuple(in_columns(graph.nodes))
     number = {name: j for j, name in enumerate(names)}
     heads, tails, weights = [], [], []
     for u, v, weight in graph.edges(data="weight", default=1.0):

@@ -19,6 +19,7 @@ from skstruct.solvers.k_best import min_cost
 from skstruct.solvers.marginals import nearest_falling
 from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.spaces.common.counting import LIMIT
+from skstruct.spaces.common.formats import LabelSetFormat
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.common.marginals import given_marginals
 from skstruct.spaces.constraints import Constraints
@@ -100,14 +101,15 @@ class Hierarchy(IndicatorSpace):
         immutable :class:`LabelGraph`, so that copies cost nothing.
     labels : sequence, default=None
         Labels in the order of the columns; may add labels without any arc. In order of
-        appearance when None.
+        appearance when None; numbers from 0 to d - 1 are the columns themselves, and an array
+        beside other numbers needs labels.
     close : bool, default=False
         Whether to add the missing ancestors to outputs given by the user. When False, a
         label without its parents is an error.
     open_below : bool, default=False
         Whether a set that ends at an inner label leaves open what is below it, as annotations do
         that go only as far as somebody looked. When False, labels that are not in are out.
-    propensity : float, sequence or mapping from label to float, default=None
+    propensity : float, sequence, or mapping or Series from label to float, default=None
         Where training sets lack labels that apply: the probability that one was annotated, as of
         :class:`LabelSets`.
     constraints : Constraints, default=None
@@ -198,6 +200,11 @@ class Hierarchy(IndicatorSpace):
     def target_blocks(self) -> np.ndarray | None:
         """The depth of each label: those further down are rarer, and smoothed otherwise."""
         return self.dag_.depth
+
+    def _read(self, Y: Any, labels: Any) -> tuple[np.ndarray, tuple[Any, ...], LabelSetFormat]:
+        Z, labels, format = super()._read(Y, labels)
+        self.edges.check_columns(format.kind, "Hierarchy")
+        return Z, labels, format
 
     def validate(self, Y: Any) -> np.ndarray:
         """Outputs as an int8 array (n, d); missing ancestors are added or reported."""

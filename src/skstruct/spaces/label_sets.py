@@ -375,7 +375,7 @@ class LabelSets(IndicatorSpace):
         Names of the labels, in the order of the columns; learned from ``Y`` when None.
     min_size, max_size : int, default=0 and None
         Constraints on the number of labels in a *predicted* set. Training sets may break them.
-    propensity : float, sequence or mapping from label to float, default=None
+    propensity : float, sequence, or mapping or Series from label to float, default=None
         Where training sets lack labels that apply, but hold none that do not: the probability
         :math:`p_j` that a label which applies was annotated. Indicators over :math:`p_j` have the
         mean of complete ones [1]_, if what is overlooked does not depend on the input.

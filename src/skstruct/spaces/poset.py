@@ -353,6 +353,7 @@ class Poset(UniformElements):
             names, format = self._names(Y)
             return self.psi(numbers_of(names, labels, name)), format
         Z, _, of_sets = read_label_sets(Y, labels, used_by=name)
+        self._graph.check_columns(of_sets.kind, name)
         bad = np.flatnonzero(~self._are_elements(Z))
         if len(bad):
             inside = sorted(repr(labels[j]) for j in np.flatnonzero(Z[bad[0]]))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from skstruct.streaming.prediction import decode_batches, predict_batches, predict_parquet
     from skstruct.streaming.writing import write_batches
 
-__getattr__ = lazy_names(
+__getattr__, __dir__ = lazy_names(
     __name__,
     {
         "ArraySource": "arrays",

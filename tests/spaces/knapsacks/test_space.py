@@ -211,7 +211,7 @@ def test_items_have_names(weights, capacity):
         (([1, 2], [3, 4]), "one number for each of 1 constraints"),
         (([1, 2], -1), "capacity is at least 0; got -1"),
         (([1, 2], np.nan), "capacity is a number"),
-        (({"a": 1}, 1, ["b"]), "no entry for the item 'b'"),
+        (({"a": 1}, 1, ["b"]), "weights names 'a'; known are 'b'"),
         (([1, 2], 1, ["b"]), "1 labels for 2 weights"),
     ],
 )

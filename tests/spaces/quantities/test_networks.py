@@ -53,7 +53,7 @@ def test_supplies_in_every_format():
         ([("a", "b", -1)], None, r"capacity of arc \('a', 'b'\) is -1"),
         ([("a", "b", np.nan)], None, "is nan"),
         ([("a", "b", "much")], None, "capacities are numbers"),
-        (DIAMOND, {"x": 1}, "'x', which is no node"),
+        (DIAMOND, {"x": 1}, "supply names 'x'; known are"),
         (DIAMOND, {"s": 1, "t": -2}, "row 0 add up to -1, not to zero"),
         (DIAMOND, [1.0, 0, 0], "got shape .3,."),
         (DIAMOND, {"s": np.nan}, "supply of 's' is nan"),

@@ -218,7 +218,7 @@ def test_known_positions_in_many_forms():
         np.testing.assert_array_equal(found, expected)
     for positions, message in (
         ({"a": 0}, r"positions\[0\]\['a'\] is 0"),
-        (frame[["a", "b"]], "no column for the item 'c'"),
+        (frame[["a", "b"]], "positions has no entry for 'c'"),
         ([[1, 2]], "one column for each of 3 items"),
         ([[1, 7, 0]], r"positions\[0, 1\] is 7"),
         ("abc", "maps items to ranks"),

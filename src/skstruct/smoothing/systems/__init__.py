@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from skstruct.smoothing.systems.direct import PackedCholeskySystem
     from skstruct.smoothing.systems.mixed_precision import MixedSystem
 
-__getattr__ = lazy_names(
+__getattr__, __dir__ = lazy_names(
     __name__,
     {
         "CompressionSystem": "compression",

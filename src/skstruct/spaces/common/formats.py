@@ -9,8 +9,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from skstruct import saving
 from skstruct._arrays.imports import is_pandas
+from skstruct._arrays.methods import warn_caller
 from skstruct.saving import savable
+
+# Modules and classes of names that model files hold by type and text, beside plain ones.
+STORED = {("datetime", "date"), ("datetime", "datetime"), ("decimal", "Decimal")}
+STORED |= {("fractions", "Fraction"), ("uuid", "UUID"), ("pandas", "Timestamp")}
 
 
 @savable
@@ -158,6 +164,7 @@ def check_distinct(labels: Any, used_by: str) -> tuple[Any, ...]:
         raise ValueError(f"{used_by}: NaN equals nothing, and cannot be a label.")
     for name in filter(is_missing_name, names):
         raise ValueError(f"{used_by}: {name!r} is a missing value, and cannot be a label.")
+    check_writable(names)
     if repeated:
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise ValueError(f"{used_by}: the label {twice!r} is listed twice.")
@@ -271,6 +278,23 @@ def refuse_missing(rows: list[Any], names: Any, used_by: str, what: str) -> None
         )
 
 
+def are_numbers(names: Iterable[Any]) -> bool:
+    """Whether all names are whole numbers, which could be taken for those of columns."""
+    return all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in names)
+
+
+def in_columns(names: Iterable[Any]) -> list[Any]:
+    """Names that are 0 to d - 1 in this order: they number the columns of an array. Others as they
+    are.
+
+    >>> in_columns([2, 0, 1]), in_columns([7, 3])
+    ([0, 1, 2], [7, 3])
+    """
+    names = list(names)
+    numbered = are_numbers(names) and sorted(names) == list(range(len(names)))
+    return sorted(names) if numbered else names
+
+
 def plain_name(name: Any) -> Any:
     """A scalar of NumPy as Python's own, so that it prints like one."""
     return name.item() if isinstance(name, np.generic) else name
@@ -278,10 +302,50 @@ def plain_name(name: Any) -> Any:
 
 def sorted_names(names: Iterable[Any]) -> tuple[Any, ...]:
     """Labels in order; those of several types in an order that is always the same."""
+    names = list(names)
+    check_writable(names)
     try:
         return tuple(sorted(names))
     except TypeError:
         return tuple(sorted(names, key=lambda name: (type(name).__name__, repr(name))))
+
+
+def check_writable(names: Iterable[Any]) -> None:
+    """Refuse texts that no file can hold, and warn of names that a model file will not.
+
+    Better now than when a long fit is to be saved.
+    """
+    names = list(names)
+    kinds = set(map(type, names))
+    if str in kinds:
+        for name in names:
+            if type(name) is str and not (name.isascii() or _is_text(name)):
+                raise ValueError(
+                    f"The name {name!r} has half of a character (a lone surrogate), which neither "
+                    "files nor servers can write: read the text with its own encoding."
+                )
+    for kind in filter(_is_unknown, kinds):
+        name = next(name for name in names if type(name) is kind)
+        warn_caller(
+            f"Names such as {name!r:.60} are of the class {kind.__qualname__}, which model files "
+            "do not hold: save_model will refuse this model. Give texts or numbers as names, or "
+            "keep the model with pickle."
+        )
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_unknown(kind: type) -> bool:
+    """Whether names of a class cannot be stored: classes of a user's own, such as Enum."""
+    home = kind.__module__.partition(".")[0]
+    stored = home in ("builtins", "numpy") or (home, kind.__name__) in STORED
+    return not stored and saving.name_of(kind) is None
 
 
 def unknown_label(where: str, name: Any, labels: Any, used_by: str) -> str:

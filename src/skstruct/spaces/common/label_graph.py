@@ -14,7 +14,15 @@ from scipy import sparse
 from skstruct._arrays.imports import is_networkx
 from skstruct.saving import require, savable
 from skstruct.solvers.dags import Dag
-from skstruct.spaces.common.formats import check_distinct, in_order, is_missing_name, unknown_label
+from skstruct.spaces.common.formats import (
+    are_numbers,
+    check_distinct,
+    check_writable,
+    in_columns,
+    in_order,
+    is_missing_name,
+    unknown_label,
+)
 
 
 @savable
@@ -29,6 +37,8 @@ class LabelGraph:
     used_by : str
         Who asks, for messages.
     """
+
+    unordered = False  # whether labels are numbers, and nobody said which column is which
 
     def __init__(self, names: tuple[Any, ...], arcs: Any, used_by: str = "A hierarchy") -> None:
         arcs = np.array(list(arcs), dtype=np.int64).reshape(-1, 2)
@@ -50,7 +60,7 @@ class LabelGraph:
             return edges
         names, pairs = _all_names(edges, labels, "Hierarchy")
         number = {name: j for j, name in enumerate(names)}
-        return cls(names, [(number[p], number[c]) for p, c in pairs])
+        return cls(names, [(number[p], number[c]) for p, c in pairs])._marked(edges, labels)
 
     @classmethod
     def of_order(cls, relation: Any, labels: Any = None) -> LabelGraph:
@@ -66,16 +76,33 @@ class LabelGraph:
         strictly = above - sparse.eye_array(len(names))
         strictly.eliminate_zeros()
         child, parent = (strictly - strictly.multiply(strictly @ strictly > 0)).nonzero()
-        return cls(names, np.column_stack([parent, child]))
+        return cls(names, np.column_stack([parent, child]))._marked(relation, labels)
+
+    def _marked(self, edges: Any, labels: Any) -> Self:
+        """This graph, which notes whether its labels are numbers in an order of nobody's."""
+        given = labels is not None or isinstance(edges, LabelGraph)
+        if not given and are_numbers(self.names) and set(self.names) != set(range(len(self.names))):
+            self.unordered = True
+        return self
+
+    def check_columns(self, kind: str, used_by: str) -> None:
+        """Raise where columns without names cannot be matched with labels that are numbers."""
+        if self.unordered and kind in ("array", "sparse"):
+            some = ", ".join(map(repr, self.names[:4]))
+            raise ValueError(
+                f"{used_by}: the columns of Y have no names, and the labels are numbers other "
+                f"than 0 to {len(self.names) - 1} ({some}, in order of appearance): say which "
+                "column is which, labels=[...], or give a DataFrame."
+            )
 
     @cached_property
     def number(self) -> dict[Any, Any]:
         return {name: j for j, name in enumerate(self.names)}
 
-    def __reduce__(self) -> tuple[type[Any], tuple[tuple[Any, ...], np.ndarray]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Names and arcs alone: what can be computed again is not stored."""
         arcs = np.column_stack([self.dag.parents, self.dag.children])
-        return LabelGraph, (self.names, arcs)
+        return LabelGraph, (self.names, arcs), {"unordered": True} if self.unordered else None
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> Self:
         return self
@@ -95,10 +122,13 @@ def _all_names(edges: Any, labels: Any, used_by: str) -> tuple[tuple[Any, ...], 
             if name not in known:
                 raise ValueError(unknown_label("edges hold", name, labels, used_by))
         names = labels
+    elif not isinstance(edges, LabelGraph):
+        names = in_columns(names)
     if not names:
         raise ValueError(f"{used_by}: no label at all; give edges or labels.")
     for name in filter(is_missing_name, names):
         raise ValueError(f"{used_by}: edges hold {name!r}; a missing value cannot be a label.")
+    check_writable(names)
     return tuple(names), pairs
 
 

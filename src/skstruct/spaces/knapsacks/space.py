@@ -52,7 +52,7 @@ class Knapsacks(IndicatorSpace):
     weights : array of shape (d,) or (m, d), Series, DataFrame with a column per item, or dict
         What each item weighs, at least 0; with m rows in each of m constraints. A dict has a
         number, or a sequence of m numbers, for every name.
-    capacity : number, or array of shape (m,)
+    capacity : number, array of shape (m,), or dict or Series by the index of a frame of weights
         May be infinite. Sums are compared up to rounding, 1e-9 of the capacity.
     labels : sequence, default=None
         Names of the items; those that weights bring, or numbers, when None.

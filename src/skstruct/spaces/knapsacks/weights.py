@@ -10,7 +10,7 @@ import numpy as np
 from skstruct._arrays.by_name import are_named, by_position
 from skstruct._arrays.frames import in_memory
 from skstruct._arrays.imports import is_pandas
-from skstruct.spaces.common.formats import check_distinct
+from skstruct.spaces.common.formats import check_distinct, in_columns
 from skstruct.tolerances import FEASIBLE
 
 MOST_UNITS = 2**40  # a weight of more units is none of a table's
@@ -36,7 +36,7 @@ def read_weights(
     names, weights = None if labels is None else check_distinct(labels, used_by), in_memory(weights)
     if names is None and are_named(weights):
         own = weights.columns if is_pandas(weights, "DataFrame") else weights.keys()
-        names = check_distinct(own, used_by)
+        names = check_distinct(in_columns(own), used_by)
     of_items = isinstance(weights, Mapping)
     weights = by_position(weights, names, what="weights", used_by=used_by)
     weights = np.array(weights).T if of_items else weights

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from skstruct._arrays.by_name import by_position
 from skstruct.saving import savable
-from skstruct.spaces.common.formats import is_missing_name
+from skstruct.spaces.common.formats import in_columns, is_missing_name
 from skstruct.tolerances import FEASIBLE
 
 
@@ -77,7 +77,7 @@ def _from_networkx(
         )
     keyed = {"keys": True} if graph.is_multigraph() else {}
     listed = list(graph.edges(data=capacity, default=np.inf, **keyed))
-    nodes = list(graph.nodes)
+    nodes = in_columns(graph.nodes)
     demand = dict(graph.nodes(data="demand"))
     known = any(value is not None for value in demand.values())
     wanted = np.array([demand[node] or 0.0 for node in nodes], dtype=float) if known else None
@@ -105,7 +105,7 @@ def _from_list(arcs: Any) -> tuple[list[Any], list[tuple[Any, ...]], list[Any], 
         for i, arc in enumerate(listed):
             seen[arc] = seen.get(arc, -1) + 1
             listed[i] = (*arc, seen[arc])
-    return list(nodes), listed, capacities, None
+    return in_columns(nodes), listed, capacities, None
 
 
 def _numbers(capacities: list[Any], arcs: list[Any]) -> np.ndarray:

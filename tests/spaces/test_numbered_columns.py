@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Labels that are whole numbers, beside arrays whose columns have none but their positions."""
+
+import pickle
+
+import networkx
+import numpy as np
+import pandas as pd
+import pytest
+
+from skstruct import ConditionalRiskMinimizer
+from skstruct.persistence import load_model, save_model
+from skstruct.spaces import Flows, GraphNodes, Hierarchy, Knapsacks, Poset
+
+EDGES = [(3, 1), (3, 0), (1, 2)]
+Y = np.array([[0, 1, 0, 1], [1, 0, 0, 1], [0, 1, 1, 1], [0, 0, 0, 0]])
+ABOVE = {child: parent for parent, child in EDGES}
+GRAPHS = [EDGES, EDGES[::-1], networkx.DiGraph(EDGES), {3: None, **ABOVE}]
+OTHERS = [[(7, 5), (7, 3), (5, 4)], {3: 7, 5: 7, 4: 5}, [(1, 2), (1, 3)], [(-1, 0)]]
+
+
+@pytest.mark.parametrize("graph", GRAPHS, ids=["edges", "turned", "networkx", "mapping"])
+def test_numbers_from_zero_are_the_columns(graph):
+    space = Hierarchy(graph)
+    assert space.labels_ == (0, 1, 2, 3)
+    assert np.array_equal(space.fit_validate(Y), Y)
+    closed = Hierarchy(graph, close=True).fit_validate(np.eye(4, dtype=int))
+    assert closed.tolist() == [[1, 0, 0, 1], [0, 1, 0, 1], [0, 1, 1, 1], [0, 0, 0, 1]]
+    assert Poset(graph).labels_ == (0, 1, 2, 3)
+    assert np.array_equal(Poset(graph).fit(Y[:3]).validate(Y[:3]), Y[:3])
+
+
+@pytest.mark.parametrize("edges", OTHERS, ids=str)
+@pytest.mark.parametrize("kind", [Hierarchy, Poset])
+def test_other_numbers_ask_for_labels_beside_an_array(kind, edges):
+    space = kind(edges)
+    root = space.labels_[space.dag_.roots[0]]
+    frame = pd.DataFrame([[int(name == root) for name in space.labels_]], columns=space.labels_)
+    for again in (space, pickle.loads(pickle.dumps(space))):
+        with pytest.raises(ValueError, match=r"say which column is which, labels=\[...\]"):
+            again.fit(frame.to_numpy())
+    expected = space.fit(frame).validate(frame)
+    assert np.array_equal(space.validate(frame.iloc[:, ::-1]), expected)
+    assert np.array_equal(space.validate([{root}]), expected)
+    labels = sorted(space.labels_)
+    table = frame[labels].to_numpy()
+    assert np.array_equal(kind(edges, labels=labels).fit(table).validate(table), table)
+
+
+def test_a_model_file_keeps_that_nobody_said_which_column_is_which(tmp_path):
+    model = ConditionalRiskMinimizer(Hierarchy(OTHERS[0]), smoother="kernel_ridge", alpha=1.0)
+    save_model(model.fit(np.eye(6), [{7}, {7, 5}] * 3), tmp_path / "tree.model")
+    with pytest.raises(ValueError, match="say which column is which"):
+        load_model(tmp_path / "tree.model").score(np.eye(6), np.ones((6, 4), int))
+
+
+def test_texts_are_columns_in_the_order_in_which_they_appear():
+    assert Hierarchy([("b", "a")]).fit(np.array([[1, 0]])).labels_ == ("b", "a")
+
+
+def test_items_nodes_and_supplies_are_in_the_order_of_their_numbers():
+    assert Knapsacks({2: 1.0, 0: 3.0, 1: 2.0}, 3).weights_.tolist() == [[3.0, 2.0, 1.0]]
+    graph = networkx.Graph([(2, 1), (1, 0)])
+    assert GraphNodes(graph, masses=[1.0, 2.0, 3.0]).fit([0]).labels_.tolist() == [0, 1, 2]
+    arcs = [(2, 1), (1, 0)]
+    for network in (arcs, networkx.DiGraph(arcs)):
+        flow = Flows(network, [-1.0, 0.0, 1.0]).argmin(np.ones((1, 2)))  # from node 2 to node 0
+        assert flow.outputs.tolist() == [[1.0, 1.0]]
