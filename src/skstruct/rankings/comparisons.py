@@ -118,7 +118,7 @@ def spearman_rho(A: ArrayLike, B: ArrayLike) -> Any:
     return float(rho[0]) if single else rho
 
 
-def _matched(A: ArrayLike, B: ArrayLike) -> tuple[np.ndarray, np.ndarray, bool]:
+def _matched(A: Any, B: Any) -> tuple[np.ndarray, np.ndarray, bool]:
     """Both as arrays (n, d), and whether both were a single row.
 
     Where both have names of items, in columns of frames or as a Series, B is matched by name.

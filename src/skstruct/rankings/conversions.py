@@ -53,11 +53,11 @@ def orders_from_ranks(ranks: ArrayLike, items: Iterable[Any] | None = None) -> l
     >>> orders_from_ranks([[1, 2, 2]]) == [[0, {1, 2}]]
     True
     """
-    ranks = in_memory(ranks)
-    if is_pandas(ranks, "DataFrame"):
-        items = list(ranks.columns) if items is None else list(items)
-        ranks = by_position(ranks, items, what="ranks", used_by="orders_from_ranks")
-    ranks = np.atleast_2d(np.asarray(ranks, dtype=np.float64))
+    table: Any = in_memory(ranks)
+    if is_pandas(table, "DataFrame"):
+        items = list(table.columns) if items is None else list(items)
+        table = by_position(table, items, what="ranks", used_by="orders_from_ranks")
+    ranks = np.atleast_2d(np.asarray(table, dtype=np.float64))
     given = tuple(range(ranks.shape[1])) if items is None else tuple(items)
     Z, names, _ = read_rankings(ranks, given, used_by="orders_from_ranks")
     return [[_group(z, rank, names) for rank in np.unique(z[~np.isnan(z)])] for z in Z]
