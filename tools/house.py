@@ -86,7 +86,7 @@ def types_of(node: ast.AST) -> Iterator[str]:
 
 
 def of_sources(package: Path) -> Counts:
-    """Everything that is counted file by file; sizes by folder, so that one sees where they grow."""
+    """What is counted file by file; sizes by folder, so that one sees where they grow."""
     nodes: Counter[str] = Counter()
     probes: Counter[str] = Counter()
     found, crossing, types = Counter(), set(), Counter()

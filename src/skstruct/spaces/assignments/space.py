@@ -211,7 +211,9 @@ class Assignments(IndicatorSpace):
         known = low.sum(axis=1, keepdims=True) + low.sum(axis=2, keepdims=True)
         return np.asarray(high & (known == 2 * low))
 
-    def _assign(self, tables: np.ndarray, allowed: np.ndarray | None) -> Any:
+    def _assign(
+        self, tables: np.ndarray, allowed: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The best partner of each of the smaller side, tables (n, smaller, larger), and values."""
         n, small, _ = tables.shape
         scaled = tables
