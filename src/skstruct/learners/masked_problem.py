@@ -144,6 +144,8 @@ def stand_in(fitted: RiskProblem, problem: RiskProblem) -> RiskProblem | None:
     if fitted.by_weights or not fitted.rows_stand_alone or problem.observations.is_list:
         return None
     try:
-        return (_MaskedStandIn if fitted.has_gaps else StandInProblem)(fitted, problem.loss)
+        kind: Any = _MaskedStandIn if fitted.has_gaps else StandInProblem
+        found: RiskProblem = kind(fitted, problem.loss)
+        return found
     except ValueError:  # of ``project``
         return None
