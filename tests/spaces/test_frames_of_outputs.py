@@ -113,7 +113,7 @@ COLUMNS = {
     "paths": (ShortestPaths([("a", "b"), ("b", "c"), ("a", "c")], "a", "c"),
               alternating([["a", "b", "c"], ["a", "c"]])),
     "cycles": (Cycles(list("abcd")), alternating(PLACES)),
-    "cliques": (Cliques(list("abcd")), alternating([["x", "x", "y", "y"], ["x", "y", "y", "y"]])),
+    "cliques": (Cliques(list("abcd")), alternating([["a", "b"], ["b", "c", "d"]])),
     "matchings": (Matchings(list("abcd")), alternating([[["a", "b"], ["c", "d"]], [["a", "c"]]])),
     "graphs": (Graphs(list("abc")), alternating(TREES)),
     "spanning trees": (SpanningTrees(list("abc")), alternating(TREES)),
