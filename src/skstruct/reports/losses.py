@@ -188,8 +188,8 @@ def coverage(subject: Any) -> Section:
 def search(subject: Any) -> Section:
     """All penalties, radii or numbers of neighbors that were tried, and all kernels."""
     anchor = "search"
-    found: Any = getattr(subject.learner, "search_", None)
-    trials = getattr(found, "trials", None)
+    found = getattr(subject.learner, "search_", None)
+    trials = None if found is None else found.trials
     if not trials:
         why = "nothing was searched when the model was fitted."
         return left_out(f"How {SEARCHED['alpha']} was chosen", anchor, why)
@@ -206,7 +206,7 @@ def search(subject: Any) -> Section:
     rows = [[_cell(trial[key]) for key in keys] for trial in ordered]
     header = ["left-out risk" if key == "risk" else key for key in keys]
     caption = f"{len(rows)} trials, the best first"
-    told = [Text(found.no_better)] if found.no_better else []
+    told = [] if found is None or found.no_better is None else [Text(found.no_better)]
     return Section(
         title, anchor, [*told, Beside([drawn, Table(header, rows, caption, 8, narrow=True)])]
     )
