@@ -282,13 +282,13 @@ def fit_calibration(
         truth = problem.known_marginals(outputs, means, parts[0], rows)
         each = np.repeat(weight, [len(part) for part in told]) if isinstance(told, list) else weight
         told, truth = _joined(told), _joined(truth)
-        if parts[0] == "pairs":  # one half is a pair that a ranking leaves open
-            truth = np.where(truth == 0.5, np.nan, truth)
         one_of = excluding_parts(told, truth)
         p, y = (part.reshape(len(part), -1) for part in (told, truth))
+        left, happened = _stacked(p), _stacked(y)
+        if parts[0] == "pairs":  # one half is a pair that a ranking leaves open
+            y = np.where(y == 0.5, np.nan, y)
         logistic = logistic_map(p, y, each, one_of)
         isotonic = refined(logistic, p, y, each)
-        left, happened = _stacked(p), _stacked(y)
     if problem.for_search() is problem:  # else decisions take long
         decoded = problem.decode(means, rows)
         losses = problem.judged_losses(decoded.outputs, outputs, rows)

@@ -166,6 +166,7 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
 
     partial_: Any = None  # what is known of outputs of training; None where they are as a whole
     starts_: Any  # where the tokens of each sequence begin; None for one input per output
+    _halves_open_pairs = False  # what a ranking leaves open is both orders, by half
 
     def __init__(
         self,
@@ -413,7 +414,8 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
             return problem
         loss = self._as_learned(loss)
         gaps = self.problem_ is not None and self.problem_.has_gaps  # of the fitted smoother
-        if not (self.streamed_ or joint) and (gaps or self.problem_ is None):
+        whole = self.streamed_ or joint or self._halves_open_pairs
+        if not whole and (gaps or self.problem_ is None):
             view, paired = pair(loss, self.space_, self.outputs_)
             if leaves_pairs_open(view, self.outputs_):
                 return OpenPairsProblem(view, paired, self.outputs_)

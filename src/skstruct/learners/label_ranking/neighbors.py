@@ -128,7 +128,9 @@ class NeighborLabelRanker(LabelRanker):
         smoother = Neighbors(numbers[0], self.weights, self.metric, self.n_jobs)
         space = Rankings() if self.space is None else self.space
         self.model_ = ConditionalRiskMinimizer(space, self.loss, smoother=smoother)
+        self.model_._halves_open_pairs = True  # its rankings are those of least mean loss
         self.model_.fit(X, y, sample_weight)
+        del self.model_._halves_open_pairs
         self.search_ = self._search(numbers) if len(numbers) > 1 else None
         return self
 

@@ -45,7 +45,8 @@ class CalibratedPreferences:
         happened = np.concatenate([signs[known], -signs[known]]) > 0
         each = np.tile(np.broadcast_to(weight[:, None], signs.shape)[known], 2)
         scale = max(float(np.abs(gaps).max(initial=0.0)), SURE)
-        found = logistic_map(expit(SPREAD * gaps / scale), happened.astype(np.float64), each)
+        p, happened = expit(SPREAD * gaps / scale)[:, None], happened[:, None].astype(np.float64)
+        found = logistic_map(p, happened, each)
         self.temperature_ = scale / (SPREAD * max(found.slope, SURE))
         return self
 
