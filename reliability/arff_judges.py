@@ -15,7 +15,7 @@ from scipy import sparse
 
 _TASK = re.compile(r"% task: ([a-z]+)(, no outputs)?")
 _TASKS = ("classes", "labels", "hierarchy", "ranking", "sequence", "regression", "histogram")
-_MEKA = re.compile(r"-C\s+(-?\d{1,9})(?!\S)")
+_MEKA = re.compile(r"-C\s+(-?\d{1,9})(?![\w.])")
 
 
 def same(what: str, ours: Any, theirs: Any) -> None:

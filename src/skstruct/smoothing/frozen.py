@@ -4,7 +4,6 @@
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -152,6 +151,8 @@ def _nearest_order(P: np.ndarray, T: np.ndarray) -> np.ndarray:
     known = ~np.isnan(T)
     T = np.where(known, T, 0.0)
     errors = (P**2).T @ known - 2.0 * P.T @ T  # [column, target], but for what no order changes
+    from scipy.optimize import linear_sum_assignment
+
     column, target = linear_sum_assignment(errors)
     return np.asarray(column[np.argsort(target)])
 

@@ -273,7 +273,8 @@ def test_training_by_chains_where_nothing_else_is_possible():
     model.fit(X, ranks)
     assert model.solver_ == "contrastive"
     assert np.corrcoef(model.coef_[:, 0], np.arange(30))[0, 1] > 0.9
-    assert model.predict_marginals(X[:2]).shape == (2, 30)
+    assert model.predict_marginals(X[:2]).shape == (2, 30, 30)  # of pairs
+    assert model.predict_marginals(X[:2], raw=True).shape == (2, 30)
     drawn = model.sample(X[:2], 3, rng=0)
     assert model.space_.contains(model.space_.validate(drawn[0])).all()
     values, errors = model.log_proba(X[:1], ranks[:1], return_std=True)

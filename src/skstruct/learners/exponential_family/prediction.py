@@ -166,6 +166,7 @@ class ExponentialPredictor(ScoreLearner):
             a row per position. A DataFrame with the user's names when X is one, or ``set_output``
             says so.
         """
+        check_is_fitted(self)
         space = getattr(self.problem_, "scored", self.space_)  # chains score as they are
         parts = asked_parts(space, parts)
         told = None if raw else parts

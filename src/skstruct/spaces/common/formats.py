@@ -2,6 +2,7 @@
 """Label sets and single names in the user's own format: arrays, frames, series, rows of names."""
 
 import difflib
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -246,6 +247,8 @@ def is_missing_name(name: Any) -> bool:
     """
     if name is None or isinstance(name, (str, int)):
         return name is None
+    if isinstance(name, float):  # compared with itself, NaN makes some processors warn
+        return math.isnan(name)
     try:
         same = name == name  # NaN is the one thing not equal to itself; NA says neither
     except Exception:  # an object that is not compared in this way is there
