@@ -188,7 +188,7 @@ def coverage(subject: Any) -> Section:
 def search(subject: Any) -> Section:
     """All penalties, radii or numbers of neighbors that were tried, and all kernels."""
     anchor = "search"
-    found = getattr(subject.learner, "search_", None)
+    found: Any = getattr(subject.learner, "search_", None)
     trials = None if found is None else found.trials
     if not trials:
         why = "nothing was searched when the model was fitted."
