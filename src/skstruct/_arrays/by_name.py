@@ -59,7 +59,7 @@ def by_position(
 
 
 def _table(frame: Any) -> Any:
-    """The cells of a frame of pandas: NaN for NA, which columns of its own types of numbers have."""
+    """The cells of a frame of pandas: NaN for NA, which columns of its own numbers have."""
     own = [not isinstance(kind, np.dtype) and kind.kind in "biuf" for kind in frame.dtypes]
     return frame.to_numpy(dtype=object, na_value=np.nan) if any(own) else frame.to_numpy()
 
