@@ -84,7 +84,7 @@ def slow_scores(task, happened, p):
         return [(j, 1 - m if h else m) for j, (h, m) in enumerate(zip(happened, p))]
     if task in ("classes", "ordinal"):
         return [(0, 1 - p[int(np.argmax(happened))])]
-    if task in ("tokens", "words", "footrule"):
+    if task in ("tokens", "words"):
         return [
             (t, 1 - q[int(np.argmax(h))] / q.sum()) for t, (h, q) in enumerate(zip(happened, p))
         ]

@@ -5,6 +5,8 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from skstruct._arrays.frames import in_memory
 from skstruct._arrays.imports import is_pandas
 
@@ -51,9 +53,15 @@ def by_position(
     _check_names(own, names, what, used_by, complete=of_columns or default is None)
     order = [place.get(name) for name in names or ()]
     if of_columns:
-        return given.to_numpy()[:, order]
+        return _table(given.iloc[:, order])
     values = [value for _, value in given.items()]
     return [default if j is None else values[j] for j in order]
+
+
+def _table(frame: Any) -> Any:
+    """The cells of a frame of pandas: NaN for NA, which columns of its own numbers have."""
+    own = [not isinstance(kind, np.dtype) and kind.kind in "biuf" for kind in frame.dtypes]
+    return frame.to_numpy(dtype=object, na_value=np.nan) if any(own) else frame.to_numpy()
 
 
 def _check_names(

@@ -18,7 +18,8 @@ import numpy as np
 from skstruct.explorer.recent import Recent
 from skstruct.explorer.state import Explored
 from skstruct.learners.base import Explanation
-from skstruct.smoothing.base import linear_part, weights_fitted_with
+from skstruct.learners.conditional_risk.prediction import weighing_of
+from skstruct.smoothing.base import weights_fitted_with
 from skstruct.spaces.contracts import Decoded
 
 KEPT = 64  # inputs whose means are kept
@@ -91,7 +92,7 @@ class Asking:
         def explained() -> Any:
             X, learner = self._input(question), self.learner
             if by_inputs:
-                linear = linear_part(learner.smoother_)
+                linear = weighing_of(learner)
                 weight = weights_fitted_with(linear)
                 return _or_none(
                     lambda: Explanation(linear.weights(learner._checked(X)[0]), None, weight)

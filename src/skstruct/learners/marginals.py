@@ -145,7 +145,8 @@ class MarginalPredictor:
         calibrated : "auto", "logistic", "isotonic" or None, default="auto"
             Move probabilities to what happened on rows that were left out in ``fit``, or kept
             apart for ``calibrate``, by rising maps, which differ by a shift of each part; where
-            neither is known, they stay. ``"auto"`` is isotonic from 1,000 rows.
+            neither is known, they stay, as do those of parts that the loss does not look at: of
+            pairs of a ranking under ``"footrule"``. ``"auto"`` is isotonic from 1,000 rows.
 
         Returns
         -------

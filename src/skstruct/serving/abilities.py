@@ -92,11 +92,11 @@ def _no_threshold(served: Any) -> str | None:
 
 def _no_weights(learner: Any) -> str | None:
     """Why a learner that explains cannot do so as it was fitted."""
-    from skstruct.smoothing.base import linear_part
+    from skstruct.learners.conditional_risk.prediction import weighing_of
 
     if getattr(learner, "starts_", None) is not None:
         return "Weights are of positions, not of sequences: training rows are not told."
-    if hasattr(learner, "smoother_") and linear_part(learner.smoother_) is None:
+    if hasattr(learner, "smoother_") and weighing_of(learner) is None:
         name = type(getattr(learner.smoother_, "classifier", learner.smoother_)).__name__
         return (
             f"{name} has no weights of training examples; use KernelRidge, Neighbors, "

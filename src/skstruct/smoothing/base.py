@@ -50,6 +50,15 @@ def linear_part(smoother: Any) -> Any:
     return smoother if is_linear(smoother) else getattr(smoother, "linear_", None)
 
 
+def weighing_part(smoother: Any) -> Any:
+    """What weighs training rows: what is linear, or would be if each row knew all targets; None."""
+    linear = linear_part(smoother)
+    if linear is not None:
+        return linear
+    weighs = all(hasattr(part, "weights") for part in [smoother, *getattr(smoother, "parts_", [])])
+    return smoother if weighs else None
+
+
 def weights_fitted_with(smoother: Any) -> Any:
     """The sample weights of the training rows; None for equal ones, or where nobody knows."""
     return getattr(smoother, "sample_weight_", None)

@@ -269,6 +269,8 @@ class MaskedAverage(_Matrix):
     array([[1., 4.]])
     """
 
+    is_linear = False  # each target is of its own rows
+
     def __init__(self, smoother: Any) -> None:
         self.smoother = smoother
 
@@ -305,6 +307,10 @@ class MaskedAverage(_Matrix):
         enough = mass > LITTLE
         found = np.where(enough, total / np.where(enough, mass, 1.0), self.centre_)
         return self._shaped(found)
+
+    def weights(self, X: Any) -> Any:
+        """Weights of the training rows for targets that all of them know; (n, n_fitted)."""
+        return self.smoother_.weights(self._checked(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """Means of the targets; shape (n, n_targets) or (n,)."""

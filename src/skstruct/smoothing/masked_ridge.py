@@ -90,6 +90,7 @@ class MaskedRidge(SparseRegressor):
     """
 
     takes_gaps = True
+    is_linear = False  # each target is of its own rows
 
     def __init__(
         self,
@@ -242,6 +243,16 @@ class MaskedRidge(SparseRegressor):
             out[rows] = self.map_.backend.to_host(self.map_.values(X[rows]) @ readout)
         out += self.intercept_
         return out if self.targets_.ndim == 2 else out[:, 0]
+
+    def weights(self, X: Any) -> np.ndarray:
+        """Weights of the training rows for targets that all of them know; (n, n_fitted)."""
+        X, n = self._checked(X), len(self.targets_)
+        found = np.empty((X.shape[0], n))
+        for rows in row_blocks(n, 16 * n, "64MB"):
+            units = np.zeros((n, rows.stop - rows.start))
+            units[rows] = np.eye(rows.stop - rows.start)
+            found[:, rows] = self.with_targets(units).predict(X)
+        return found
 
     # ------------------------------------------------------------------ leaving out
     def loo(self, groups: Any = None) -> np.ndarray:

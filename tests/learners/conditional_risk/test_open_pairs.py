@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
 
 from skstruct import ConditionalRiskMinimizer
+from skstruct._arrays.rows import dense
 from skstruct.persistence import load_model, save_model
 from skstruct.smoothing import Neighbors
 from skstruct.spaces import Rankings
@@ -83,6 +84,17 @@ def test_other_losses_and_files_are_those_of_the_same_rows(tmp_path):
     save_model(fitted, tmp_path / "lists.model")
     read = load_model(tmp_path / "lists.model")
     assert_array_equal(read.predict_marginals(X[TEST]), fitted.predict_marginals(X[TEST]))
+
+
+@pytest.mark.parametrize("smoother", [None, Neighbors(5)])
+def test_explanations_weigh_rows_as_for_pairs_that_all_of_them_order(smoother, tmp_path):
+    X, orders, _ = plackett_luce()
+    given = {"smoother": smoother, "solver": "cholesky"}
+    whole, some = (model(**given).fit(X[:60], lists(orders[:60], k)) for k in (D, 3))
+    save_model(some, tmp_path / "lists.model")
+    for fitted in (some, load_model(tmp_path / "lists.model")):
+        found = fitted.explain(X[TEST])
+        assert_allclose(dense(found.weights), dense(whole.explain(X[TEST]).weights), atol=1e-6)
 
 
 def test_where_open_pairs_count_one_half_probabilities_say_so():

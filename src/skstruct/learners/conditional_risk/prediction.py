@@ -27,7 +27,7 @@ from skstruct.learners.masked_problem import leaves_pairs_open
 from skstruct.learners.regression import Retargeting, given_name
 from skstruct.learners.thresholds import decide_by_threshold, read_threshold
 from skstruct.losses import Pinball, resolve_loss
-from skstruct.smoothing.base import is_linear, linear_part, weights_fitted_with
+from skstruct.smoothing.base import is_linear, linear_part, weighing_part, weights_fitted_with
 from skstruct.spaces import Decoded
 
 if TYPE_CHECKING:
@@ -44,6 +44,12 @@ def _read_off(fitted: Any, problem: Any) -> Any:
         return fitted.stand_in(problem.loss)
     except ValueError:  # of ``project``
         return None
+
+
+def weighing_of(learner: Any) -> Any:
+    """What has weights of rows whose outputs are known, be it by pairs; None where nothing has."""
+    part = weighing_part if getattr(learner, "partial_", None) is None else linear_part
+    return part(learner.smoother_)
 
 
 def _settings(loss: Any) -> str:
@@ -306,11 +312,14 @@ class RiskPredictor(BlockPredictor):
     def explain(
         self, X: Any, *, loss: Any = None, restrict: dict[str, Any] | None = None
     ) -> Explanation:
-        """The weights of the training examples for each row, and how far each one is."""
+        """The weights of the training examples for each row, and how far each one is.
+
+        Where rankings leave pairs open, weights are those of pairs that all rows order.
+        """
         X, _ = self._checked(X)
         if self.starts_ is not None:
             raise ValueError("Weights are of positions, not of sequences: see smoother_.weights.")
-        linear = linear_part(self.smoother_)
+        linear = weighing_of(self)
         if linear is None:
             raise ValueError(
                 f"{given_name(self.smoother_)} has no weights of training examples; use "
