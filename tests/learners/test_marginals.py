@@ -14,7 +14,7 @@ from skstruct import (
     OutputKernelRegressor,
     StructuredSVM,
 )
-from skstruct.learners.calibration import isotonic_map, logistic_map, refined
+from skstruct.learners.calibration import _with_likeliest, isotonic_map, logistic_map, refined
 from skstruct.losses import Hamming, Listed
 from skstruct.spaces import (
     Classes,
@@ -192,6 +192,23 @@ def test_labels_of_any_frequency_are_calibrated_each():
     for found in (first, refined(first, drawn, happened, np.ones(4000))):
         assert found(drawn).mean(axis=0) == pytest.approx(happened.mean(axis=0), abs=0.01)
         assert np.abs(found(drawn) - expit(odds)).mean() < np.abs(drawn - expit(odds)).mean() / 2
+
+
+def test_the_class_that_is_predicted_stays_the_most_probable():
+    """Shifts of classes move their order; shares are the nearest that keep the first."""
+    found = np.array([[0.3, 0.4, 0.3], [0.1, 0.6, 0.3], [0.2, 0.3, 0.5], [0.4, 0.0, 0.6]])
+    kept = _with_likeliest(found, np.array([1, 2, 0, 1]))
+    expected = [[0.3, 0.4, 0.3], [0.1, 0.45, 0.45], [0.35, 0.3, 0.35], [1 / 3] * 3]
+    assert_allclose(kept, expected, atol=1e-3)
+    assert_allclose(kept.sum(axis=1), 1.0)
+    odds = rng.normal(size=(2000, 3)) - [0.0, 1.0, 2.0]
+    p = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
+    happened = np.eye(3)[(np.cumsum(p, axis=1) > rng.random((2000, 1))).argmax(axis=1)]
+    flat = 0.5 * p + 0.5 * p.mean(axis=0)
+    first = logistic_map(flat, happened, np.ones(2000), 3)
+    for moved in (first, refined(first, flat, happened, np.ones(2000))):
+        assert_array_equal(moved(flat).argmax(axis=1), flat.argmax(axis=1))
+        assert np.log(moved(flat)[happened == 1]).mean() > np.log(flat[happened == 1]).mean()
 
 
 def test_risks_are_calibrated_by_left_out_losses():

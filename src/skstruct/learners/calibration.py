@@ -67,6 +67,9 @@ class LogisticMap:
         u = self.shift + self.slope * _log_odds(p, self.one_of)
         found = np.exp(_log_likelihoods(u, self.one_of)[0])
         found = (1.0 - self.doubt) * found + self.doubt / max(2, self.one_of)
+        if self.one_of:
+            shape = (-1, self.one_of)
+            found = _with_likeliest(found.reshape(shape), p.reshape(shape).argmax(axis=1))
         return np.asarray(found.reshape(np.shape(probabilities)))
 
 
@@ -106,6 +109,28 @@ def _log_likelihoods(u: np.ndarray, one_of: int) -> tuple[np.ndarray, np.ndarray
         return special.log_expit(u), special.log_expit(-u)
     apart = u.reshape(-1, one_of)
     return (apart - special.logsumexp(apart, axis=1, keepdims=True)).reshape(u.shape), 0.0
+
+
+def _with_likeliest(shares: np.ndarray, likeliest: np.ndarray) -> np.ndarray:
+    """The nearest shares (m, k) in which no part is above the likeliest, by number (m,).
+
+    Decisions are taken before shifts of the parts move their order: the class that is predicted
+    stays the most probable one. It shares evenly with those that were above it, but for a hair.
+    """
+    moved = np.flatnonzero(shares.argmax(axis=1) != likeliest)
+    top, some = likeliest[moved, None], shares[moved]
+    own = np.take_along_axis(some, top, axis=1)
+    np.put_along_axis(some, top, -np.inf, axis=1)
+    falling = -np.sort(-some, axis=1)[:, :-1]
+    sums = np.cumsum(np.hstack([own, falling]), axis=1)
+    level = (sums / np.arange(1, sums.shape[1] + 1)).max(axis=1, keepdims=True)
+    some = np.minimum(some, level)
+    np.put_along_axis(some, top, level, axis=1)
+    some *= 1.0 - SLOPE
+    some[np.arange(len(some)), top[:, 0]] += SLOPE
+    found = shares.copy()
+    found[moved] = some
+    return found
 
 
 def excluding_parts(told: np.ndarray, happened: np.ndarray) -> int:
