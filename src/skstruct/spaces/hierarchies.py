@@ -19,12 +19,12 @@ from skstruct.solvers.k_best import min_cost
 from skstruct.solvers.marginals import nearest_falling
 from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.spaces.common.counting import LIMIT
-from skstruct.spaces.common.formats import LabelSetFormat
+from skstruct.spaces.common.formats import LabelSetFormat, label_classes
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.common.marginals import given_marginals
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.indicator_sets.decoding import limit_constraints, set_program
-from skstruct.spaces.label_sets import IndicatorSpace, label_classes
+from skstruct.spaces.label_sets import IndicatorSpace
 
 
 class ForestShares:

@@ -22,7 +22,12 @@ from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, check_proven, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, Scalar
 from skstruct.spaces.common.description import MarkedLabels
-from skstruct.spaces.common.formats import LabelSetFormat, check_distinct, read_label_sets
+from skstruct.spaces.common.formats import (
+    LabelSetFormat,
+    check_distinct,
+    label_classes,
+    read_label_sets,
+)
 from skstruct.spaces.common.marginals import given_marginals
 from skstruct.spaces.constraints import (
     Constraints,
@@ -585,18 +590,6 @@ class LabelSets(IndicatorSpace):
         if self.constraints_.is_masked or self.constraints_.is_sized or self.constraints_.groups:
             raise ValueError("LabelSets: complements may leave a space with constraints.")
         return 1 - np.asarray(Z)
-
-
-def label_classes(labels: Any) -> np.ndarray:
-    """``classes_`` of a classifier of label sets: their names, one for each column.
-
-    Two names would be two classes to scikit-learn, and one would be none: of up to two labels
-    [0, 1] for each, as of several outputs.
-    """
-    if len(labels) <= 2:
-        return np.tile(np.arange(2), (len(labels), 1))
-    alike = len({type(name) for name in labels}) == 1 and isinstance(labels[0], (str, int))
-    return np.array(labels) if alike else np.fromiter(labels, dtype=object, count=len(labels))
 
 
 def _free_subsets(constraints: Constraints) -> FreeSubsets:

@@ -300,6 +300,18 @@ def plain_name(name: Any) -> Any:
     return name.item() if isinstance(name, np.generic) else name
 
 
+def label_classes(labels: Any) -> np.ndarray:
+    """``classes_`` of a classifier of label sets: their names, one for each column.
+
+    Two names would be two classes to scikit-learn, and one would be none: of up to two labels
+    [0, 1] for each, as of several outputs.
+    """
+    if len(labels) <= 2:
+        return np.tile(np.arange(2), (len(labels), 1))
+    alike = len({type(name) for name in labels}) == 1 and isinstance(labels[0], (str, int))
+    return np.array(labels) if alike else np.fromiter(labels, dtype=object, count=len(labels))
+
+
 def sorted_names(names: Iterable[Any]) -> tuple[Any, ...]:
     """Labels in order; those of several types in an order that is always the same."""
     names = list(names)
