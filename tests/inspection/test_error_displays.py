@@ -134,7 +134,7 @@ def test_networks_with_cycles_are_drawn_too():
 
 
 # ------------------------------------------------------------------ names
-ODD = [r"$\frac{1}{", "$x$", r"\undefined", "a\x00b", "\ud800", "a\nb", "\u202ex", "", "\ufffe"]
+ODD = [r"$\frac{1}{", "$x$", r"\undefined", "a\x00b", "a\nb", "\u202ex", "", "\ufffe"]
 
 
 @given(st.text(st.characters(), max_size=60), st.integers(5, 50))

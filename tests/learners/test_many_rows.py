@@ -11,11 +11,12 @@ from scipy import sparse
 from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor
 from skstruct.kernels import RBF
 from skstruct.kernels.inputs import kernel_name
-from skstruct.learners import leave_out, regression
+from skstruct.learners import regression
 from skstruct.learners.conditional_risk import learner, streams
 from skstruct.smoothing import KernelRidge, LinearRidge, NystroemRidge, planning
 from skstruct.smoothing import linear as linear_ridge
 from skstruct.smoothing.nystroem import landmarks
+from skstruct.smoothing.penalties import smoother_alphas
 from skstruct.spaces import Classes, Hierarchy, Interval, LabelSets, Rankings
 from skstruct.streaming import ArraySource, IteratorSource
 
@@ -264,10 +265,14 @@ def test_a_model_that_learns_is_not_told_of():
         )  # nothing can be better
 
 
-def test_a_path_ends_where_the_loss_rises():
-    search = leave_out.LeaveOutSearch()
-    for risk in (1.0, 1.0, 0.5, 0.6, 0.6):
-        assert not leave_out._rises(search, [0] * len(search.trials), 0)
-        search.add({"risk": risk})
-    assert leave_out._rises(search, [0] * 5, 0)
-    assert not leave_out._rises(search, [1] * 5, 0)
+def test_a_costly_path_goes_on_where_the_loss_rises():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 20))
+    Y = (X @ rng.standard_normal((20, 4)) + 3 * rng.standard_normal((60, 4)) > 0).astype(int)
+    model = ConditionalRiskMinimizer(LabelSets(), smoother=LinearRidge("auto")).fit(X, Y)
+    tried = [trial["alpha"] for trial in model.search_.trials]
+    risks = [trial["risk"] for trial in model.search_.trials]
+    assert tried == smoother_alphas(model.smoother_).tolist()
+    best = int(np.argmin(risks))
+    assert len(risks) - best > 3
+    assert min(risks[best + 1 : best + 3]) > 1.02 * risks[best]

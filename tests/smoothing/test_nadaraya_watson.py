@@ -89,10 +89,10 @@ def test_whole_weights_are_repetitions(case):
     assert_allclose(weighted.predict(X + 0.1), repeated.predict(X + 0.1))
 
 
-def test_default_gamma_is_the_scale_of_support_vector_machines():
-    X = np.random.default_rng(0).standard_normal((20, 3)) * 5 + 100
+def test_default_gamma_is_one_over_the_sum_of_the_variances_of_the_features():
+    X = np.random.default_rng(0).standard_normal((20, 3)) * [1, 5, 0] + [0, 100, 7]
     T = np.arange(20)
-    explicit = NadarayaWatson(RBF(1 / (3 * X.var()))).fit(X, T)
+    explicit = NadarayaWatson(RBF(1 / X.var(axis=0).sum())).fit(X, T)
     for data in (X, sparse.csr_array(X)):
         assert_allclose(NadarayaWatson().fit(data, T).predict(data), explicit.predict(X))
 

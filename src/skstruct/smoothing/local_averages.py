@@ -31,8 +31,9 @@ class NadarayaWatson(Configured, WeightedMean):
     ----------
     kernel : str, kernel or callable, default="rbf"
         A kernel of :mod:`skstruct.kernels`, or the name that stands for it; a callable
-        (A, B) -> matrix; or ``"precomputed"``. The width of ``"rbf"``, by the scale of the
-        inputs, is wide for a mean: try ``RBF(gamma=...)``. ``loo`` keeps the gamma of all rows.
+        (A, B) -> matrix; or ``"precomputed"``. The gamma of ``"rbf"``, 1 / (sum of the
+        variances of the features), makes it wide for a mean: try ``RBF(gamma=...)``. ``loo``
+        keeps the gamma of all rows.
 
     Examples
     --------

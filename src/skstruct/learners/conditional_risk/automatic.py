@@ -36,6 +36,7 @@ from skstruct.smoothing.stacked import Stacked
 
 STACK, OF_ALL, BY_BLOCKS = "stack", "stack of all", "stack by blocks"
 STACKS = (STACK, OF_ALL, BY_BLOCKS)
+CONSTANT = "constant"
 NEAR = 1.1  # powers of ten from the penalty of least squared error, where decisions take long
 CLEARLY = 1.0  # standard errors by which a part must decide better than a stack
 AT_ONCE = 0.5  # of what is left of a budget: penalties of what was chosen may take
@@ -72,8 +73,8 @@ class StackedRegression:
     and so are the weights of the stack; then the targets of the problem take their place. The
     left-out *decisions* of the stack, of the stack with networks and classifiers, and of every
     part are compared, since less squared error of means is not always less loss: the stack that
-    decides better is kept, or a part that is better than it by more than a standard error of the
-    paired difference, with its penalty chosen by decisions, too.
+    decides better is kept, or a part, or the mean of all rows, that is better than it by more than
+    a standard error of the paired difference, a part with its penalty chosen by decisions, too.
 
     Of more than five thousand rows, 2,500 judge, each left out, and the targets are those of the
     problem from the start.
@@ -109,7 +110,8 @@ class StackedRegression:
             self.decided = targets if np.array_equal(decided, targets) else decided
         self.judged = self._rows_that_judge(targets)
         parts = self._fitted(targets)
-        return self._decided([*self._stacks(parts, targets), *parts])
+        constant = self._constant(parts[0], targets)
+        return self._decided([*self._stacks(parts, targets), *parts, constant])
 
     def _plain_targets(self) -> tuple[np.ndarray, bool]:
         """What is smoothed to weigh the parts, and whether it is what the problem needs.
@@ -226,6 +228,14 @@ class StackedRegression:
                 if stack.block_coef_ is not None:  # which is so where they pay
                     found.append(self._stack_of(BY_BLOCKS, stack, among))
         return found
+
+    def _constant(self, part: Candidate, targets: np.ndarray) -> Candidate:
+        """The mean of all rows, whatever the inputs: a stack in which no part has any weight."""
+        weight = np.ones(len(targets)) if self.weight is None else self.weight
+        mean = self._of_judged(mean_without(targets, weight, self.groups))
+        given = self.rows, targets, weight, self.groups, self.judged
+        stack = Stacked([]).combine([(part.name, part.smoother, mean)], *given)
+        return Candidate(CONSTANT, stack, mean, 0.0, float(stack.errors_[-1]))
 
     def _stack_of(self, name: str, stack: Stacked, among: list[Candidate]) -> Candidate:
         """A stack of parts that are fitted, with its left-out means."""
