@@ -146,3 +146,5 @@ def test_why_something_is_left_out():
     places = ConditionalRiskMinimizer(Rankings("abc"), "footrule", alpha=0.1).fit(X, RANKS)
     subject = read_subject(places.calibrate(X, RANKS), X, RANKS)
     assert "not of pairs" in certain_section(subject).left_out
+    (text,) = blocks_of(marginals(subject), "text")
+    assert "as estimated: what is calibrated are positions" in text.text

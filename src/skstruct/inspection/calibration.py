@@ -10,6 +10,7 @@ from scipy import sparse
 from skstruct._arrays.checks import is_count
 from skstruct.inspection.drawing import axes_of, literal_legend, written
 from skstruct.inspection.marginals import happened_and_predicted, known_pairs
+from skstruct.learners.marginals import told_parts
 from skstruct.tolerances import OUTPUT_RANGE
 
 STRATEGIES = ("uniform", "quantile")
@@ -225,9 +226,13 @@ class MarginalCalibrationDisplay:
 
 
 def is_recalibrated(estimator: Any) -> bool:
-    """Whether ``predict_marginals`` moves probabilities to what happened on left-out rows."""
+    """Whether ``predict_marginals`` moves probabilities to what happened on left-out rows: those of
+    pairs of a ranking are not, where the loss looks at positions.
+    """
     known = getattr(estimator, "calibration_", None)
-    return known is not None and known.logistic is not None
+    if known is None or known.logistic is None:
+        return False
+    return known.of_marginals("auto", told_parts(estimator, None)[0]) is not None
 
 
 def _checked(psi_true: Any, marginals: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -70,6 +70,9 @@ def _in_words(learner: Any) -> str:
         )
     if hasattr(learner, "temperature_"):
         return f"{text} Scores were calibrated by a temperature of {learner.temperature_:.3g}."
+    known = getattr(learner, "calibration_", None)
+    if known is not None and known.parts is not None:
+        return f"{text} They are as estimated: what is calibrated are {known.parts}."
     if hasattr(learner, "calibration_") and learner.problem_.space.whole.recalibrates:
         return f"{text} They are as estimated: no rows are known to calibrate them by; {CALIBRATE}"
     return text
