@@ -8,14 +8,19 @@ from scipy import sparse
 from sklearn.base import clone
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.learners.conditional_risk.automatic import STACK, StackedRegression
+from skstruct.learners.conditional_risk.automatic import (
+    CONSTANT,
+    STACK,
+    Candidate,
+    StackedRegression,
+)
 from skstruct.learners.conditional_risk.part_plan import AT_LEAST, PartPlan, parse_seconds
 from skstruct.learners.conditional_risk.parts import Part, Size, ridge_part
 from skstruct.learners.problem import RiskProblem
 from skstruct.model_selection import left_out_risk
 from skstruct.persistence import load_model, save_model
 from skstruct.smoothing import KernelRidge, NystroemRidge, Scaled, Stacked
-from skstruct.spaces import Hierarchy, Interval, LabelSets, Rankings
+from skstruct.spaces import Classes, Hierarchy, Interval, LabelSets, Rankings
 from skstruct.streaming import ArraySource
 
 RNG = np.random.default_rng(0)
@@ -189,7 +194,24 @@ def test_no_time_leaves_one_part():
     plan = PartPlan(X, np.column_stack([Y, np.ones(90)]), budget=1e-3)
     assert [part.name for part in plan] == ["gaussian"]
     model = ConditionalRiskMinimizer(LabelSets()).fit(X, Y, budget=1e-3)
-    assert {trial["smoother"] for trial in model.search_.trials} == {STACK, "gaussian"}
+    assert {trial["smoother"] for trial in model.search_.trials} == {STACK, "gaussian", CONSTANT}
+
+
+def test_the_mean_of_all_rows_is_a_candidate():
+    """Nobody is clearly worse than it on left-out rows: here inputs say nothing."""
+    noise = RNG.standard_normal((60, 8))
+    with pytest.warns(UserWarning, match="nothing was learned from the inputs"):
+        model = ConditionalRiskMinimizer(Classes(), random_state=0).fit(noise, np.arange(60) % 3)
+    risk = {trial["smoother"]: trial["risk"] for trial in model.search_.trials}
+    assert model.search_.best["risk"] <= risk[CONSTANT] + 1 / np.sqrt(60)
+    regression = StackedRegression(model, model.problem_)
+    regression.rows, regression.weight, regression.groups = noise, None, None
+    regression.judged, targets = None, model.problem_.targets()
+    ridge = KernelRidge(alpha=1.0).fit(noise, targets)
+    mean = regression._constant(Candidate("ridge", ridge, ridge.loo(), 0.0, 0.0), targets)
+    others = [np.delete(targets, i, axis=0).mean(axis=0) for i in range(60)]
+    np.testing.assert_allclose(mean.left, others)
+    np.testing.assert_allclose(mean.smoother.predict(noise[:2]), [targets.mean(axis=0)] * 2)
 
 
 def test_a_budget_takes_what_is_best_by_however_little():
