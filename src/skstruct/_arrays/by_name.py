@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct._arrays.frames import in_memory
+from skstruct._arrays.foreign import in_memory
 from skstruct._arrays.imports import is_pandas
 
 FEW = 5  # names that a message lists

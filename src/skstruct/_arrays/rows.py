@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skstruct._arrays.tensors import on_host
+from skstruct._arrays.foreign import on_host
 
 LARGEST_INDEX = np.iinfo(np.int32).max
 

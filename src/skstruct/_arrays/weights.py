@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
-from skstruct._arrays.tensors import on_host
+from skstruct._arrays.foreign import on_host
 
 
 def check_sample_weight(sample_weight: Any, X: Any, dtype: Any = None) -> np.ndarray:

@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from skstruct._arrays.foreign import is_tensor
 from skstruct._arrays.imports import require
-from skstruct._arrays.tensors import is_tensor
 from skstruct.backends.numpy_backend import NumpyBackend
 
 Array = Any

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from skstruct._arrays.foreign import on_host
 from skstruct._arrays.progress import announce, track
 from skstruct._arrays.rows import copied_rows, distinct
-from skstruct._arrays.tensors import on_host
 from skstruct.kernels.inputs import resolve_kernel
 from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.learners.judging import FINALISTS, Judgement

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skstruct._arrays.by_name import are_named, by_position
-from skstruct._arrays.frames import in_memory
+from skstruct._arrays.foreign import in_memory
 from skstruct._arrays.imports import is_pandas
 from skstruct.losses import Footrule, Kendall, Spearman
 from skstruct.solvers.linear_ordering import pair_blocks, pair_signs

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skstruct._arrays.by_name import by_position
-from skstruct._arrays.frames import in_memory
+from skstruct._arrays.foreign import in_memory
 from skstruct._arrays.imports import is_pandas
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.rankings.formats import read_orders, read_rankings

@@ -14,9 +14,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from skstruct._arrays.foreign import on_host
 from skstruct._arrays.progress import reported
 from skstruct._arrays.rows import known_rows, narrow_indices
-from skstruct._arrays.tensors import on_host
 from skstruct._arrays.weights import check_sample_weight
 
 Array = Any

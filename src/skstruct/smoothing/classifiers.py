@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone,
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from skstruct._arrays.tensors import on_host
+from skstruct._arrays.foreign import on_host
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, is_linear
 from skstruct.smoothing.frozen import FrozenMeans, is_frozen

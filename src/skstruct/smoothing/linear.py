@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skstruct._arrays.foreign import on_host
 from skstruct._arrays.rows import dense, known_rows, narrow_indices
-from skstruct._arrays.tensors import on_host
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_numbers, group_rows

@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skstruct._arrays.foreign import on_host
 from skstruct._arrays.memory import row_blocks
-from skstruct._arrays.tensors import on_host
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skstruct._arrays.by_name import by_position
-from skstruct._arrays.frames import in_memory
+from skstruct._arrays.foreign import in_memory
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.rows import dense
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skstruct._arrays.checks import is_number
+from skstruct._arrays.foreign import on_host
 from skstruct._arrays.rows import dense
-from skstruct._arrays.tensors import on_host
 from skstruct.solvers.score_cuts import checked_known, checked_scores, cuts
 
 MEASURES = ("micro_f1", "macro_f1", "precision_at_recall", "recall_at_precision")

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from skstruct._arrays.checks import check_costs
-from skstruct._arrays.frames import read_in_memory
+from skstruct._arrays.foreign import read_in_memory
 from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.methods import keep_in_step
 from skstruct._arrays.rows import dense

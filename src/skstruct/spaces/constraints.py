@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from skstruct._arrays.by_name import by_position
-from skstruct._arrays.frames import in_memory
+from skstruct._arrays.foreign import in_memory
 from skstruct._arrays.imports import is_networkx, is_pandas
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import check_row_constraints, require, savable

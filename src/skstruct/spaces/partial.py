@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.by_name import by_position
-from skstruct._arrays.frames import in_memory
+from skstruct._arrays.foreign import in_memory
 from skstruct._arrays.imports import is_pandas
 from skstruct.saving import savable
 from skstruct.spaces.common.choices import OneOf

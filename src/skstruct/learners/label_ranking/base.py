@@ -13,10 +13,10 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from skstruct._arrays.foreign import on_host
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported
-from skstruct._arrays.tensors import on_host
 from skstruct.learners.inputs import InputReader, given_outputs, read_inputs, row_weights
 from skstruct.learners.label_ranking.preferences import CalibratedPreferences
 from skstruct.learners.label_ranking.reductions import PreferenceReduction, with_constant

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from sklearn.base import clone
 
-from skstruct._arrays.frames import read_in_memory
+from skstruct._arrays.foreign import read_in_memory
 from skstruct.spaces.partial import PartialOutputs, are_choices, are_partial
 
 

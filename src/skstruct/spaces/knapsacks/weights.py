@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.by_name import are_named, by_position
-from skstruct._arrays.frames import in_memory
+from skstruct._arrays.foreign import in_memory
 from skstruct._arrays.imports import is_pandas
 from skstruct.spaces.common.formats import check_distinct, in_columns
 from skstruct.tolerances import FEASIBLE

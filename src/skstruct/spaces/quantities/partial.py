@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.by_name import by_position
-from skstruct._arrays.frames import in_memory
+from skstruct._arrays.foreign import in_memory
 from skstruct._arrays.imports import is_pandas
 from skstruct.spaces.common.choices import OneOf
 from skstruct.spaces.common.reading_choices import has_choices, read_choices
