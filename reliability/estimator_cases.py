@@ -138,7 +138,7 @@ ESTIMATORS = {
     "structured svm": StructuredSVM(alpha=1.0, tol=1e-3, random_state=0),
     # Of a quantity it takes all passes there are, each of many decisions: no check needs more.
     "structured svm, slack": StructuredSVM(
-        rescaling="slack", alpha=1.0, max_iter=10, random_state=0
+        rescaling="slack", alpha=1.0, max_iter=3, random_state=0
     ),
     "structured svm, kernel": StructuredSVM(alpha=0.01, kernel="rbf", tol=1e-3, random_state=0),
     "counting ridge": CountingRidge(),

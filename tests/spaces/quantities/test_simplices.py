@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.kernels import RBF
@@ -123,3 +124,12 @@ def test_a_model_predicts_histograms(loss):
     assert model.space_.contains(predicted).all()
     # The relation is smooth and without noise: predictions are close to the truth.
     assert np.abs(predicted - Y).max() < 0.05
+
+
+@pytest.mark.parametrize("total", [1.0, 0.3])
+def test_outputs_are_read_as_they_were_decided(total):
+    space = Simplex(total=total, labels=tuple("abcde")).fit(np.full((2, 5), total / 5))
+    rows = np.random.default_rng(0).dirichlet(np.ones(5), 500) * (total + 1e-9)
+    once = space.validate(rows)
+    assert_allclose(once.sum(axis=1), total, rtol=2e-15)
+    assert_array_equal(space.validate(once), once)

@@ -73,10 +73,14 @@ class Simplex(QuantitySpace):
         self._check_inside(Z)
 
     def validate(self, Y: Any) -> np.ndarray:
-        """Rows of at least zero that add up to the total exactly, up to the last bits."""
+        """Rows of at least zero that add up to the total exactly, up to the last bits.
+
+        Those that do are left as they are: outputs of ``argmin`` are read as they were decided.
+        """
         Z = np.maximum(super().validate(Y), 0.0)
-        outputs: np.ndarray = Z * (self.total / Z.sum(axis=1, keepdims=True))
-        return outputs
+        sums = Z.sum(axis=1, keepdims=True)
+        rounding = Z.shape[1] * np.finfo(np.float64).eps * self.total
+        return np.where(np.abs(sums - self.total) <= rounding, Z, Z * (self.total / sums))
 
     def _check_inside(self, Z: np.ndarray) -> None:
         below = np.argwhere(Z + OUTPUT_RANGE * self.total < 0)
