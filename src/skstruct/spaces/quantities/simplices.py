@@ -80,7 +80,8 @@ class Simplex(QuantitySpace):
         Z = np.maximum(super().validate(Y), 0.0)
         sums = Z.sum(axis=1, keepdims=True)
         rounding = Z.shape[1] * np.finfo(np.float64).eps * self.total
-        return np.where(np.abs(sums - self.total) <= rounding, Z, Z * (self.total / sums))
+        kept = np.abs(sums - self.total) <= rounding
+        return np.asarray(np.where(kept, Z, Z * (self.total / sums)))
 
     def _check_inside(self, Z: np.ndarray) -> None:
         below = np.argwhere(Z + OUTPUT_RANGE * self.total < 0)
