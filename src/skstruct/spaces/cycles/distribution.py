@@ -11,6 +11,7 @@ import numpy as np
 from skstruct._arrays.memory import check_square_fits
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.proposals import Proposals
+from skstruct.solvers.state_graphs import PathDistribution, StateGraph
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance
@@ -24,7 +25,6 @@ from skstruct.spaces.cycles.tours import (
     sample_tours,
     tours_to_rows,
 )
-from skstruct.spaces.edge_sets.distribution import PathDistribution, PathGraph
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
 
 MOST_NODES = 15  # 1.5 million steps
@@ -32,7 +32,7 @@ MOST_NODES = 15  # 1.5 million steps
 
 def cycle_paths(
     column: np.ndarray, may: np.ndarray, must: np.ndarray, sizes: tuple[int, int], directed: bool
-) -> PathGraph | None:
+) -> StateGraph | None:
     r"""All cycles within constraints; None where there are too many nodes.
 
     A cycle begins at the first of its nodes, and a state is the set of nodes that were
@@ -71,12 +71,12 @@ def cycle_paths(
     n_steps = list_steps(*problem, nothing, nothing, False)
     target, taken = np.empty(n_steps, np.int32), np.empty(n_steps, np.int32)
     list_steps(*problem, target, taken, True)
-    return PathGraph(first, target, taken, n_columns, sizes[1], 1 if directed else 2)
+    return StateGraph(first, target, taken, n_columns, sizes[1], 1 if directed else 2)
 
 
-def _no_path(n_columns: int) -> PathGraph:
+def _no_path(n_columns: int) -> StateGraph:
     none = np.zeros(0, np.int32)
-    return PathGraph(np.zeros(3, np.int64), none, none, n_columns, 0)
+    return StateGraph(np.zeros(3, np.int64), none, none, n_columns, 0)
 
 
 class SignedDistribution(Distribution):
@@ -97,8 +97,7 @@ class SignedDistribution(Distribution):
 
     def marginals(self) -> np.ndarray:
         probabilities = self.distribution.marginals()
-        marginals: np.ndarray = probabilities[:, self.there] - probabilities[:, self.back]
-        return marginals
+        return probabilities[:, self.there] - probabilities[:, self.back]
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return self.distribution.sample(n, rng)
@@ -170,8 +169,7 @@ class TourProposals(Proposals):
         tours = np.full((len(states), len(self.must)), -1, np.int64)
         m = len(self.nodes)
         tours[:, :m] = np.where(np.arange(m) < states[:, :1], states[:, 1:], -1)
-        outputs: np.ndarray = self.rows_of(tours)
-        return outputs
+        return self.rows_of(tours)
 
     def walk(
         self,
@@ -237,8 +235,7 @@ class UniformCycles(EdgeSetSpace):
         self._check_not_empty()
         counts = self._counts()
         if counts is None:
-            mean: np.ndarray = self.embed(self._listed).mean(axis=0)
-            return mean
+            return self.embed(self._listed).mean(axis=0)
         if self._signed:  # a cycle and its reverse cancel
             return np.zeros(len(self.edges_) // 2)
         return np.full(len(self.edges_), counts.mean(self.directed))
@@ -262,10 +259,8 @@ class UniformCycles(EdgeSetSpace):
         )
         if self._counts() is None:
             psi = self.embed(self._listed)
-            moment: np.ndarray = psi.T @ psi / len(psi)
-            return moment
-        second: np.ndarray = self.covariance().dense() + np.outer(mean, mean)
-        return second
+            return psi.T @ psi / len(psi)
+        return self.covariance().dense() + np.outer(mean, mean)
 
     # ------------------------------------------------------------- lists and samples
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
@@ -284,8 +279,7 @@ class UniformCycles(EdgeSetSpace):
         self._check_not_empty()
         rng, constraints = np.random.default_rng(rng), self._one_row()
         if constraints.has_edges:
-            drawn: np.ndarray = self._listed[rng.integers(len(self._listed), size=n)]
-            return drawn
+            return self._listed[rng.integers(len(self._listed), size=n)]
         low, high = constraints.visited[0], constraints.open[0]
         return tours_to_rows(sample_tours(n, rng, low, high, self._by_size()), self._table)
 
@@ -296,7 +290,7 @@ class LawfulCycles(UniformCycles):
     _from_constraints = ("_paths",)
 
     @cached_property
-    def _paths(self) -> PathGraph | None:
+    def _paths(self) -> StateGraph | None:
         """All cycles as paths; None where there are too many nodes."""
         constraints, must, may = self._one_row().arcs(self._table)
         if not self.directed and must.any():

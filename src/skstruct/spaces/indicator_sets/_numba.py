@@ -12,20 +12,6 @@ from skstruct.solvers._numba_markov_chains import accepts, below, fraction
 from skstruct.solvers.pairwise._numba_inference import FULL, MODERATE
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
-def _joined(a, b):
-    """ln(exp a + exp b), and the share of b in it."""
-    if b == -np.inf:
-        return a, 0.0
-    if a == -np.inf:
-        return b, 1.0
-    if a >= b:
-        small = np.exp(b - a)
-        return a + np.log1p(small), small / (1.0 + small)
-    small = np.exp(a - b)
-    return b + np.log1p(small), 1.0 / (1.0 + small)
-
-
 @nb.njit(cache=True, nogil=True)
 def shares_of(scores, low, high, order, parent, first, alone):
     """The probability of every node given its parent, and ln Z of every row.
@@ -146,82 +132,6 @@ def drawn_sets(shares, order, parent, first, alone, n_draws, rng):
                     level[f] = np.inf  # no other of the group
                 elif not alone[t]:
                     level[f] -= share
-    return outputs
-
-
-# Compiled sums over closed sets with constraints on their size.
-#
-# A set is a path: at position t it takes label ``order[t]`` and goes on at ``take[t]``, or skips
-# it and goes on at ``skip[t]``; position d is the end. The state is how many labels were taken.
-
-
-@nb.njit(cache=True, nogil=True)
-def _fill(scores, known_in, possible, steps, smallest, top, saturated, ways, probability):
-    """ln of the weight of all that may follow each position, by the number taken; (d + 1, top + 1).
-
-    ``probability`` becomes that of taking the label. Where ``saturated``, state ``top`` means so
-    many or more.
-    """
-    order, take, skip = steps
-    d = len(order)
-    for s in range(top + 1):
-        ways[d, s] = 0.0 if s >= smallest else -np.inf
-    for t in range(d - 1, -1, -1):
-        j = order[t]
-        for s in range(min(top, t) + 1):
-            without = -np.inf if known_in[j] else ways[skip[t], s]
-            after = min(s + 1, top) if saturated else s + 1
-            having = scores[j] + ways[take[t], after] if possible[j] and after <= top else -np.inf
-            ways[t, s], probability[t, s] = _joined(without, having)
-
-
-@nb.njit(cache=True, nogil=True)
-def sized_sums(scores, low, high, steps, smallest, top, saturated):
-    """ln Z and the probability of every label; shapes (n,) and (n, d)."""
-    order, take, skip = steps
-    n, d = scores.shape
-    log_partition, marginals = np.empty(n), np.zeros((n, d))
-    ways, probability = np.empty((d + 1, top + 1)), np.zeros((d, top + 1))
-    reached = np.empty((d + 1, top + 1))
-    for row in range(n):
-        known_in = low[row if low.shape[0] > 1 else 0]
-        possible = high[row if high.shape[0] > 1 else 0]
-        _fill(scores[row], known_in, possible, steps, smallest, top, saturated, ways, probability)
-        log_partition[row] = ways[0, 0]
-        reached[:] = 0.0
-        reached[0, 0] = 1.0
-        for t in range(d):
-            for s in range(min(top, t) + 1):
-                here = reached[t, s]
-                if here == 0.0:
-                    continue
-                having = here * probability[t, s]
-                marginals[row, order[t]] += having
-                if s < top or saturated:
-                    reached[take[t], min(s + 1, top)] += having
-                reached[skip[t], s] += here - having
-    return log_partition, marginals
-
-
-@nb.njit(cache=True, nogil=True)
-def drawn_sized_sets(scores, low, high, steps, smallest, top, saturated, n_draws, rng):
-    """``n_draws`` sets of every row; int8 of shape (n, n_draws, d)."""
-    order, take, skip = steps
-    n, d = scores.shape
-    outputs = np.zeros((n, n_draws, d), np.int8)
-    ways, probability = np.empty((d + 1, top + 1)), np.zeros((d, top + 1))
-    for row in range(n):
-        known_in = low[row if low.shape[0] > 1 else 0]
-        possible = high[row if high.shape[0] > 1 else 0]
-        _fill(scores[row], known_in, possible, steps, smallest, top, saturated, ways, probability)
-        for draw in range(n_draws):
-            t, s = 0, 0
-            while t < d:
-                if rng.random() < probability[t, s]:
-                    outputs[row, draw, order[t]] = 1
-                    t, s = take[t], min(s + 1, top)
-                else:
-                    t = skip[t]
     return outputs
 
 

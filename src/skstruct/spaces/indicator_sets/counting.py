@@ -11,152 +11,30 @@ from scipy import sparse
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.dags import Dag
+from skstruct.solvers.state_graphs import StateGraph
 from skstruct.spaces.base import CountedSpace
 from skstruct.spaces.common.counting import LIMIT, check_few, count_dag, list_closed_sets
 from skstruct.spaces.constraints import Constraints
 
-BLOCK = 2**21  # numbers held for one step of all paths
 
+def sized_graph(
+    steps: Any, smallest: int, largest: int, low: Any = None, high: Any = None
+) -> StateGraph:
+    """Closed sets of a forest as paths: the level of a state is how many labels were taken.
 
-class ForestPaths:
-    """Every closed set is one path along the labels, each before all that is below it.
-
-    At a label the path takes it and goes on to its first child, or skips it and goes on to its
-    next sibling, past all that is below. Members of an exclusive group stand side by side, and
-    whoever takes one continues behind the group. The uniform distribution over closed sets is
-    then a Markov chain whose state is the label and, where sizes are limited, how many labels
-    were taken; its probabilities are quotients of counts.
-
-    Parameters
-    ----------
-    dag : Dag
-        A forest.
-    low, high : bool arrays of shape (d,)
-        Labels that must and that may be taken, closed: ancestors of the former are in it,
-        descendants and exclusive labels of what is barred are barred.
-    groups : sequence of index arrays
-        Disjoint sets of siblings of which at most one is taken.
-    smallest, largest : int
-        Constraints on the number of labels.
+    At a label the path takes it and goes on to its first child, or skips it and goes on past all
+    that is below. Members of an exclusive group stand side by side, and whoever takes one goes on
+    behind the group. ``low`` and ``high`` are closed.
     """
-
-    def __init__(
-        self, dag: Dag, low: np.ndarray, high: np.ndarray, groups: Any, smallest: int, largest: int
-    ) -> None:
-        self.d = dag.n_nodes
-        self.order, self.take, self.skip = path_steps(dag, groups)
-        self.low, self.high = low[self.order], high[self.order]
-        self.counted = smallest > 0 or largest < self.d  # whether states tell sizes apart
-        self.sizes = smallest, min(largest, self.d)
-        # Once there are enough, and none can be too many, more need not be told apart.
-        self.saturated = smallest <= self.d <= largest
-        self.ways = self._count()
-
-    def _count(self) -> np.ndarray:
-        """Ways to go on from each label, by the number taken so far; objects (d + 1, states)."""
-        smallest, largest = self.sizes
-        most = smallest if self.saturated else largest
-        n_states = most + 1 if self.counted else 1
-        ways = np.zeros((self.d + 1, max(n_states, 1)), dtype=object)
-        ways[-1, smallest if self.counted else 0 :] = 1
-        for t in range(self.d - 1, -1, -1):
-            if not self.low[t]:
-                ways[t] += ways[self.skip[t]]
-            if self.high[t]:
-                ways[t] += self._before_taking(ways[self.take[t]])
-        return ways
-
-    def _before_taking(self, after: np.ndarray) -> np.ndarray:
-        """By the number taken before one more is: the next higher entry."""
-        if not self.counted:
-            return after
-        return np.append(after[1:], after[-1] if self.saturated else 0)
-
-    def _after_taking(self, before: np.ndarray) -> np.ndarray:
-        """The same the other way, for rows of states."""
-        if not self.counted:
-            return before
-        after = np.zeros_like(before)
-        after[:, 1:] = before[:, :-1]
-        if self.saturated:
-            after[:, -1] += before[:, -1]
-        return after
-
-    @property
-    def total(self) -> int:
-        """Number of closed sets."""
-        return int(self.ways[0, 0])
-
-    def _probabilities(self) -> tuple[np.ndarray, np.ndarray]:
-        """Probabilities of taking and of skipping each label in each state; (d, states) each."""
-        taken = np.zeros((self.d, self.ways.shape[1]))
-        skipped = np.zeros_like(taken)
-        for t in range(self.d):
-            here = np.flatnonzero(self.ways[t].astype(bool))
-            ways = self.ways[t, here]
-            if self.high[t]:
-                after = self._before_taking(self.ways[self.take[t]])
-                taken[t, here] = (after[here] / ways).astype(np.float64)
-            if not self.low[t]:
-                skipped[t, here] = (self.ways[self.skip[t], here] / ways).astype(np.float64)
-        return taken, skipped
-
-    def _reached(self, taken: np.ndarray, skipped: np.ndarray) -> np.ndarray:
-        """Probability of coming to each label in each state; (d, states)."""
-        reached = np.zeros((self.d + 1, taken.shape[1]))
-        reached[0, 0] = 1.0
-        for t in range(self.d):
-            reached[self.take[t]] += self._after_taking((reached[t] * taken[t])[None])[0]
-            reached[self.skip[t]] += reached[t] * skipped[t]
-        return reached[:-1]
-
-    def mean(self) -> np.ndarray:
-        """Probability of each label; shape (d,)."""
-        taken, skipped = self._probabilities()
-        mean = np.empty(self.d)
-        mean[self.order] = (self._reached(taken, skipped) * taken).sum(axis=1)
-        return mean
-
-    def second_moment(self) -> np.ndarray:
-        """Probability of each two labels together; shape (d, d).
-
-        For every first label u the chain is followed from where u was taken, all u at once.
-        """
-        taken, skipped = self._probabilities()
-        first = self._reached(taken, skipped) * taken  # coming to u and taking it, by state
-        joint = np.zeros((self.d, self.d))
-        step = max(1, BLOCK // taken.shape[1])
-        for start in range(0, self.d, step):
-            stop = min(start + step, self.d)
-            pending: dict[int, np.ndarray] = {}
-            for t in range(start, self.d):
-                here = pending.pop(t, None)
-                here = np.zeros((stop - start, taken.shape[1])) if here is None else here
-                both = here * taken[t]
-                if t < stop:
-                    both[t - start] = first[t]
-                joint[start:stop, t] = both.sum(axis=1)
-                for target, part in (
-                    (int(self.take[t]), self._after_taking(both)),
-                    (int(self.skip[t]), here * skipped[t]),
-                ):
-                    pending[target] = pending[target] + part if target in pending else part
-        moment = np.empty_like(joint)
-        moment[np.ix_(self.order, self.order)] = joint + np.triu(joint, 1).T
-        return moment
-
-    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """``n`` closed sets drawn uniformly and independently; int8 of shape (n, d)."""
-        taken, _ = self._probabilities()
-        outputs = np.zeros((n, self.d), np.int8)
-        position, state = np.zeros(n, np.int64), np.zeros(n, np.int64)
-        for t in range(self.d):
-            rows = np.flatnonzero(position == t)
-            coin = rng.random(len(rows)) < taken[t, state[rows]]
-            outputs[rows, self.order[t]] = coin
-            position[rows] = np.where(coin, self.take[t], self.skip[t])
-            state[rows] = np.minimum(state[rows] + (coin & self.counted), taken.shape[1] - 1)
-        return outputs
+    d, largest = len(steps[0]), min(largest, len(steps[0]))
+    # Once there are enough, and none can be too many, more need not be told apart.
+    saturated = smallest <= d <= largest
+    top = max(min(smallest, d) if saturated else largest, 0)
+    level, position = np.arange(top + 1), np.arange(d)[:, None]
+    after = np.where((level < top) & (level <= position), level + 1, -1)
+    after[:, top] = top if saturated else -1
+    final = (level >= smallest) & (largest >= 0)
+    return StateGraph.of_choices(*steps, after, final, top if top else d, low=low, high=high)
 
 
 def path_steps(dag: Dag, groups: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -250,13 +128,13 @@ class UniformSets(CountedSpace):
         listed = self.enumerate()
         return int(((listed >= low) & (listed <= high)).all(axis=1).sum())
 
-    def _forest_paths(self, constraints: Constraints) -> ForestPaths | None:
+    def _forest_paths(self, constraints: Constraints) -> StateGraph | None:
         """Closed sets as paths, where the graph is a forest and groups are siblings."""
         if constraints.one_path or not self.dag_.is_forest or not self._sibling_groups(constraints):
             return None
         low, high = (mask[0] for mask in self._close_masks(constraints))
-        sizes = constraints.smallest, constraints.largest
-        return ForestPaths(self.dag_, low, high, constraints.groups, *sizes)
+        steps = path_steps(self.dag_, constraints.groups)
+        return sized_graph(steps, constraints.smallest, constraints.largest, low, high)
 
     def _uniform(self) -> Any:
         """What knows ``mean()``, ``second_moment()`` and ``sample(n, rng)``, or None."""
@@ -286,11 +164,9 @@ class UniformSets(CountedSpace):
         self._check_not_empty()
         uniform = self._uniform()
         if uniform is not None:
-            mean: np.ndarray = uniform.mean()
-            return mean
+            return uniform.mean()
         if self._count <= SHORT:
-            share: np.ndarray = self.enumerate().mean(axis=0)
-            return share
+            return self.enumerate().mean(axis=0)
         d = len(self.labels_)
         eye, free = np.eye(d, dtype=bool), np.ones(d, bool)
         return np.array([self._count_within(eye[j], free) / self._count for j in range(d)])
@@ -304,8 +180,7 @@ class UniformSets(CountedSpace):
         )
         uniform = self._uniform()
         if uniform is not None:
-            known: np.ndarray = uniform.second_moment()
-            return known
+            return uniform.second_moment()
         if self._count <= SHORT:
             listed = self.enumerate().astype(np.float64)
             return listed.T @ listed / len(listed)
@@ -327,8 +202,7 @@ class UniformSets(CountedSpace):
         listed = list_closed_sets(
             self.dag_, low, high, constraints.largest, limit, constraints.groups
         )
-        rows: np.ndarray = listed[self.contains(listed)]
-        return rows
+        return listed[self.contains(listed)]
 
     def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """``n`` outputs drawn uniformly and independently; shape (n, d)."""
@@ -336,12 +210,10 @@ class UniformSets(CountedSpace):
         self._check_not_empty()
         uniform = self._uniform()
         if uniform is not None:
-            drawn: np.ndarray = uniform.sample(n, rng)
-            return drawn
+            return uniform.sample(n, rng)
         if self._count <= SHORT:
             listed = self.enumerate()
-            rows: np.ndarray = listed[rng.integers(len(listed), size=n)]
-            return rows
+            return listed[rng.integers(len(listed), size=n)]
         return np.array([self._sample_one(rng) for _ in range(n)], dtype=np.int8)
 
     def _sample_one(self, rng: Any) -> Any:

@@ -11,9 +11,10 @@ from scipy.special import expit
 from skstruct.exceptions import InfeasibleError, UndecidableError
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import ChoiceDistribution, Distribution, ListedDistribution
+from skstruct.solvers.state_graphs import PathDistribution
 from skstruct.spaces.common.listing import MOST_LISTED, listed_distribution
 from skstruct.spaces.constraints import check_feasible
-from skstruct.spaces.indicator_sets.counting import path_steps
+from skstruct.spaces.indicator_sets.counting import path_steps, sized_graph
 
 MANY = 1000  # numbers up to 2 whose product is a number
 
@@ -60,10 +61,7 @@ class SubsetsDistribution(Distribution):
 
     def marginals(self) -> np.ndarray:
         if not self.low.any() and self.high.all():
-            marginals: np.ndarray = np.where(self.scores > 0.0, 1.0, self._small) / (
-                1.0 + self._small
-            )
-            return marginals
+            return np.where(self.scores > 0.0, 1.0, self._small) / (1.0 + self._small)
         return np.where(self.low, 1.0, np.where(self.high, expit(self.scores), 0.0))
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -75,8 +73,7 @@ class SubsetsDistribution(Distribution):
 
     def covariance_product(self, directions: np.ndarray) -> np.ndarray:
         marginals = self.marginals()
-        product: np.ndarray = marginals * (1.0 - marginals) * directions
-        return product
+        return marginals * (1.0 - marginals) * directions
 
 
 class ForestDistribution(Distribution):
@@ -127,14 +124,12 @@ class ForestDistribution(Distribution):
     def marginals(self) -> np.ndarray:
         from skstruct.spaces.indicator_sets._numba import multiplied_down
 
-        marginals: np.ndarray = multiplied_down(self.shares, *self.tree[:2])
-        return marginals
+        return multiplied_down(self.shares, *self.tree[:2])
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         from skstruct.spaces.indicator_sets._numba import drawn_sets
 
-        drawn: np.ndarray = drawn_sets(self.shares, *self.tree, n, rng)
-        return drawn
+        return drawn_sets(self.shares, *self.tree, n, rng)
 
 
 def _positions(dag: Dag, groups: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -149,7 +144,7 @@ def _positions(dag: Dag, groups: Any) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return order, position[dag.parent_of[order]], first, alone
 
 
-class SizedDistribution(Distribution):
+class SizedDistribution(PathDistribution):
     r"""Sets of smallest..largest labels, as paths: O(d largest) for every row.
 
     A path takes a label and goes on at its first child, or skips it and goes on at its next
@@ -181,35 +176,10 @@ class SizedDistribution(Distribution):
     """
 
     def __init__(
-        self,
-        scores: np.ndarray,
-        low: np.ndarray,
-        high: np.ndarray,
-        steps: tuple[np.ndarray, np.ndarray, np.ndarray],
-        smallest: int,
+        self, scores: np.ndarray, low: np.ndarray, high: np.ndarray, steps: Any, smallest: int,
         largest: int,
-    ) -> None:
-        from skstruct.spaces.indicator_sets._numba import sized_sums
-
-        d = scores.shape[1]
-        largest = min(largest, d)
-        # Once there are enough, and none can be too many, more need not be told apart.
-        saturated = largest == d and smallest <= d
-        top = max(min(smallest, d) if saturated else largest, 0)
-        masks = np.ascontiguousarray(low), np.ascontiguousarray(high)
-        order = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in steps)
-        self.given = scores, *masks, order, smallest, top, saturated
-        self.log_partition, self._probabilities = sized_sums(*self.given)
-
-    def marginals(self) -> np.ndarray:
-        marginals: np.ndarray = self._probabilities.copy()
-        return marginals
-
-    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        from skstruct.spaces.indicator_sets._numba import drawn_sized_sets
-
-        drawn: np.ndarray = drawn_sized_sets(*self.given, n, rng)
-        return drawn
+    ) -> None:  # fmt: skip
+        super().__init__(sized_graph(steps, smallest, largest), scores, low, high)
 
 
 class SizesDistribution(Distribution):

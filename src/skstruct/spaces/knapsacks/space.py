@@ -19,7 +19,7 @@ from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.constraints import check_feasible, check_size, label_mask
 from skstruct.spaces.indicator_sets.decoding import with_limits, with_masks
 from skstruct.spaces.knapsacks.constraints import KnapsackConstraints
-from skstruct.spaces.knapsacks.table import KnapsackDistribution, WholeWeights, list_fillings
+from skstruct.spaces.knapsacks.table import WholeWeights, list_fillings
 from skstruct.spaces.knapsacks.weights import (
     constraint_names,
     read_capacities,
@@ -128,8 +128,7 @@ class Knapsacks(IndicatorSpace):
         """What predicted sets must obey, the capacity included."""
         if self.constraints is None:
             return KnapsackConstraints.within_capacity(len(self.labels_), self._room[None])
-        known: KnapsackConstraints = self.constraints
-        return known
+        return self.constraints
 
     def _constraints_sizes(self) -> tuple[Any, ...]:
         return self.dag_.n_nodes, len(self.labels_), len(self.weights_)
@@ -170,8 +169,7 @@ class Knapsacks(IndicatorSpace):
         inside = super().contains(Z)
         loads = np.asarray(Z, dtype=np.float64) @ self.weights_.T
         fits: np.ndarray = (loads <= self.constraints_.capacity + self._slack).all(axis=1)
-        both: np.ndarray = inside & fits
-        return both
+        return inside & fits
 
     # ------------------------------------------------------------- decoding
     @cached_property
@@ -301,12 +299,13 @@ class Knapsacks(IndicatorSpace):
 
     # ------------------------------------------------------------- all outputs
     def _uniform(self) -> Any:
-        return self._summed(self._one_row())
+        table = self._summed(self._one_row())
+        return None if table is None else table.alike()
 
     def _count_within(self, low: np.ndarray, high: np.ndarray) -> int:
         table = self._summed(self._one_row().within(low, high))
         if table is not None:
-            return table.count()
+            return table.alike().total
         listed = self.enumerate()
         return int(((listed >= low) & (listed <= high)).all(axis=1).sum())
 
@@ -315,7 +314,7 @@ class Knapsacks(IndicatorSpace):
         known = self._one_row()
         table = self._summed(known)
         if table is not None:
-            check_few(table.count(), limit, self, "sets")
+            check_few(table.alike().total, limit, self, "sets")
         room = known.capacity[0] + self._slack
         listed = list_fillings(self.weights_, room, known, limit)
         if listed is None:
@@ -332,7 +331,7 @@ class Knapsacks(IndicatorSpace):
         table = self._summed(self.constraints_)
         if table is None:
             return BaseSpace.distribution(self, scores)
-        found = KnapsackDistribution(table, scores)
+        found = table.distribution(scores)
         check_feasible(np.isfinite(found.log_partition), self)
         return found
 

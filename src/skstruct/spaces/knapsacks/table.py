@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.solvers.distributions import Distribution
+from skstruct.solvers.state_graphs import PathDistribution, StateGraph
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +18,7 @@ class WholeWeights:
     --------
     >>> free = np.ones((1, 3), bool)
     >>> table = WholeWeights(np.array([1, 2, 3]), np.array([3]), ~free, free)
-    >>> table.count(), table.least_cost(np.array([[-2.0, -1.0, -2.5]]))[0].tolist()
+    >>> table.alike().total, table.least_cost(np.array([[-2.0, -1.0, -2.5]]))[0].tolist()
     (5, [[1, 1, 0]])
     """
 
@@ -51,80 +52,23 @@ class WholeWeights:
         fill_rows(costs, *self.arguments, outputs, feasible)
         return outputs, feasible
 
-    # ------------------------------------------------------------- all sets of one row
-    def count(self) -> int:
-        """Exact number of sets of the first row."""
-        low, high, room = self.low[0], self.high[0], int(self.room[0])
-        room -= int(self.weights[low].sum())
-        if room < 0 or (low & ~high).any():
-            return 0
-        ways = np.zeros(room + 1, dtype=object)  # sets by what they weigh
-        ways[0] = 1
-        for weight in self.weights[high & ~low].tolist():
-            if weight <= room:
-                added = ways.copy()
-                added[weight:] += ways[: room + 1 - weight]
-                ways = added
-        return int(ways.sum())
+    # ------------------------------------------------------------- all sets
+    def graph(self, **masks: np.ndarray) -> StateGraph:
+        """All sets, item by item: the level of a state is the room that is left."""
+        d, most = len(self.weights), max(int(self.room.max()), 0)
+        after = np.maximum(np.arange(most + 1) - self.weights[:, None], -1)
+        items, final = np.arange(d), np.full(most + 1, self.room.max() >= 0)
+        return StateGraph.of_choices(items, items + 1, items + 1, after, final, d, most, **masks)
 
-    def mean(self) -> np.ndarray:
-        """Probability of each item when all sets are equally likely; shape (d,)."""
-        mean: np.ndarray = self._all_alike().marginals()[0]
-        return mean
+    def alike(self) -> StateGraph:
+        """The sets of the first row."""
+        return self.rows(np.array([0])).graph(low=self.low[0], high=self.high[0])
 
-    def second_moment(self) -> np.ndarray:
-        """Probability of each two items together; (d, d). Row j of a batch has item j in."""
-        d, mean = len(self.weights), self.mean()
-        low = self.low | np.eye(d, dtype=bool)
-        with_each = WholeWeights(self.weights, self.room, low, self.high)
-        given = KnapsackDistribution(with_each, np.zeros((d, d))).marginals()
-        moment: np.ndarray = mean[:, None] * given
-        symmetric: np.ndarray = (moment + moment.T) / 2
-        return symmetric
-
-    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """``n`` sets drawn uniformly and independently; int8 of shape (n, d)."""
-        drawn: np.ndarray = self._all_alike().sample(n, rng)[0]
-        return drawn
-
-    def _all_alike(self) -> "KnapsackDistribution":
-        return KnapsackDistribution(self, np.zeros((1, len(self.weights))))
-
-
-class KnapsackDistribution(Distribution):
-    r"""The distributions :math:`p(z) \propto \exp \langle u, z \rangle` of sets within capacities.
-
-    With :math:`S_t(x)` the log of the sum over sets of the items from t on that fit into room x,
-
-    .. math:: S_t(x) = \ln \bigl(\exp S_{t+1}(x) + \exp(u_t + S_{t+1}(x - w_t))\bigr).
-
-    Parameters
-    ----------
-    table : WholeWeights
-    scores : array u of shape (n, d)
-    """
-
-    def __init__(self, table: WholeWeights, scores: np.ndarray) -> None:
-        from skstruct.spaces.knapsacks._numba_distribution import log_partitions
-
-        self.table, self.scores = table, np.ascontiguousarray(scores, dtype=np.float64)
-        self.log_partition = np.empty(len(scores))
-        log_partitions(self.scores, *table.arguments, self.log_partition)
-
-    def marginals(self) -> np.ndarray:
-        from skstruct.spaces.knapsacks._numba_distribution import fill_marginals
-
-        means = np.zeros(self.scores.shape)
-        fill_marginals(self.scores, *self.table.arguments, means)
-        return means
-
-    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        from skstruct.spaces.knapsacks._numba_distribution import draw_rows
-
-        rows, d = self.scores.shape
-        drawn = np.zeros((rows, n, d), np.int8)
-        draw_rows(self.scores, *self.table.arguments, rng.random((rows, n, d)), drawn)
-        return drawn
+    def distribution(self, scores: np.ndarray) -> Distribution:
+        r"""The distributions :math:`p(z) \propto \exp \langle u, z \rangle`; scores u (n, d)."""
+        high = self.high & (self.room >= 0)[:, None]  # no room for nothing: no set
+        low = self.low | (self.room < 0)[:, None]
+        return PathDistribution(self.graph(), scores, low, high, np.maximum(self.room, 0))
 
 
 def list_fillings(
@@ -138,8 +82,7 @@ def list_fillings(
     low, high = constraints.low[0], constraints.high[0]
     rows: np.ndarray = low[None].astype(np.int8)
     if (weights @ low > room).any() or (low & ~high).any():
-        nothing: np.ndarray = rows[:0]
-        return nothing
+        return rows[:0]
     used, size, open_items = weights @ rows.T, rows.sum(axis=1), np.flatnonzero(high & ~low)
     for t, j in enumerate(open_items):
         fits = (used + weights[:, [j]] <= room[:, None]).all(axis=0) & (size < constraints.largest)
@@ -155,5 +98,4 @@ def list_fillings(
         rows, used, size = rows[enough], used[:, enough], size[enough]
         if len(rows) > limit:
             return None
-    listed: np.ndarray = rows[constraints.allow(rows)]
-    return listed
+    return rows[constraints.allow(rows)]

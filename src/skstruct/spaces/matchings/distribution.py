@@ -7,25 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.exceptions import UndecidableError
-from skstruct.solvers.distributions import Distribution, ListedDistribution
+from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.proposals import Proposals
-from skstruct.spaces.common.listing import MOST_LISTED
+from skstruct.solvers.state_graphs import PathDistribution, StateGraph
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.edge_sets.distribution import (
     FixedColumnsDistribution,
     OpenEdgeProposals,
-    PathDistribution,
-    PathGraph,
 )
 from skstruct.spaces.edge_sets.space import WithinGraph
 from skstruct.spaces.edge_sets.table import edge_numbers
-from skstruct.spaces.matchings.counting import MatchingTable, short_range_order
+from skstruct.spaces.matchings.counting import short_range_order
 
 MOST_STEPS = 2_000_000
 
 
-def matching_paths(edges: np.ndarray, position: np.ndarray, perfect: bool) -> PathGraph | None:
+def matching_paths(edges: np.ndarray, position: np.ndarray, perfect: bool) -> StateGraph | None:
     """All matchings of a graph, a path each; None where that takes too many steps.
 
     Nodes are passed in a given order. A state is the set of later nodes that are matched with
@@ -42,17 +39,15 @@ def matching_paths(edges: np.ndarray, position: np.ndarray, perfect: bool) -> Pa
     Examples
     --------
     >>> graph = matching_paths(np.array([[0, 1], [1, 2], [2, 3]]), np.arange(4), False)
-    >>> from skstruct.spaces.edge_sets.distribution import PathDistribution
-    >>> PathDistribution(graph, np.zeros((1, 3))).marginals()
-    array([[0.4, 0.2, 0.4]])
+    >>> graph.total, graph.mean()
+    (5, array([0.4, 0.2, 0.4]))
     """
     n_nodes, m = len(position), len(edges)
     ends = np.sort(position[edges], axis=1)
     order = np.argsort(ends[:, 0], kind="stable")
     bounds = np.searchsorted(ends[order, 0], np.arange(n_nodes + 1))
-    if m and np.ptp(ends, axis=1).max() > 60:
-        return None  # no room for the bits
-    states, n_states, n_steps = np.zeros(1, np.int64), 0, 0
+    wide = m and np.ptp(ends, axis=1).max() > 60  # then numbers of Python hold the bits
+    states, n_states, n_steps = np.zeros(1, object if wide else np.int64), 0, 0
     none = np.zeros(0, np.int64)
     tails, targets, columns = [none], [none], [none]
     for k in range(n_nodes):
@@ -83,12 +78,12 @@ def _proposals(
     tail, after, column = [alone], [rest[alone]], [np.full(len(alone), none)]
     most -= len(alone)
     for edge, bits in zip(later, shift):
-        free = np.flatnonzero(~taken & (rest >> bits & 1 == 0))
+        free = np.flatnonzero(~taken & (rest >> bits & 1 == 0).astype(bool))
         most -= len(free)
         if most < 0:
             return None
         tail.append(free)
-        after.append(rest[free] | (np.int64(1) << bits))
+        after.append(rest[free] | (1 << int(bits)))
         column.append(np.full(len(free), edge))
     return np.concatenate(tail), np.concatenate(after), np.concatenate(column)
 
@@ -100,13 +95,13 @@ def _sorted_graph(
     n_states: int,
     n_columns: int,
     longest: int,
-) -> PathGraph:
+) -> StateGraph:
     """Steps in the order of the states they start from."""
     tail, target = np.concatenate(tails), np.concatenate(targets)
     order = np.argsort(tail, kind="stable")
     first = np.searchsorted(tail[order], np.arange(n_states + 1))
     column = np.concatenate(columns)[order].astype(np.int32)
-    return PathGraph(first, target[order].astype(np.int32), column, n_columns, longest)
+    return StateGraph(first, target[order].astype(np.int32), column, n_columns, longest)
 
 
 class MatchingProposals(OpenEdgeProposals):
@@ -150,9 +145,6 @@ class MatchingProposals(OpenEdgeProposals):
         return accepted
 
 
-MOST_STATES = 200_000  # of a table that is built to list what it counts: about a second
-
-
 class LawfulMatchings(WithinGraph):
     """Matchings with scores: exact distributions of graphs not too entangled, Markov chains."""
 
@@ -179,31 +171,15 @@ class LawfulMatchings(WithinGraph):
         open_graph = self._open_graph()
         check_feasible(np.full(len(scores), open_graph is not None), self)
         if self._paths is None:
-            return self._distribution_of_few(scores, *open_graph)
+            return None
         distribution = PathDistribution(self._paths, scores[:, open_graph[2]])
         check_feasible(np.isfinite(distribution.log_partition), self)
         return FixedColumnsDistribution(
             distribution, open_graph[2], self.constraints_.low[0], scores
         )
 
-    def _distribution_of_few(
-        self, scores: np.ndarray, nodes: np.ndarray, ends: np.ndarray, columns: np.ndarray
-    ) -> Distribution | None:
-        """The distribution by a list, as of a star with many leaves; None where counting takes
-        long.
-        """
-        try:
-            table = MatchingTable(len(nodes), ends, self.perfect, limit=MOST_STATES)
-        except UndecidableError:
-            return None
-        if table.count > MOST_LISTED:
-            return None
-        check_feasible(np.full(len(scores), table.count > 0), self)
-        outputs = self._spread(table.listed(), columns)
-        return ListedDistribution(outputs, outputs, scores)
-
     @cached_property
-    def _paths(self) -> PathGraph | None:
+    def _paths(self) -> StateGraph | None:
         """Matchings of what constraints leave open as paths; None where these are too many."""
         nodes, ends, _ = self._open_graph()
         order = short_range_order(len(nodes), ends)

@@ -10,7 +10,9 @@ from scipy import sparse
 
 from skstruct._arrays.imports import is_networkx
 from skstruct._arrays.memory import check_square_fits
+from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
+from skstruct.solvers.state_graphs import StateGraph
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.formats import in_order
@@ -20,11 +22,10 @@ from skstruct.spaces.matchings.counting import (
     CompleteDistribution,
     CompleteMatchings,
     CompletePairings,
-    MatchingTable,
     bipartite_edges,
 )
 from skstruct.spaces.matchings.decoding import hold_edges, min_cost_matchings, min_cost_pairings
-from skstruct.spaces.matchings.distribution import LawfulMatchings
+from skstruct.spaces.matchings.distribution import MOST_STEPS, LawfulMatchings
 
 
 @savable
@@ -194,7 +195,7 @@ class Matchings(LawfulMatchings):
         return nodes, np.searchsorted(nodes, self.edges_[columns]), columns
 
     @cached_property
-    def _distribution(self) -> CompleteDistribution | MatchingTable:
+    def _distribution(self) -> CompleteDistribution | StateGraph:
         """Matchings of what constraints leave open."""
         open_graph = self._open_graph()
         if open_graph is None:
@@ -206,19 +207,26 @@ class Matchings(LawfulMatchings):
             distribution = CompletePairings(n_first, len(nodes) - n_first, self.perfect)
         if len(ends) == len(distribution.edges):
             return distribution
-        return MatchingTable(len(nodes), ends, self.perfect)
+        return self._all_paths()
+
+    def _all_paths(self) -> StateGraph:
+        if self._paths is None:
+            nodes, ends, _ = self._open_graph()
+            raise UndecidableError(
+                f"Matchings: counting those of a graph of {len(nodes)} nodes and {len(ends)} edges "
+                f"takes more than {MOST_STEPS} steps; it is #P-hard in general, and easy for "
+                "complete graphs, for few nodes and for graphs that are long and narrow."
+            )
+        return self._paths
 
     @cached_property
     def _count(self) -> int:
-        return self._distribution.count
+        return self._distribution.total
 
     def mean_embedding(self) -> np.ndarray:
         """Probability of every edge to be in a matching; shape (d,)."""
         self._check_not_empty()
-        mean: np.ndarray = self._spread(
-            self._distribution.probabilities()[None], self._open_graph()[2]
-        )[0]
-        return mean
+        return self._spread(self._distribution.mean()[None], self._open_graph()[2])[0]
 
     def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all matchings; shape (d, d)."""
@@ -227,7 +235,7 @@ class Matchings(LawfulMatchings):
         check_square_fits(len(self.edges_), what, "covariance() needs no matrix.")
         mean, columns = self.mean_embedding(), self._open_graph()[2]
         moment = np.outer(mean, mean)  # right wherever one of the two is known
-        moment[np.ix_(columns, columns)] = self._distribution.pair_probabilities()
+        moment[np.ix_(columns, columns)] = self._distribution.second_moment()
         return moment
 
     def covariance(self) -> Covariance:
@@ -247,8 +255,7 @@ class Matchings(LawfulMatchings):
         check_few(self.size(), limit, self, "matchings")
         if self.size() == 0:
             return np.zeros((0, len(self.edges_)), np.int8)
-        nodes, ends, columns = self._open_graph()
-        return self._spread(MatchingTable(len(nodes), ends, self.perfect).listed(), columns)
+        return self._spread(self._all_paths().listed(), self._open_graph()[2])
 
 
 def _names(group: Any) -> list[Any]:

@@ -60,27 +60,6 @@ def list_simple(first, target, column, back, allowed, s, g, limit, outputs):
 
 
 @nb.njit(cache=True, nogil=True)
-def list_onward(first, target, column, outputs):
-    """All paths from the first state to the last; every state leads there."""
-    end, d = len(first) - 2, outputs.shape[1]
-    states, next_step = np.empty(end + 1, np.int64), np.empty(end + 1, np.int64)
-    states[0], next_step[0], depth, found = 0, first[0], 0, 0
-    while depth >= 0:
-        v, t = states[depth], next_step[depth]
-        if v == end or t == first[v + 1]:
-            if v == end:
-                for i in range(depth):
-                    if column[next_step[i] - 1] < d:
-                        outputs[found, column[next_step[i] - 1]] = 1
-                found += 1
-            depth -= 1
-            continue
-        next_step[depth] += 1
-        depth += 1
-        states[depth], next_step[depth] = target[t], first[target[t]]
-
-
-@nb.njit(cache=True, nogil=True)
 def first_end(row, edges, directed, balance):
     """Where a path begins: the node that is left once more than entered, or an end; -1 for none."""
     balance[:] = 0

@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.imports import is_networkx
+from skstruct.solvers.state_graphs import StateGraph
 from skstruct.spaces.common.formats import is_missing_name, plain_name, unknown_label
 from skstruct.spaces.constraints import is_label
-from skstruct.spaces.edge_sets.distribution import PathGraph
 from skstruct.spaces.edge_sets.table import EdgeTable
 
 NAME = "ShortestPaths"
@@ -101,12 +101,12 @@ class ArcTable(EdgeTable):
         return place
 
     @cached_property
-    def onward(self) -> PathGraph:
+    def onward(self) -> StateGraph:
         """The graph without cycles, nodes numbered by their positions."""
         tails, heads, columns = self.ends
         n_nodes, place = len(self.nodes), self.position
         steps = Steps.of(n_nodes, place[tails], place[heads], columns)
-        return PathGraph(steps.first, steps.target, steps.column, len(columns), n_nodes - 1)
+        return StateGraph(steps.first, steps.target, steps.column, len(columns), n_nodes - 1)
 
     def node(self, name: Any, argument: str) -> int:
         """Number of a node."""

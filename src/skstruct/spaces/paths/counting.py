@@ -1,22 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """All paths together: as ways through states where there are no cycles, as a list elsewhere."""
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order
 
-from skstruct._arrays.memory import check_square_fits
-from skstruct.spaces.common.counting import check_few
-from skstruct.spaces.edge_sets.distribution import PathDistribution, PathGraph
+from skstruct.solvers.state_graphs import StateGraph
 from skstruct.spaces.paths.arcs import NAME, ArcTable, Steps
 
 
 def state_graph(
     table: ArcTable, usable: np.ndarray, source: int, target: int, longest: int
-) -> PathGraph | None:
+) -> StateGraph | None:
     """Ways from source to target along usable arcs (d,), all of which come to an end.
 
     States are nodes, or nodes together with the number of arcs so far where paths might be
@@ -45,7 +42,7 @@ def state_graph(
     states = np.unique(np.concatenate([u, v, [first, last]]))
     u, v = np.searchsorted(states, u), np.searchsorted(states, v)
     steps = Steps.of(len(states), u, v, column)
-    return PathGraph(steps.first, steps.target, steps.column, d, most)
+    return StateGraph(steps.first, steps.target, steps.column, d, most)
 
 
 def _between(
@@ -69,97 +66,6 @@ def _longest(u: np.ndarray, v: np.ndarray, n: int) -> int:
     return max(length, default=0)
 
 
-class OnwardPaths:
-    """Paths through a graph of states under the uniform distribution.
-
-    Parameters
-    ----------
-    graph : PathGraph
-        Every state is on a path.
-    """
-
-    def __init__(self, graph: PathGraph) -> None:
-        self.graph = graph
-        self.origin = np.repeat(np.arange(len(graph.first) - 1), np.diff(graph.first))
-
-    @cached_property
-    def leaving(self) -> list[int]:
-        """Paths from each state to the end, as whole numbers."""
-        first, target = self.graph.first.tolist(), self.graph.target.tolist()
-        leaving = [0] * (len(first) - 2) + [1]
-        for s in range(len(leaving) - 2, -1, -1):
-            leaving[s] = sum(leaving[w] for w in target[first[s] : first[s + 1]])
-        return leaving
-
-    @property
-    def count(self) -> int:
-        """How many paths there are."""
-        return self.leaving[0]
-
-    @cached_property
-    def _shares(self) -> np.ndarray:
-        """Probability of each step of a path that has come to its origin."""
-        pairs = zip(self.graph.target.tolist(), self.origin.tolist())
-        return np.array([self.leaving[w] / self.leaving[s] for w, s in pairs], np.float64)
-
-    @cached_property
-    def _steps(self) -> np.ndarray:
-        """Probability of each step, from ratios of whole numbers."""
-        first, target = self.graph.first.tolist(), self.graph.target.tolist()
-        reaching = [1] + [0] * (len(self.leaving) - 1)
-        ways = []
-        for s, number in enumerate(reaching):
-            for w in target[first[s] : first[s + 1]]:
-                reaching[w] += number
-                ways.append(number * self.leaving[w] / self.count)
-        return np.array(ways, np.float64)
-
-    def probabilities(self) -> np.ndarray:
-        """Probability of every arc to be on a path; shape (d,)."""
-        d = self.graph.n_columns
-        summed = np.bincount(self.graph.column, self._steps, minlength=d)
-        return np.asarray(summed[:d], np.float64)
-
-    def pair_probabilities(self) -> np.ndarray:
-        r"""Probability of every two arcs to be on a path; shape (d, d).
-
-        A path takes step a, comes from its head to the tail of b, and takes b: the product of
-        three probabilities, as it is a Markov chain.
-        """
-        graph, n_states = self.graph, len(self.leaving)
-        check_square_fits(max(n_states, graph.n_columns), "The second moment", "Use fewer arcs.")
-        coming = np.eye(n_states)  # [s, w]: probability to come to w from s
-        for s in range(n_states - 2, -1, -1):
-            steps = slice(graph.first[s], graph.first[s + 1])
-            coming[s] += self._shares[steps] @ coming[graph.target[steps]]
-        d, kept = graph.n_columns, np.flatnonzero(graph.column < graph.n_columns)
-        shape = (len(kept), d)
-        of = sparse.csr_array(
-            (np.ones(len(kept)), (np.arange(len(kept)), graph.column[kept])), shape
-        )
-        before = of * self._steps[kept, None], of * self._shares[kept, None]
-        after = before[0].T @ coming[graph.target[kept]]  # (d, n_states)
-        both: np.ndarray = np.asarray((before[1].T @ after[:, self.origin[kept]].T).T)
-        both = both + both.T
-        np.fill_diagonal(both, self.probabilities())
-        return both
-
-    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """``n`` uniform paths; int8 (n, d)."""
-        same = PathDistribution(self.graph, np.zeros((1, self.graph.n_columns)))
-        drawn: np.ndarray = same.sample(n, rng)[0]
-        return drawn
-
-    def listed(self, limit: int) -> np.ndarray:
-        """All paths; int8 (count, d)."""
-        from skstruct.spaces.paths._numba_enumeration import list_onward
-
-        check_few(self.count, limit, NAME, "paths")
-        outputs = np.zeros((self.count, self.graph.n_columns), np.int8)
-        list_onward(self.graph.first, self.graph.target, self.graph.column, outputs)
-        return outputs
-
-
 class ListedPaths:
     """Paths under the uniform distribution, by a list of them: int8 (count, d)."""
 
@@ -167,27 +73,25 @@ class ListedPaths:
         self.outputs = outputs
 
     @property
-    def count(self) -> int:
+    def total(self) -> int:
         """How many paths there are."""
         return len(self.outputs)
 
-    def probabilities(self) -> Any:
+    def mean(self) -> Any:
         """Probability of every arc to be on a path; shape (d,)."""
         return self.outputs.mean(axis=0)
 
-    def pair_probabilities(self) -> np.ndarray:
+    def second_moment(self) -> np.ndarray:
         """Probability of every two arcs to be on a path; shape (d, d)."""
         rows = self.outputs.astype(np.float64)
         return rows.T @ rows / len(rows)
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """``n`` uniform paths; int8 (n, d)."""
-        drawn: np.ndarray = self.outputs[rng.integers(len(self.outputs), size=n)]
-        return drawn
+        return self.outputs[rng.integers(len(self.outputs), size=n)]
 
-    def listed(self, limit: int) -> np.ndarray:
+    def listed(self) -> np.ndarray:
         """All paths."""
-        check_few(self.count, limit, NAME, "paths")
         return self.outputs
 
 

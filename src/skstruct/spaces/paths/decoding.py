@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from skstruct.exceptions import UndecidableError
-from skstruct.spaces.edge_sets.distribution import PathGraph
 from skstruct.spaces.paths.arcs import ArcTable
 from skstruct.spaces.paths.constraints import PathConstraints
 from skstruct.spaces.paths.counting import state_graph
@@ -77,7 +76,7 @@ def k_onward(
     possible = np.broadcast_to(ends_open(limits, n) & limits.spans(table), (n,))
     if not limits.is_short:
         ends = table.position[limits.source], table.position[limits.target]
-        outputs, values = _onward(closed, table.onward, *ends, k)
+        outputs, values = table.onward.best(closed, k, *ends)
     else:
         many = () if k is None else (k,)
         outputs, values = np.zeros((n, *many, d), np.int8), np.full((n, *many), np.inf)
@@ -89,25 +88,10 @@ def k_onward(
             graph = state_graph(table, np.isfinite(part).any(axis=0), *map(int, kind))
             if graph is not None:
                 padded = np.column_stack([part, np.zeros(len(part))])  # steps that take no arc
-                start, end = np.array([0]), np.array([len(graph.first) - 2])
-                found, values[rows] = _onward(padded, graph, start, end, k)
+                found, values[rows] = graph.best(padded, k)
                 outputs[rows] = found[..., :d]
     if not possible.all():
         outputs[~possible], values[~possible] = 0, np.inf
-    return outputs, values
-
-
-def _onward(
-    costs: np.ndarray, graph: PathGraph, start: np.ndarray, end: np.ndarray, k: int | None
-) -> tuple[np.ndarray, np.ndarray]:
-    from skstruct.spaces.paths._numba_decoding import k_min_paths, min_paths
-
-    n, d = costs.shape
-    many = () if k is None else (k,)
-    outputs, values = np.zeros((n, *many, d), np.int8), np.empty((n, *many))
-    decoder = min_paths if k is None else k_min_paths
-    target, column = graph.target.view(np.uint32), graph.column.view(np.uint32)
-    decoder(costs, graph.first, target, column, start, end, outputs, values)
     return outputs, values
 
 

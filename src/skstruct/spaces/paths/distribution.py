@@ -9,14 +9,13 @@ import numpy as np
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.distributions import Distribution, StackedDistributions
+from skstruct.solvers.state_graphs import PathDistribution, StateGraph
 from skstruct.spaces.base import BaseSpace, CountedSpace
-from skstruct.spaces.common.counting import LIMIT
-from skstruct.spaces.edge_sets.distribution import PathDistribution, PathGraph
+from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.paths.arcs import NAME, ArcTable, read_graph
 from skstruct.spaces.paths.constraints import OPEN_END, PathConstraints
 from skstruct.spaces.paths.counting import (
     ListedPaths,
-    OnwardPaths,
     list_simple_paths,
     state_graph,
 )
@@ -100,7 +99,7 @@ class CountedPaths(CountedSpace):
         )
 
     # ------------------------------------------------------------- all paths
-    def _states(self) -> PathGraph | None:
+    def _states(self) -> StateGraph | None:
         """Ways through a graph without cycles; None where constraints leave none."""
         self._one_row()
         limits = self._known_ends()
@@ -119,8 +118,7 @@ class CountedPaths(CountedSpace):
         usable = limits.usable(self._table)[0]
         ends = int(limits.source[0]), int(limits.target[0])
         listed = list_simple_paths(self._table, usable, *ends, limit)
-        kept: np.ndarray = listed[self.contains(listed)]
-        return kept
+        return listed[self.contains(listed)]
 
     @cached_property
     def _paths(self) -> Any:
@@ -128,38 +126,35 @@ class CountedPaths(CountedSpace):
             return ListedPaths(self._listed(LIMIT))
         states = self._states()
         empty = np.zeros((0, len(self.labels_)), np.int8)
-        return ListedPaths(empty) if states is None else OnwardPaths(states)
+        return ListedPaths(empty) if states is None else states
 
     def _some(self) -> Any:
-        if not self._paths.count:
+        if not self._paths.total:
             self._raise_infeasible(0)
         return self._paths
 
     def size(self) -> int:
         """Exact number of paths; with cycles these are listed, up to a million of them."""
-        return int(self._paths.count)
+        return int(self._paths.total)
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All paths in canonical form; shape (size, d)."""
         if not self.is_acyclic:
             return self._listed(limit)
-        listed: np.ndarray = self._paths.listed(limit)
-        return listed
+        check_few(self._paths.total, limit, NAME, "paths")
+        return self._paths.listed()
 
     def mean_embedding(self) -> np.ndarray:
         """Probability of every arc to be on a uniform path; shape (d,)."""
-        mean: np.ndarray = self._some().probabilities()
-        return mean
+        return self._some().mean()
 
     def second_moment(self) -> np.ndarray:
         """Probability of every two arcs to be on a uniform path; shape (d, d)."""
-        moment: np.ndarray = self._some().pair_probabilities()
-        return moment
+        return self._some().second_moment()
 
     def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """``n`` paths drawn uniformly and independently; int8 (n, d)."""
-        drawn: np.ndarray = self._some().sample(n, np.random.default_rng(rng))
-        return drawn
+        return self._some().sample(n, np.random.default_rng(rng))
 
     def distribution(self, scores: Any) -> Distribution | None:
         r"""The distributions :math:`p(z) \propto \exp \langle u, z \rangle` of paths; u (n, d).
