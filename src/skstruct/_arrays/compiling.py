@@ -120,8 +120,7 @@ def _cache_of(kind: str) -> Any:
         _locator_classes = (_locator(), *numbas._locator_classes)
 
         def get_filename_base(self, fullname: str, abiflags: str) -> str:
-            base: str = super().get_filename_base(fullname + kind, abiflags)
-            return base
+            return super().get_filename_base(fullname + kind, abiflags)
 
     class Cache(caching.FunctionCache):
         _impl_class = Kept

@@ -227,8 +227,7 @@ def mixed(bits: np.ndarray) -> np.ndarray:
     """The last step of splitmix64 on uint64: every bit depends on all bits of the argument."""
     bits = (bits ^ (bits >> np.uint64(30))) * SPLITMIX[0]
     bits = (bits ^ (bits >> np.uint64(27))) * SPLITMIX[1]
-    mixed_bits: np.ndarray = bits ^ (bits >> np.uint64(31))
-    return mixed_bits
+    return bits ^ (bits >> np.uint64(31))
 
 
 def _odd(n: int) -> np.ndarray:

@@ -35,25 +35,21 @@ class NumpyBackend:
         return np.zeros(shape, dtype=dtype, order="F")
 
     def exp(self, A: np.ndarray) -> np.ndarray:
-        exponentials: np.ndarray = np.exp(A, out=A)
-        return exponentials
+        return np.exp(A, out=A)
 
     def multiply(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        product: np.ndarray = A @ B
-        return product
+        return A @ B
 
     def add_product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         gemm = getattr(blas, _name("gemm", C))
-        total: np.ndarray = gemm(1.0, A.T, B.T, beta=1.0, c=C, trans_b=1, overwrite_c=1)
-        return total
+        return gemm(1.0, A.T, B.T, beta=1.0, c=C, trans_b=1, overwrite_c=1)
 
     def rows_at_a_time(self, width: int) -> int | None:
         return STEP if width <= WIDE else STEP_IF_WIDE
 
     def add_square(self, G: np.ndarray, Z: np.ndarray) -> np.ndarray:
         syrk = getattr(blas, _name("syrk", G))
-        total: np.ndarray = syrk(1.0, Z.T, beta=1.0, c=G, trans=0, lower=1, overwrite_c=1)
-        return total
+        return syrk(1.0, Z.T, beta=1.0, c=G, trans=0, lower=1, overwrite_c=1)
 
     def cholesky(self, A: np.ndarray) -> tuple[np.ndarray, int]:
         potrf = getattr(lapack, _name("potrf", A))
@@ -62,23 +58,18 @@ class NumpyBackend:
 
     def solve_lower(self, L: np.ndarray, B: np.ndarray, transposed: bool = False) -> np.ndarray:
         trsm = getattr(blas, _name("trsm", L))
-        solution: np.ndarray = trsm(
-            1.0, L, B, side=0, lower=1, trans_a=int(transposed), overwrite_b=1
-        )
-        return solution
+        return trsm(1.0, L, B, side=0, lower=1, trans_a=int(transposed), overwrite_b=1)
 
     def whiten(self, L: np.ndarray, K: np.ndarray) -> np.ndarray:
         trsm = getattr(blas, _name("trsm", L))
-        whitened: np.ndarray = trsm(1.0, L, K.T, side=0, lower=1, overwrite_b=1).T
-        return whitened
+        return trsm(1.0, L, K.T, side=0, lower=1, overwrite_b=1).T
 
     def whitener(self, L: np.ndarray) -> Callable[..., Any]:
         return partial(self.whiten, L)
 
     def whiten_square(self, L: np.ndarray, G: np.ndarray) -> np.ndarray:
         sygst = getattr(lapack, _name("sygst", L))
-        whitened: np.ndarray = sygst(np.asfortranarray(G), L, itype=1, lower=1)[0]
-        return whitened
+        return sygst(np.asfortranarray(G), L, itype=1, lower=1)[0]
 
     def condition(self, L: np.ndarray) -> float:
         trmm = getattr(blas, _name("trmm", L))

@@ -113,8 +113,7 @@ class TorchBackend:
         return A.to(self.device, self._dtype(dtype)).contiguous()
 
     def to_host(self, A: Any) -> np.ndarray:
-        array: np.ndarray = A.detach().cpu().numpy()
-        return array
+        return A.detach().cpu().numpy()
 
     def zeros(self, shape: Any, dtype: Any = torch.float64) -> Any:
         dtype = self._dtype(dtype)

@@ -146,8 +146,7 @@ def _transposed(view: Any, loss: Any, outputs: Any) -> Any:
 def _images(view: Any, T: np.ndarray, Z: Any) -> np.ndarray:
     """V^T psi(z) of outputs; shape (n, columns that are observed)."""
     psi = view.embed(Z)
-    images: np.ndarray = np.asarray(psi @ T.T) if sparse.issparse(psi) else dense(psi) @ T.T
-    return images
+    return np.asarray(psi @ T.T) if sparse.issparse(psi) else dense(psi) @ T.T
 
 
 def _largest_distance(points: np.ndarray) -> float:
@@ -197,5 +196,4 @@ def _far_apart(view: Any, T: np.ndarray) -> float:
 
 
 def _embedded(view: Any, costs: np.ndarray) -> np.ndarray:
-    embedded: np.ndarray = dense(view.embed(view.argmin(costs[None]).outputs))[0]
-    return embedded
+    return dense(view.embed(view.argmin(costs[None]).outputs))[0]

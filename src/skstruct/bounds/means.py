@@ -110,8 +110,7 @@ def predictable_stakes(x: np.ndarray, delta: float) -> np.ndarray:
     means = (0.5 + np.cumsum(x)) / seen
     variances = (0.25 + np.cumsum((x - means) ** 2)) / seen
     earlier = np.concatenate([[0.25], variances[:-1]])
-    stakes: np.ndarray = np.sqrt(2.0 * math.log(1.0 / delta) / (n * earlier))
-    return stakes
+    return np.sqrt(2.0 * math.log(1.0 / delta) / (n * earlier))
 
 
 def _largest_fortune(x: np.ndarray, stakes: np.ndarray, mean: float, gains: np.ndarray) -> float:

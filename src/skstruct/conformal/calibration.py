@@ -56,8 +56,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     def fit(self, X: Any, y: Any, **rows: Any) -> Self:
         """The same as ``calibrate``, for what calls estimators by scikit-learn's names."""
-        calibrated: Self = self.calibrate(X, y, **rows)
-        return calibrated
+        return self.calibrate(X, y, **rows)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "groups_")
@@ -151,8 +150,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         """The thresholds of n new rows; shape (n,)."""
         numbers, new_weights = self._new_rows(n, groups, weights)
         if not self.weighted_:
-            thresholds: np.ndarray = self.thresholds_[numbers]
-            return thresholds
+            return self.thresholds_[numbers]
         found = np.empty(n)
         for g, curve in enumerate(self.curves_):
             found[numbers == g] = curve.threshold(self.level, new_weights[numbers == g])

@@ -115,8 +115,7 @@ def betting_p_values(
         at_first = _log_capitals(np.asarray(before, dtype=np.float64), level)
     at_first = at_first - np.logaddexp.reduce(at_first, axis=0)
     won = np.logaddexp.reduce(at_first + _log_capitals(losses, level), axis=0)
-    p: np.ndarray = np.exp(-np.maximum(won, 0.0))
-    return p
+    return np.exp(-np.maximum(won, 0.0))
 
 
 def _log_capitals(losses: np.ndarray, level: float) -> np.ndarray:
@@ -129,8 +128,7 @@ def _log_capitals(losses: np.ndarray, level: float) -> np.ndarray:
         np.multiply.reduceat(1.0 + share * gains, blocks, axis=0)
         for share in np.logspace(-2.0, 0.0, PLAYERS)
     ]
-    logs: np.ndarray = np.log(products).sum(axis=1)
-    return logs
+    return np.log(products).sum(axis=1)
 
 
 def fixed_sequence(p_values: ArrayLike, delta: float) -> int:

@@ -142,8 +142,7 @@ class PredictionSets(Calibrated):
     def includes(self, X: Any, y: Any, *, groups: Any = None, weights: Any = None) -> np.ndarray:
         """Whether outputs are in the sets of their rows; bool array of shape (n,)."""
         rule, known, thresholds = self._opened(X, groups, weights)
-        inside: np.ndarray = rule.scores(known, self.learner.space_.validate(y)) <= thresholds
-        return inside
+        return rule.scores(known, self.learner.space_.validate(y)) <= thresholds
 
     def count(
         self, X: Any, *, most: int = 1000, groups: Any = None, weights: Any = None

@@ -63,8 +63,7 @@ def sums_above(scores: np.ndarray, parts: np.ndarray, grid: np.ndarray) -> np.nd
 
 def within_one(losses: np.ndarray) -> np.ndarray:
     """Numbers from 0 to 1, once rounding is clipped."""
-    clipped: np.ndarray = losses.clip(0.0, 1.0)
-    return clipped
+    return losses.clip(0.0, 1.0)
 
 
 def _share_false(claims: Claims, grid: np.ndarray, level: float) -> np.ndarray:

@@ -212,8 +212,7 @@ def closed_indicators(label_sets: Sequence[Any], graph: LabelGraph) -> np.ndarra
     ends = np.cumsum([0, *(len(labels) for labels in label_sets)])
     shape = (len(ends) - 1, len(graph.names))
     given = sparse.csr_array((np.ones(len(columns)), columns, ends), shape=shape)
-    closed: np.ndarray = (given @ graph.dag.ancestors > 0).toarray().astype(np.int8)
-    return closed
+    return (given @ graph.dag.ancestors > 0).toarray().astype(np.int8)
 
 
 def named_edges(graph: LabelGraph, kept: Any = None) -> tuple[tuple[str, str], ...]:

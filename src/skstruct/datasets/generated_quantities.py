@@ -90,22 +90,19 @@ class StreetNetwork:
     def probabilities(self, X: Any) -> np.ndarray:
         """Probability of each state for each row of X; shape (n, n_states)."""
         scores = self._probability + (np.asarray(X) - 0.5) @ self._probability_effect.T
-        probabilities: np.ndarray = _softmax(scores)
-        return probabilities
+        return _softmax(scores)
 
     def flows(self, X: Any) -> np.ndarray:
         """The flow in each state for each row of X; shape (n, n_states, n_arcs)."""
         delay = (self._delay + (np.asarray(X) - 0.5) @ self._delay_effect.T) @ self.paths.T
-        flows: np.ndarray = _softmax(np.where(self._open, -delay[:, None], -np.inf)) @ self.paths
-        return flows
+        return _softmax(np.where(self._open, -delay[:, None], -np.inf)) @ self.paths
 
     def sample(self, X: Any, random_state: Any = None) -> np.ndarray:
         """One flow for each row of X; shape (n, n_arcs)."""
         rng = np.random.default_rng(random_state)
         through = self.probabilities(X).cumsum(axis=1)
         state = (rng.random((len(through), 1)) * through[:, -1:] > through).sum(axis=1)
-        drawn: np.ndarray = self.flows(X)[np.arange(len(state)), state]
-        return drawn
+        return self.flows(X)[np.arange(len(state)), state]
 
     # ------------------------------------------------------------------ what it implies
     def risk(self, Z: np.ndarray, X: Any, loss: Any) -> np.ndarray:
@@ -113,13 +110,11 @@ class StreetNetwork:
         P, Y = self.probabilities(X), self.flows(X)
         Z = np.broadcast_to(np.asarray(Z)[:, None], Y.shape)
         losses = loss(Z.reshape(-1, Y.shape[2]), Y.reshape(-1, Y.shape[2]))
-        risks: np.ndarray = (P * losses.reshape(P.shape)).sum(axis=1)
-        return risks
+        return (P * losses.reshape(P.shape)).sum(axis=1)
 
     def mean(self, X: Any) -> np.ndarray:
         """Conditional mean: the best prediction under the squared loss; shape (n, n_arcs)."""
-        means: np.ndarray = np.einsum("nk,nka->na", self.probabilities(X), self.flows(X))
-        return means
+        return np.einsum("nk,nka->na", self.probabilities(X), self.flows(X))
 
     def median(self, X: Any) -> np.ndarray:
         """The best flow under the absolute loss, by a linear program a row; (n, n_arcs)."""

@@ -69,8 +69,7 @@ class TourData:
             * np.cos(latitude)
             * np.sin((longitude[:, None] - longitude) / 2) ** 2
         )
-        distances: np.ndarray = 2 * 6371.0088 * np.arcsin(np.sqrt(np.minimum(chord, 1.0)))
-        return distances
+        return 2 * 6371.0088 * np.arcsin(np.sqrt(np.minimum(chord, 1.0)))
 
 
 def load_flickr_tours(city: str = "Edin", *, min_places: int = 3) -> TourData:
@@ -307,8 +306,7 @@ class PolicyTours:
     @property
     def policies(self) -> np.ndarray:
         """Reward of every step u < v to every person; shape (n_samples, n_pairs)."""
-        policies: np.ndarray = self.X @ self.rewards
-        return policies
+        return self.X @ self.rewards
 
 
 def make_policy_tours(

@@ -154,8 +154,7 @@ def _lines(dag: Any, shown: np.ndarray) -> tuple[list[int], dict[int, Any]]:
 
 
 def _parents(dag: Any, j: int) -> list[int]:
-    found: list[int] = dag.parents[dag.children == j].tolist()
-    return found
+    return dag.parents[dag.children == j].tolist()
 
 
 def _below(dag: Any, shown: np.ndarray) -> dict[int, int]:

@@ -49,8 +49,7 @@ class Table:
         require(fits and self.data.dtype == np.float64, "a table of several widths")
 
     def __len__(self) -> int:
-        n_rows: int = self.data.shape[0]
-        return n_rows
+        return self.data.shape[0]
 
     def take(self, columns: Sequence[int]) -> Self:
         """The same table with these columns only, given by position."""

@@ -40,8 +40,7 @@ class Asking:
         if not hasattr(self.learner, "prediction_stages"):
             return self._predicted(question, constraints)
         problem, means = self._begun(question, constraints)
-        found: Decoded = problem.decode(means, slice(0, 1))
-        return found
+        return problem.decode(means, slice(0, 1))
 
     def kbest(self, question: Any, constraints: dict[str, Any], k: int) -> Decoded:
         """The k best: outputs (k, ...), values and bounds (k,), those that there are."""
@@ -54,8 +53,7 @@ class Asking:
         """Estimated risks within what the loss can be; costs as they are."""
         if not hasattr(self.learner, "possible_risks"):
             return np.asarray(values, dtype=np.float64)
-        found: np.ndarray = self._prepared(question.loss).problem.possible(values)
-        return found
+        return self._prepared(question.loss).problem.possible(values)
 
     def marginals(self, question: Any, constraints: dict[str, Any]) -> Any:
         """Probabilities of the parts given the constraints, or None where nobody knows."""

@@ -141,8 +141,7 @@ class Explored:
     @property
     def fixable(self) -> tuple[str, ...]:
         """What can be asked of a part of the decision: "in", "out", both or nothing."""
-        asked: tuple[str, ...] = self.space.fixable if self.constraints() else ()
-        return asked
+        return self.space.fixable if self.constraints() else ()
 
     def can(self, ability: str) -> bool:
         """Whether the model has an ability of ``ABILITIES``."""
@@ -220,8 +219,7 @@ class Explored:
         """The true output of a row in canonical form; None where nothing is known of it."""
         if self.truth is None or not self.truth.says[i]:
             return None
-        right: np.ndarray = seen_by(self.learner).outputs_of(self.truth.outputs[[i]])[0]
-        return right
+        return seen_by(self.learner).outputs_of(self.truth.outputs[[i]])[0]
 
     def drawn_truth(self, i: int, z: np.ndarray) -> np.ndarray | None:
         """The true output of a row for a drawing of z: as wide, and as z where it is not known."""

@@ -59,5 +59,4 @@ def word_vectors(vectors: Any, words: list[Any], width: int) -> np.ndarray:
                 f"the first word of training has {width} numbers."
             )
         table[k] = vector
-    found: np.ndarray = table[coded(words, number)]
-    return found
+    return table[coded(words, number)]

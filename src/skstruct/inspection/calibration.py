@@ -194,8 +194,7 @@ class MarginalCalibrationDisplay:
         middle = (self.observed + z2 / (2 * n)) / (1 + z2 / n)
         spread = np.sqrt(z2 * (self.observed * (1 - self.observed) / n + z2 / (4 * n**2)))
         spread /= 1 + z2 / n
-        ends: np.ndarray = np.clip(np.column_stack([middle - spread, middle + spread]), 0, 1)
-        return ends
+        return np.clip(np.column_stack([middle - spread, middle + spread]), 0, 1)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure; returns the display."""

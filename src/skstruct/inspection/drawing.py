@@ -81,5 +81,4 @@ def one_output(space: Any, y: Any) -> np.ndarray:
         rows = y
     else:
         rows = y.to_frame().T if is_pandas(y, "Series") else [y]
-    canonical: np.ndarray = space.validate(rows)[0]
-    return canonical
+    return space.validate(rows)[0]

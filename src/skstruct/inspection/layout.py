@@ -246,8 +246,7 @@ def network_layout(network: Any) -> np.ndarray:
     if not nx.is_directed_acyclic_graph(graph):
         positions = nx.kamada_kawai_layout(nx.Graph(arcs)) if n > 2 else nx.circular_layout(graph)
         at = np.array([positions[node] for node in range(n)], dtype=float)
-        places: np.ndarray = (at - at.min(axis=0)) * np.sqrt(n) * 0.6
-        return places
+        return (at - at.min(axis=0)) * np.sqrt(n) * 0.6
     columns = [sorted(column) for column in nx.topological_generations(graph)]
     beside = [sorted(set(graph.pred[node]) | set(graph.succ[node])) for node in range(n)]
     height = np.zeros(n)

@@ -46,8 +46,7 @@ class AlphaPathDisplay:
     @property
     def searched(self) -> str:
         """What was searched besides kernels: "alpha", "radius", "n_neighbors", "smoother"."""
-        searched: str = next(name for name in self.search.trials[0] if name not in BESIDE)
-        return searched
+        return next(name for name in self.search.trials[0] if name not in BESIDE)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure; returns the display."""

@@ -113,8 +113,7 @@ class InputKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         if self.has_gamma:
             settings["gamma"] = self.gamma_
         A, B = narrow_indices(A), narrow_indices(B)
-        values: np.ndarray = pairwise_kernels(A, B, metric=self.name, **settings)
-        return values
+        return pairwise_kernels(A, B, metric=self.name, **settings)
 
 
 class _OfProducts(InputKernel):
@@ -346,8 +345,7 @@ class Precomputed(InputKernel):
     name = "precomputed"
 
     def gram(self, X: Any, *, half: bool = False) -> np.ndarray:
-        found: np.ndarray = check_gram(X)
-        return found
+        return check_gram(X)
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
         return A.toarray() if sparse.issparse(A) else np.asarray(A, dtype=np.float64)
@@ -479,8 +477,7 @@ def resolve_kernel(kernel: Any, **parameters: Any) -> InputKernel:
     if isinstance(kernel, InputKernel):
         own = kernel.get_params(deep=False)
         given = {name: value for name, value in parameters.items() if name in own}
-        copied: InputKernel = clone(kernel).set_params(**given)
-        return copied
+        return clone(kernel).set_params(**given)
     if isinstance(kernel, str):
         if "+" in kernel:
             names = [name.strip() for name in kernel.split("+")]
@@ -571,8 +568,7 @@ def manhattan(A: Any, B: Any) -> np.ndarray:
 
     A, B = (narrow_indices(_sorted(matrix, form)) for matrix, form in ((A, "csr"), (B, "csc")))
     parts = [(M.data.astype(np.float64, copy=False), M.indices, M.indptr) for M in (A, B)]
-    found: np.ndarray = distances(*parts[0], *parts[1], B.shape[0])
-    return found
+    return distances(*parts[0], *parts[1], B.shape[0])
 
 
 def _sorted(matrix: Any, form: str) -> Any:

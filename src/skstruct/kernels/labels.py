@@ -35,8 +35,7 @@ def label_kernel_matrix(label_kernel: Any, dag: Any) -> np.ndarray:
     A[dag.parents, dag.children] = A[dag.children, dag.parents] = 1.0
     if label_kernel == "adjacency":
         radius = np.abs(np.linalg.eigvalsh(A)).max()
-        S: np.ndarray = np.eye(len(A)) + A / max(radius, 1.0)
-        return S
+        return np.eye(len(A)) + A / max(radius, 1.0)
     L = np.diag(A.sum(axis=1)) - A
     return np.linalg.inv(np.eye(len(A)) + L) if label_kernel == "laplacian" else linalg.expm(-L)
 

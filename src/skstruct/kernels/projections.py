@@ -135,5 +135,4 @@ class KernelProjection(TransformerMixin, BaseEstimator):  # type: ignore[misc]  
         """Features of the rows of X; shape (n, ``n_components_``)."""
         check_is_fitted(self, "directions_")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        features: np.ndarray = self.kernel_(X, self.rows_) @ self.directions_
-        return features
+        return self.kernel_(X, self.rows_) @ self.directions_

@@ -99,15 +99,13 @@ class RepairedKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
                 f"Rows have the similarities with {self.n_features_in_} training rows; got an "
                 f"array of shape {K.shape}."
             )
-        rows: np.ndarray = K.copy() if self.map_ is None else K @ self.map_
-        return rows
+        return K.copy() if self.map_ is None else K @ self.map_
 
     def fit_transform(self, K: Any, y: Any = None) -> np.ndarray:
         """The matrix of training rows, positive semidefinite and symmetric."""
         repaired = self.fit(K).transform(K)
         repaired[np.diag_indices_from(repaired)] += self.shift_
-        symmetric: np.ndarray = (repaired + repaired.T) / 2
-        return symmetric
+        return (repaired + repaired.T) / 2
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

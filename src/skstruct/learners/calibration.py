@@ -36,8 +36,7 @@ class MonotoneMap:
         check_floats(self, ["at", "value"], 1)
 
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
-        found: np.ndarray = np.interp(numbers, self.at, self.value)
-        return found
+        return np.interp(numbers, self.at, self.value)
 
 
 @savable
@@ -328,8 +327,7 @@ def fit_calibration(
 
 def _evenly(n: int, most: int) -> np.ndarray:
     """Numbers of so many rows of n at most."""
-    numbers: np.ndarray = np.linspace(0, n - 1, max(1, min(n, most))).astype(np.int64)
-    return numbers
+    return np.linspace(0, n - 1, max(1, min(n, most))).astype(np.int64)
 
 
 def _joined(marginals: Any) -> np.ndarray:

@@ -84,5 +84,4 @@ class Judgement:
     def risk(self, left: np.ndarray) -> float:
         """The mean loss of decisions from left-out means."""
         left = left if self.chosen is None else left[self.chosen]
-        mean: float = self.judge.realized(left, self.memory, self.weight, self.numbers)
-        return mean
+        return self.judge.realized(left, self.memory, self.weight, self.numbers)

@@ -36,8 +36,7 @@ def estimator_type(learner: Any) -> str | None:
     if space is not None and learner.loss is not None:
         space = resolve_loss(learner.loss).observation_space(space)
     if space is not None:  # which may be anything as long as it is not checked
-        kind: str | None = getattr(space, "estimator_type", None)
-        return kind
+        return getattr(space, "estimator_type", None)
     numbers = learner.loss is not None and resolve_loss(learner.loss).embedding in NUMBERS
     return "regressor" if numbers else "classifier"
 
@@ -196,8 +195,7 @@ class MarginalPredictor:
         """Probabilities of the classes (n, k), or of every label (n, d), as scikit-learn has them:
         ``predict_marginals`` as an array.
         """
-        probabilities: np.ndarray = np.asarray(self.predict_marginals(X))
-        return probabilities
+        return np.asarray(self.predict_marginals(X))
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
     def predict_log_proba(self: Any, X: Any) -> np.ndarray:

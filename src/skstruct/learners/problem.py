@@ -199,8 +199,7 @@ class RiskProblem:
 
     def recalibrates(self) -> bool:
         """Whether left-out rows calibrate marginals."""
-        fast: bool = self.observations.whole.recalibrates()
-        return fast
+        return self.observations.whole.recalibrates()
 
     def left_out(self, left: np.ndarray, rows: np.ndarray | None) -> Any:
         """Left-out means in the form of ``smooth``; None where some rows are no whole outputs."""
@@ -265,8 +264,7 @@ class RiskProblem:
         if self._decides_from_means(space):
             g, columns, total = self._used_means(means)
             terms = self._terms(means, g, total)
-            found: Decoded = self.loss.minimize_means(space, g, columns, total, terms)
-            return found
+            return self.loss.minimize_means(space, g, columns, total, terms)
         costs, offset = self.row_costs(means, rows)
         decoded = space.argmin(costs)
         return Decoded(decoded.outputs, decoded.values + offset, decoded.bounds + offset)
@@ -279,8 +277,7 @@ class RiskProblem:
             sums = np.asarray(psi.multiply(costs).sum(axis=1)).reshape(-1)
         else:
             sums = np.einsum("ij,ij->i", psi, costs)
-        risks: np.ndarray = sums + offset
-        return risks
+        return sums + offset
 
     def kbest(self, means: np.ndarray, k: int, rows: slice = slice(None)) -> Decoded:
         space = self.space.rows(rows)
@@ -345,8 +342,7 @@ class RiskProblem:
 
     def decision_seconds(self) -> float:
         """What a decision takes, nominally, by the loss."""
-        seconds: float = self.loss.decision_seconds(self.space)
-        return seconds
+        return self.loss.decision_seconds(self.space)
 
     def prediction_seconds(self, n_rows: int, *, fitted: bool) -> float:
         """What predicting so many rows takes, nominally: means, decisions, and unless targets of
@@ -544,8 +540,7 @@ class WeightProblem(RiskProblem):
         return self.loss.minimize(means, self.outputs, self.space.rows(rows))
 
     def risks_of(self, means: Any, outputs: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
-        risks: np.ndarray = self.loss.estimated_risks(means, outputs, self.outputs)
-        return risks
+        return self.loss.estimated_risks(means, outputs, self.outputs)
 
     def decide(self, means: Any, rows: Any = slice(None)) -> Any:
         search = getattr(self.loss, "search", self.loss.minimize)  # some bounds take long

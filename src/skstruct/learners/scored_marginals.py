@@ -129,8 +129,7 @@ def _distribution(problem: Any, smoothed: Any, rows: Any, inverse: float) -> Any
 
 def _scores(problem: Any, smoothed: Any, rows: Any, inverse: float) -> np.ndarray:
     costs, _ = problem.row_costs(smoothed, rows)
-    scores: np.ndarray = -inverse * costs
-    return scores
+    return -inverse * costs
 
 
 def _exactly(found: Any, problem: Any) -> Any:

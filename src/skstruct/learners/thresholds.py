@@ -61,8 +61,7 @@ def _chosen(learner: Any, name: str) -> np.ndarray:
         kept[name] = best_thresholds(
             marginals, known.truth, sample_weight=weight, known=seen, **options
         )[0]
-    thresholds: np.ndarray = kept[name]
-    return thresholds
+    return kept[name]
 
 
 def _options(name: str) -> dict[str, Any]:

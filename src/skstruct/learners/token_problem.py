@@ -63,8 +63,7 @@ class WithPositions:
         if transitions is not None:
             where = at if len(transitions) > 1 else 0
             each[at] += transitions[where, symbols[at - 1], symbols[at]]
-        totals: np.ndarray = sums_of_sequences(each, means.starts) + offset
-        return totals
+        return sums_of_sequences(each, means.starts) + offset
 
     def check_truth(self, X: Any, outputs: np.ndarray) -> None:
         check_lengths(outputs, X.starts)
@@ -95,8 +94,7 @@ class WithChainScores(WithPositions):
         each = means.values[np.arange(len(symbols)), symbols]
         at = inner_positions(means.starts)
         each[at] += means.transitions[0, symbols[at - 1], symbols[at]]
-        totals: np.ndarray = sums_of_sequences(each, means.starts)
-        return totals
+        return sums_of_sequences(each, means.starts)
 
     def chain_costs(
         self, means: ChainScores, rows: Any = slice(None)

@@ -237,8 +237,7 @@ class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         """Risks of outputs, each under its own weights (n, m) of what was observed in training;
         shape (n,).
         """
-        risks: np.ndarray = np.einsum("ij,ij->i", self.pairwise(Y_pred, observed), weights)
-        return risks
+        return np.einsum("ij,ij->i", self.pairwise(Y_pred, observed), weights)
 
     def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
         """Every loss is a multiple of the first number, and zero or at least the second.
@@ -253,8 +252,7 @@ class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
 
     def target_bytes(self, space: Any, outputs: np.ndarray) -> int:
         """Roughly the bytes of what is regressed on for canonical outputs of a space."""
-        n_bytes: int = space.embedded_bytes(outputs, self.embedding_on(space))
-        return n_bytes
+        return space.embedded_bytes(outputs, self.embedding_on(space))
 
     def for_partial(self, space: Any) -> Self:
         """The loss that is learned where outputs of ``space`` are known in part; mostly this one.
@@ -343,8 +341,7 @@ def matched_quantities(Y_pred: ArrayLike, Y_true: ArrayLike) -> tuple[np.ndarray
 def plain_weights(loss: Any, d: int) -> np.ndarray:
     """Weights of d coordinates of a loss with ``weights``, bound to a space or not."""
     if hasattr(loss, "weights_"):
-        bound: np.ndarray = loss.weights_
-        return bound
+        return loss.weights_
     name = type(loss).__name__
     if are_named(loss.weights):
         raise ValueError(f"{name}: call bind(space) first; weights are by name.")
@@ -444,8 +441,7 @@ class SeparableLoss(BaseLoss):
     def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         self._check_parameters()
         Y_pred, Y_true = matched_quantities(Y_pred, Y_true)
-        losses: np.ndarray = self.rho(Y_pred, Y_true) @ plain_weights(self, Y_pred.shape[1])
-        return losses
+        return self.rho(Y_pred, Y_true) @ plain_weights(self, Y_pred.shape[1])
 
     def completion_ends(
         self, space: Any, Y_pred: np.ndarray, partial: Any

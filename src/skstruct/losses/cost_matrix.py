@@ -80,15 +80,13 @@ class CostMatrix(BaseLoss):
 
     def _bound_matrix(self) -> np.ndarray:
         if hasattr(self, "matrix_"):
-            bound: np.ndarray = self.matrix_
-            return bound
+            return self.matrix_
         if self.costs is None or hasattr(self.costs, "keys"):
             raise ValueError("CostMatrix: call bind(space) first; classes have names.")
         return self._matrix(list(range(len(np.asarray(self.costs)))))
 
     def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
-        losses: np.ndarray = self._bound_matrix()[np.asarray(Y_true), np.asarray(Y_pred)]
-        return losses
+        return self._bound_matrix()[np.asarray(Y_true), np.asarray(Y_pred)]
 
     def pairwise(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         """Costs of all predictions against all truths; shape (n_pred, n_true)."""
@@ -100,8 +98,7 @@ class CostMatrix(BaseLoss):
         return float(self.matrix_.min()), float(self.matrix_.max())
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        costs: np.ndarray = g @ self._bound_matrix()
-        return costs
+        return g @ self._bound_matrix()
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return np.zeros(len(g))

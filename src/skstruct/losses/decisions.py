@@ -37,8 +37,7 @@ class ObservedCosts(BaseLoss):
         self.embedding = embedding  # type: ignore[assignment]
 
     def embedding_on(self, space: Any) -> str:
-        named: str = space.embedding if self.embedding is None else self.embedding
-        return named
+        return space.embedding if self.embedding is None else self.embedding
 
     def observation_space(self, space: Any, within: Any = None) -> Any:
         space = space if within is None else within
@@ -65,8 +64,7 @@ class ObservedCosts(BaseLoss):
 
     def _own_costs(self) -> np.ndarray:
         space = getattr(self, "space_", None)
-        own: np.ndarray = np.zeros(0) if space is None else space.own_costs()
-        return own
+        return np.zeros(0) if space is None else space.own_costs()
 
     @property
     def _sign(self) -> float:
@@ -77,16 +75,14 @@ class ObservedCosts(BaseLoss):
         psi, own = self._embedded(Y_pred), self._own_costs()
         d = psi.shape[1] - len(own)
         paid = self._sign * np.einsum("ij,ij->i", psi[:, :d], observed[:, :d])
-        costs: np.ndarray = paid + psi[:, d:] @ own
-        return costs
+        return paid + psi[:, d:] @ own
 
     def pairwise_costs(self, Y_pred: ArrayLike, observed: np.ndarray) -> np.ndarray:
         """The same of all decisions under all truths; shape (n_pred, n_true)."""
         psi, own = self._embedded(Y_pred), self._own_costs()
         d = psi.shape[1] - len(own)
         paid = self._sign * (psi[:, :d] @ observed[:, :d].T)
-        costs: np.ndarray = paid + (psi[:, d:] @ own)[:, None]
-        return costs
+        return paid + (psi[:, d:] @ own)[:, None]
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         costs = self._sign * (g[:, :-1] if self.with_optimum else g)
@@ -207,8 +203,7 @@ class Regret(ObservedCosts):
         return self.pairwise_costs(Y_pred, observed) - self._sign * observed[:, -1]
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        expected: np.ndarray = -self._sign * g[:, -1]
-        return expected
+        return -self._sign * g[:, -1]
 
     def on_known(self, Y_pred: ArrayLike, Y_true: ArrayLike, known: np.ndarray) -> np.ndarray:
         """Regrets of rows of which all costs are known, NaN of others."""

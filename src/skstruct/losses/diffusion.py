@@ -95,8 +95,7 @@ class Diffusion(BaseLoss):
     def _heat(self) -> "SpectralHeat | ExponentialHeat | HeatPerMass":
         if not hasattr(self, "heat_"):
             raise ValueError("Diffusion: call bind(space) first; the loss needs the graph.")
-        heat: SpectralHeat | ExponentialHeat | HeatPerMass = self.heat_
-        return heat
+        return self.heat_
 
     def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         heat, z, y = self._heat(), np.asarray(Y_pred), np.asarray(Y_true)
@@ -110,12 +109,10 @@ class Diffusion(BaseLoss):
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         heat = self._heat()
-        costs: np.ndarray = total * heat.diagonal - 2.0 * heat.times(g)
-        return costs
+        return total * heat.diagonal - 2.0 * heat.times(g)
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        offsets: np.ndarray = g @ self._heat().diagonal
-        return offsets
+        return g @ self._heat().diagonal
 
 
 def laplacian(adjacency: Any, normalized: bool = False) -> sparse.csr_array:
@@ -179,16 +176,13 @@ class SpectralHeat:
         self.diagonal = np.einsum("ur,ur->u", self.features, self.features)
 
     def entries(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-        entries: np.ndarray = np.einsum("ir,ir->i", self.features[u], self.features[v])
-        return entries
+        return np.einsum("ir,ir->i", self.features[u], self.features[v])
 
     def block(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-        block: np.ndarray = self.features[u] @ self.features[v].T
-        return block
+        return self.features[u] @ self.features[v].T
 
     def times(self, g: np.ndarray) -> np.ndarray:
-        product: np.ndarray = np.asarray(g @ self.features) @ self.features.T
-        return product
+        return np.asarray(g @ self.features) @ self.features.T
 
 
 @savable
@@ -216,17 +210,14 @@ class ExponentialHeat:
 
     def entries(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         distinct, inverse = np.unique(v, return_inverse=True)
-        entries: np.ndarray = self._columns(distinct, self.s)[u, inverse]
-        return entries
+        return self._columns(distinct, self.s)[u, inverse]
 
     def block(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         distinct, inverse = np.unique(v, return_inverse=True)
-        block: np.ndarray = self._columns(distinct, self.s)[np.asarray(u)][:, inverse]
-        return block
+        return self._columns(distinct, self.s)[np.asarray(u)][:, inverse]
 
     def times(self, g: np.ndarray) -> np.ndarray:
-        product: np.ndarray = self._spread(np.ascontiguousarray(np.asarray(g).T), self.s).T
-        return product
+        return self._spread(np.ascontiguousarray(np.asarray(g).T), self.s).T
 
 
 @savable
@@ -238,13 +229,10 @@ class HeatPerMass:
         self.diagonal = heat.diagonal / roots**2
 
     def entries(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-        entries: np.ndarray = self.heat.entries(u, v) / (self.roots[u] * self.roots[v])
-        return entries
+        return self.heat.entries(u, v) / (self.roots[u] * self.roots[v])
 
     def block(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-        block: np.ndarray = self.heat.block(u, v) / np.outer(self.roots[u], self.roots[v])
-        return block
+        return self.heat.block(u, v) / np.outer(self.roots[u], self.roots[v])
 
     def times(self, g: np.ndarray) -> np.ndarray:
-        product: np.ndarray = self.heat.times(np.asarray(g / self.roots)) / self.roots
-        return product
+        return self.heat.times(np.asarray(g / self.roots)) / self.roots

@@ -60,15 +60,13 @@ class StateHamming(BaseLoss):
         return bound
 
     def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
-        losses: np.ndarray = (np.asarray(Y_pred) != np.asarray(Y_true)) @ self.weights
-        return losses
+        return (np.asarray(Y_pred) != np.asarray(Y_true)) @ self.weights
 
     def range(self) -> tuple[float, float]:
         return 0.0, float(np.sum(self.weights))
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        costs: np.ndarray = (total - g) * np.repeat(self.weights, self.n_states_)
-        return costs
+        return (total - g) * np.repeat(self.weights, self.n_states_)
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return np.zeros(len(g))
@@ -176,8 +174,7 @@ class Hamming(BaseLoss):
         largest = float(weights @ np.maximum(miss, alarm))
         if largest <= 0:
             raise ValueError("Hamming: all weights or costs are zero, nothing to normalize by.")
-        divided: np.ndarray = weights / largest
-        return divided
+        return weights / largest
 
     def _label_costs(self, names: list[Any]) -> tuple[np.ndarray, np.ndarray]:
         """Costs of a miss and of a false alarm of every label; shapes (d,)."""
@@ -223,8 +220,7 @@ class Hamming(BaseLoss):
         Z, Y = np.asarray(Y_pred), np.asarray(Y_true)
         miss, alarm = self._costs(Y.shape[1])
         if np.array_equal(miss, alarm):
-            losses: np.ndarray = (Z != Y) @ miss
-            return losses
+            return (Z != Y) @ miss
         losses = ((Y != 0) & (Z == 0)) @ miss + ((Y == 0) & (Z != 0)) @ alarm
         return losses
 
@@ -238,12 +234,10 @@ class Hamming(BaseLoss):
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         miss, alarm = self._costs(g.shape[1])
-        costs: np.ndarray = total * alarm - (miss + alarm) * g
-        return costs
+        return total * alarm - (miss + alarm) * g
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        offsets: np.ndarray = g @ self._costs(g.shape[1])[0]
-        return offsets
+        return g @ self._costs(g.shape[1])[0]
 
     def bilinear_form(self, width: int) -> BilinearForm | None:
         miss, alarm = self._costs(width)

@@ -101,12 +101,10 @@ class HierarchicalLoss(BaseLoss):
         if not hasattr(self, "graph_"):
             raise ValueError("HierarchicalLoss: call bind(space) first; it needs the hierarchy.")
         if self.dag == "average" and not self.graph_.is_forest:
-            averaged: np.ndarray = self._averaged(Y_pred, Y_true)
-            return averaged
+            return self._averaged(Y_pred, Y_true)
         differ = (Y_pred != Y_true).astype(np.float64)
         above = differ @ self.graph_.ancestors.T - differ  # disagreements among ancestors
-        losses: np.ndarray = (differ * (above == 0)) @ self.weights_
-        return losses
+        return (differ * (above == 0)) @ self.weights_
 
     def _averaged(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> Any:
         """Every arc by itself: a wrong label whose parent is in on both sides, on average."""
@@ -130,8 +128,7 @@ class HierarchicalLoss(BaseLoss):
         return costs
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        offsets: np.ndarray = g @ self.form_[2]
-        return offsets
+        return g @ self.form_[2]
 
     def bilinear_form(self, width: int) -> BilinearForm | None:
         V, u, v = self.form_

@@ -69,8 +69,7 @@ class SquaredHellinger(_HistogramLoss):
     """
 
     def rho(self, t: Any, y: Any) -> np.ndarray:
-        losses: np.ndarray = 0.5 * (np.sqrt(t) - np.sqrt(y)) ** 2
-        return losses
+        return 0.5 * (np.sqrt(t) - np.sqrt(y)) ** 2
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -90,8 +89,7 @@ class SquaredHellinger(_HistogramLoss):
         return bound
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        costs: np.ndarray = -g * plain_weights(self, g.shape[1])
-        return costs
+        return -g * plain_weights(self, g.shape[1])
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         # (sum z + sum y) / 2 is the total of a histogram.
@@ -137,13 +135,11 @@ class RootAbsolute(_HistogramLoss):
     convex = False
 
     def rho(self, t: Any, y: Any) -> np.ndarray:
-        losses: np.ndarray = np.abs(np.sqrt(t) - np.sqrt(y))
-        return losses
+        return np.abs(np.sqrt(t) - np.sqrt(y))
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
         with np.errstate(divide="ignore"):
-            slopes: np.ndarray = np.where(np.asarray(t) < y, -0.5, 0.5) / np.sqrt(t)
-            return slopes
+            return np.where(np.asarray(t) < y, -0.5, 0.5) / np.sqrt(t)
 
     def curves(self, weights: Any, outputs: Any) -> Any:
         from skstruct.solvers.curves.roots import RootCurves

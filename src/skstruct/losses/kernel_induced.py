@@ -52,17 +52,13 @@ class PreImages:
     def values(self, points: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The risk of one point for each of some rows, less a constant of the row."""
         terms = self.W[rows] * self.loss.matrix(points, self.Y)
-        values: np.ndarray = self.totals[rows] * self.loss.diagonal(points) - 2.0 * terms.sum(
-            axis=1
-        )
-        return values
+        return self.totals[rows] * self.loss.diagonal(points) - 2.0 * terms.sum(axis=1)
 
     def project(self, points: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The nearest points of the space."""
         view = self.space.rows(rows).with_embedding("squares")
         costs = Squared().cost(view.embed(points), np.ones((len(points), 1)))
-        projected: np.ndarray = view.argmin(costs).outputs
-        return projected
+        return view.argmin(costs).outputs
 
     def best(self, certify: bool = True) -> Decoded:
         """The best points found; with bounds from a search of all cells only if asked for."""
@@ -303,10 +299,7 @@ class KernelLoss(BaseLoss):
         from sklearn.metrics.pairwise import pairwise_kernels
 
         settings = {"gamma": self.width, "degree": self.degree, "coef0": self.coef0}
-        values: np.ndarray = pairwise_kernels(
-            A, B, metric=self.kernel, filter_params=True, **settings
-        )
-        return values
+        return pairwise_kernels(A, B, metric=self.kernel, filter_params=True, **settings)
 
     def _paired(self, A: np.ndarray, B: np.ndarray) -> Any:
         """h of rows with rows; shape (n,)."""
@@ -334,16 +327,14 @@ class KernelLoss(BaseLoss):
         self._check()
         Y_pred, Y_true = matched_quantities(Y_pred, Y_true)
         squares = self.diagonal(Y_pred) + self.diagonal(Y_true)
-        losses: np.ndarray = np.maximum(squares - 2.0 * self._paired(Y_pred, Y_true), 0.0)
-        return losses
+        return np.maximum(squares - 2.0 * self._paired(Y_pred, Y_true), 0.0)
 
     def pairwise(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         self._check()
         P, Q = np.asarray(Y_pred, dtype=np.float64), np.asarray(Y_true, dtype=np.float64)
         P, Q = P.reshape(len(P), -1), Q.reshape(len(Q), -1)
         squares = self.diagonal(P)[:, None] + self.diagonal(Q)
-        losses: np.ndarray = np.maximum(squares - 2.0 * self.matrix(P, Q), 0.0)
-        return losses
+        return np.maximum(squares - 2.0 * self.matrix(P, Q), 0.0)
 
     # ------------------------------------------------------------- decisions
     def minimize(self, weights: np.ndarray, outputs: np.ndarray, space: Any) -> Decoded:
@@ -358,8 +349,7 @@ class KernelLoss(BaseLoss):
         if self.kernel == "linear":
             return _as_squared(W, Y, space)
         if self.kernel == "rbf" and Y.shape[1] == 1 and _has_constraints(space):
-            decoded: Decoded = space.minimize(self.curves(W, Y))
-            return decoded
+            return space.minimize(self.curves(W, Y))
         return PreImages(self, W, Y, space).best(certify)
 
     def curves(self, weights: np.ndarray, outputs: np.ndarray) -> Any:

@@ -91,13 +91,11 @@ class Newsvendor(PiecewiseLoss):
 
     def rho(self, t: Any, y: Any, column: int | None = None) -> np.ndarray:
         under, over = self._prices(column)
-        losses: np.ndarray = np.maximum(under * (y - t), over * (t - y))
-        return losses
+        return np.maximum(under * (y - t), over * (t - y))
 
     def slope(self, t: Any, y: Any, column: int | None = None) -> np.ndarray:
         under, over = self._prices(column)
-        slopes: np.ndarray = np.where(t < y, -under, over)
-        return slopes
+        return np.where(t < y, -under, over)
 
     def knots(self, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         under, over = self._prices(None)
@@ -191,8 +189,7 @@ class PiecewiseLinear(PiecewiseLoss):
     def _at_breaks(self, slopes: np.ndarray, breaks: np.ndarray) -> np.ndarray:
         """Costs at the breaks; the least is zero."""
         steps = np.concatenate([[0.0], np.cumsum(slopes[1:-1] * np.diff(breaks))])
-        heights: np.ndarray = steps - steps.min()
-        return heights
+        return steps - steps.min()
 
     def rho(self, t: Any, y: Any) -> np.ndarray:
         slopes, breaks = self._parts()
@@ -206,8 +203,7 @@ class PiecewiseLinear(PiecewiseLoss):
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
         slopes, breaks = self._parts()
-        found: np.ndarray = slopes[np.searchsorted(breaks, np.asarray(t - y), side="right")]
-        return found
+        return slopes[np.searchsorted(breaks, np.asarray(t - y), side="right")]
 
     def knots(self, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         slopes, breaks = self._parts()

@@ -80,8 +80,7 @@ class PartialKendall(BaseLoss):
         wrong = (Z & Y[:, swapped]).sum(axis=1)
         missed = (Y & ~Z & ~Z[:, swapped]).sum(axis=1)
         extra = (Z & ~Y & ~Y[:, swapped]).sum(axis=1)
-        losses: np.ndarray = wrong + abstain * missed + invent * extra
-        return losses
+        return wrong + abstain * missed + invent * extra
 
     def range(self) -> tuple[float, float]:
         return 0.0, self._largest(self.n_pairs_) if hasattr(self, "n_pairs_") else np.inf
@@ -92,12 +91,10 @@ class PartialKendall(BaseLoss):
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         abstain, invent = self._prices()
         both = abstain + invent
-        costs: np.ndarray = total * invent - both * g + (1 - both) * g[:, swapped_pairs(g.shape[1])]
-        return costs
+        return total * invent - both * g + (1 - both) * g[:, swapped_pairs(g.shape[1])]
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        offsets: np.ndarray = self._prices()[0] * g.sum(axis=1)
-        return offsets
+        return self._prices()[0] * g.sum(axis=1)
 
     def bilinear_form(self, width: int) -> BilinearForm | None:
         abstain, invent = self._prices()

@@ -54,8 +54,7 @@ class Absolute(PiecewiseLoss):
     """
 
     def rho(self, t: Any, y: Any) -> np.ndarray:
-        losses: np.ndarray = np.abs(t - y)
-        return losses
+        return np.abs(t - y)
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
         return np.where(t < y, -1.0, 1.0)
@@ -101,8 +100,7 @@ class Pinball(PiecewiseLoss):
 
     def rho(self, t: Any, y: Any) -> np.ndarray:
         r = y - t
-        losses: np.ndarray = (self.tau - 0.5) * r + 0.5 * np.abs(r)
-        return losses
+        return (self.tau - 0.5) * r + 0.5 * np.abs(r)
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
         return np.where(t < y, -self.tau, 1.0 - self.tau)
@@ -146,12 +144,10 @@ class EpsilonInsensitive(PiecewiseLoss):
             )
 
     def rho(self, t: Any, y: Any) -> np.ndarray:
-        losses: np.ndarray = np.maximum(np.abs(t - y) - self.eps, 0.0)
-        return losses
+        return np.maximum(np.abs(t - y) - self.eps, 0.0)
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
-        slopes: np.ndarray = 1.0 * (t >= y + self.eps) - (t < y - self.eps)
-        return slopes
+        return 1.0 * (t >= y + self.eps) - (t < y - self.eps)
 
     def knots(self, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         position = np.stack([y - self.eps, y + self.eps])
@@ -187,12 +183,10 @@ class Huber(ScaledLoss, PiecewiseLoss):
     def rho(self, t: Any, y: Any) -> np.ndarray:
         r = np.abs(t - y)
         near = np.minimum(r, self.c)
-        losses: np.ndarray = near * (r - 0.5 * near)
-        return losses
+        return near * (r - 0.5 * near)
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
-        slopes: np.ndarray = np.clip(t - y, -self.c, self.c)
-        return slopes
+        return np.clip(t - y, -self.c, self.c)
 
     def knots(self, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         position = np.stack([y - self.c, y + self.c])
@@ -225,13 +219,11 @@ class Hinge(PiecewiseLoss):
     """
 
     def rho(self, t: Any, y: Any) -> np.ndarray:
-        losses: np.ndarray = np.maximum(1.0 - t * y, 0.0)
-        return losses
+        return np.maximum(1.0 - t * y, 0.0)
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
         # Positive y: falling up to 1 / y. Negative y: rising from 1 / y on.
-        slopes: np.ndarray = np.where((t < _inverse(y)) == (np.asarray(y) > 0), -1.0, 0.0) * y
-        return slopes
+        return np.where((t < _inverse(y)) == (np.asarray(y) > 0), -1.0, 0.0) * y
 
     def knots(self, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return _inverse(y)[None], np.abs(y)[None], np.zeros((1, *y.shape))

@@ -292,8 +292,7 @@ class PositionLoss(BaseLoss):
         Y_pred, Y_true = matched_rankings(Y_pred, Y_true)
         matrix, weights = self._matrix(Y_pred.shape[1]), self._weights(Y_pred.shape[1])
         if is_total(Y_pred).all() and is_total(Y_true).all():
-            losses: np.ndarray = matrix[Y_pred.astype(int) - 1, Y_true.astype(int) - 1] @ weights
-            return losses
+            return matrix[Y_pred.astype(int) - 1, Y_true.astype(int) - 1] @ weights
         predicted, true = position_shares(Y_pred), position_shares(Y_true)
         losses = ((predicted @ matrix) * true).sum(axis=2) @ weights
         return losses
@@ -310,8 +309,7 @@ class PositionLoss(BaseLoss):
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         d = math.isqrt(g.shape[1])
         by_item = g.reshape(len(g), d, d) @ self._matrix(d).T  # [row, item, predicted position]
-        costs: np.ndarray = (by_item * self._weights(d)[:, None]).reshape(len(g), d * d)
-        return costs
+        return (by_item * self._weights(d)[:, None]).reshape(len(g), d * d)
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return np.zeros(len(g))
@@ -430,10 +428,7 @@ class Spearman(_Displacement):
         if not self._is_plain():
             return super().__call__(Y_pred, Y_true)
         predicted, true = (expected_ranks(Y) for Y in matched_rankings(Y_pred, Y_true))
-        losses: np.ndarray = 2 * _sum_of_squares(predicted.shape[1]) - 2 * (predicted * true).sum(
-            axis=1
-        )
-        return losses
+        return 2 * _sum_of_squares(predicted.shape[1]) - 2 * (predicted * true).sum(axis=1)
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return -2 * g if self._is_plain() else super().cost(g, total)

@@ -106,8 +106,7 @@ class Scenarios(BaseLoss):
 
     # ------------------------------------------------------------- what it is of
     def embedding_on(self, space: Any) -> str:
-        named: str = space.embedding
-        return named
+        return space.embedding
 
     def observation_space(self, space: Any, within: Any = None) -> Any:
         return ObservedRows(self.columns)

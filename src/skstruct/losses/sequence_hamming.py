@@ -193,8 +193,7 @@ class SequenceHamming(BaseLoss):
         symbols = (
             g[:, :flat] if self.miss_ is None else g[:, :flat] * np.tile(self.miss_, self.length_)
         )
-        offsets: np.ndarray = symbols.sum(axis=1) + 0.5 * self.bigrams * g[:, flat:].sum(axis=1)
-        return offsets
+        return symbols.sum(axis=1) + 0.5 * self.bigrams * g[:, flat:].sum(axis=1)
 
     def bilinear_form(self, width: int) -> BilinearForm | None:
         T, q = self.length_, self.n_symbols_

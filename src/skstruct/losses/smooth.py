@@ -96,13 +96,11 @@ class Cauchy(ScaledLoss, _SmoothLoss):
 
     def rho(self, t: Any, y: Any) -> np.ndarray:
         r = (t - y) / self.c
-        losses: np.ndarray = (0.5 * self.c * self.c) * np.log1p(r * r)
-        return losses
+        return (0.5 * self.c * self.c) * np.log1p(r * r)
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
         r = (t - y) / self.c
-        slopes: np.ndarray = self.c * r / (1.0 + r * r)
-        return slopes
+        return self.c * r / (1.0 + r * r)
 
     def _bend(self, size: Any) -> Any:
         u = (size / self.c) ** 2
@@ -139,13 +137,11 @@ class GemanMcClure(_SmoothLoss):
 
     def rho(self, t: Any, y: Any) -> np.ndarray:
         square = (t - y) ** 2
-        losses: np.ndarray = 0.5 * square / (1.0 + square)
-        return losses
+        return 0.5 * square / (1.0 + square)
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
         r = t - y
-        slopes: np.ndarray = r / (1.0 + r * r) ** 2
-        return slopes
+        return r / (1.0 + r * r) ** 2
 
     def _bend(self, size: Any) -> Any:
         square = size * size
@@ -183,13 +179,11 @@ class Fair(ScaledLoss, _SmoothLoss):
     def rho(self, t: Any, y: Any) -> np.ndarray:
         size = np.abs(t - y) / self.c
         small = size * size * (0.5 - size * (1 / 3 - 0.25 * size))  # where the terms cancel
-        losses: np.ndarray = self.c * self.c * np.where(size < 1e-4, small, size - np.log1p(size))
-        return losses
+        return self.c * self.c * np.where(size < 1e-4, small, size - np.log1p(size))
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
         r = t - y
-        slopes: np.ndarray = r / (1.0 + np.abs(r) / self.c)
-        return slopes
+        return r / (1.0 + np.abs(r) / self.c)
 
     def _bend(self, size: Any) -> Any:
         return 1.0 / (1.0 + size / self.c) ** 2
@@ -222,13 +216,11 @@ class L2L1(_SmoothLoss):
     def rho(self, t: Any, y: Any) -> np.ndarray:
         # 2 (sqrt(1 + u) - 1) = 2 u / (sqrt(1 + u) + 1), which keeps the digits of small u.
         u = 0.5 * (t - y) ** 2
-        losses: np.ndarray = 2.0 * u / (np.sqrt(1.0 + u) + 1.0)
-        return losses
+        return 2.0 * u / (np.sqrt(1.0 + u) + 1.0)
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
         r = t - y
-        slopes: np.ndarray = r / np.sqrt(1.0 + 0.5 * r * r)
-        return slopes
+        return r / np.sqrt(1.0 + 0.5 * r * r)
 
     def _bend(self, size: Any) -> Any:
         grown = 1.0 + 0.5 * size * size
@@ -259,12 +251,10 @@ class Logistic(_SmoothLoss):
     """
 
     def rho(self, t: Any, y: Any) -> np.ndarray:
-        losses: np.ndarray = np.logaddexp(0.0, -t * y)
-        return losses
+        return np.logaddexp(0.0, -t * y)
 
     def slope(self, t: Any, y: Any) -> np.ndarray:
-        slopes: np.ndarray = -y * _sigmoid(-t * y)
-        return slopes
+        return -y * _sigmoid(-t * y)
 
     def curvature_range(self, low: Any, high: Any, y: Any) -> tuple[Any, Any]:
         nearest = np.maximum(np.maximum(low, -high), 0.0)  # from t = 0, where the bend is largest

@@ -55,8 +55,7 @@ class Squared(BaseLoss):
 
     def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         Y_pred, Y_true = matched_quantities(Y_pred, Y_true)
-        losses: np.ndarray = (Y_pred - Y_true) ** 2 @ plain_weights(self, Y_pred.shape[1])
-        return losses
+        return (Y_pred - Y_true) ** 2 @ plain_weights(self, Y_pred.shape[1])
 
     def completion_ends(
         self, space: Any, Y_pred: np.ndarray, partial: Any
@@ -76,8 +75,7 @@ class Squared(BaseLoss):
 
         # A common shift changes no distance, and takes away what would cancel.
         shift = Q.mean(axis=0) if len(Q) else 0.0
-        losses: np.ndarray = euclidean_distances(P - shift, Q - shift, squared=True)
-        return losses
+        return euclidean_distances(P - shift, Q - shift, squared=True)
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         d = g.shape[1] // 2
@@ -86,5 +84,4 @@ class Squared(BaseLoss):
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         d = g.shape[1] // 2
-        offsets: np.ndarray = g[:, d:] @ plain_weights(self, d)
-        return offsets
+        return g[:, d:] @ plain_weights(self, d)

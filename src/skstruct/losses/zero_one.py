@@ -98,8 +98,7 @@ class ZeroOne(BaseLoss):
         Y_pred, Y_true = same_width(Y_pred, Y_true)
         differ = Y_pred != Y_true
         wrong = differ.reshape(len(differ), -1).any(axis=1).astype(np.float64)
-        losses: np.ndarray = wrong * self._weights_of(Y_true)
-        return losses
+        return wrong * self._weights_of(Y_true)
 
     def range(self) -> tuple[float, float]:
         if self.class_weight is None:
@@ -111,8 +110,7 @@ class ZeroOne(BaseLoss):
         return -g if self.class_weight_ is None else -g * self.class_weight_
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        offsets: np.ndarray = total[:, 0] if self.class_weight_ is None else g @ self.class_weight_
-        return offsets
+        return total[:, 0] if self.class_weight_ is None else g @ self.class_weight_
 
     def bilinear_form(self, width: int) -> BilinearForm | None:
         zero, weights = np.zeros(width), self.class_weight_
@@ -210,8 +208,7 @@ class Listed(BaseLoss):
 
     def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         if isinstance(self.loss, BaseLoss):
-            losses: np.ndarray = self.loss(Y_pred, Y_true)
-            return losses
+            return self.loss(Y_pred, Y_true)
         if not hasattr(self, "space_"):
             raise ValueError("Listed: call bind(space) first; a callable needs the user's outputs.")
         predicted, true = (_each(self.space_.restore(Y)) for Y in (Y_pred, Y_true))
@@ -223,8 +220,7 @@ class Listed(BaseLoss):
         return self.loss.range() if isinstance(self.loss, BaseLoss) else (-np.inf, np.inf)
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        costs: np.ndarray = g @ self.matrix_.T
-        return costs
+        return g @ self.matrix_.T
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return np.zeros(len(g))

@@ -112,8 +112,7 @@ def label_propensities(
             f"{n_rows!r} and counts up to {counts.max(initial=0):g}."
         )
     constant = (np.log(n_rows) - 1.0) * (b + 1.0) ** a
-    shares: np.ndarray = 1.0 / (1.0 + constant * (counts + b) ** -a)
-    return shares
+    return 1.0 / (1.0 + constant * (counts + b) ** -a)
 
 
 def _gains_at_top(scores: np.ndarray, gains: np.ndarray, k: int) -> np.ndarray:
@@ -124,5 +123,4 @@ def _gains_at_top(scores: np.ndarray, gains: np.ndarray, k: int) -> np.ndarray:
     last = np.partition(scores, d - k, axis=1)[:, [d - k]]  # the k-th largest score
     above, level = scores > last, scores == last
     share = (k - above.sum(axis=1)) / level.sum(axis=1)
-    summed: np.ndarray = (gains * above).sum(axis=1) + share * (gains * level).sum(axis=1)
-    return summed
+    return (gains * above).sum(axis=1) + share * (gains * level).sum(axis=1)

@@ -43,8 +43,7 @@ TYPES = {
 def class_named(name: str) -> type:
     """The class of a name in a file; KeyError for a name that nobody has registered."""
     if name in CLASSES:
-        found: type = getattr(import_module(CLASSES[name]), name.removeprefix(PREFIX))
-        return found
+        return getattr(import_module(CLASSES[name]), name.removeprefix(PREFIX))
     kind = saving.registered(name) if not unknown_names([name]) else None
     if kind is None:
         raise KeyError(name)
@@ -123,5 +122,4 @@ def function_named(name: str) -> Callable[..., Any]:
     """A kernel function of scikit-learn; KeyError for a name that is not on the list."""
     if name not in KERNEL_FUNCTIONS:
         raise KeyError(name)
-    function: Callable[..., Any] = getattr(import_module("sklearn.metrics.pairwise"), name)
-    return function
+    return getattr(import_module("sklearn.metrics.pairwise"), name)

@@ -95,8 +95,7 @@ def _tied(model: Any, X: Any, n_rows: int) -> np.ndarray:
         return unknown
     if values.shape[1] < 2:
         return ~unknown
-    close: np.ndarray = np.isclose(values[:, 0], values[:, 1], rtol=STORED_PREDICTION)
-    return close
+    return np.isclose(values[:, 0], values[:, 1], rtol=STORED_PREDICTION)
 
 
 def _same_but_for_ties(a: Any, b: Any, tied: np.ndarray) -> bool:

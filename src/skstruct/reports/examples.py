@@ -149,8 +149,7 @@ def chosen_rows(losses: np.ndarray, n_examples: int, rng: np.random.Generator) -
     # Every step is at least one row: s_k = max(r_k, s_{k-1} + 1). The parabola lies below its
     # chord, so that the last one stays n - 1.
     steps = np.maximum.accumulate(steps.round().astype(int) - places) + places
-    chosen: np.ndarray = order[steps]
-    return chosen
+    return order[steps]
 
 
 def _explained(subject: Any, chosen: np.ndarray) -> tuple[Any, str]:

@@ -63,13 +63,11 @@ class Counts:
 
     @property
     def support(self) -> np.ndarray:
-        counts: np.ndarray = self.found + self.missed
-        return counts
+        return self.found + self.missed
 
     @property
     def errors(self) -> np.ndarray:
-        counts: np.ndarray = self.missed + self.false
-        return counts
+        return self.missed + self.false
 
     @property
     def precision(self) -> np.ndarray:

@@ -43,8 +43,7 @@ def in_words(
 def part_text(part: Any, longest: int = 60) -> str:
     """A part of an output as it reads."""
     if part.value is None:
-        text: str = part.before + label_text(part.name, longest) + part.after
-        return text
+        return part.before + label_text(part.name, longest) + part.after
     shown = number(part.value)
     return shown if part.name is None else f"{label_text(part.name, longest)}: {shown}"
 

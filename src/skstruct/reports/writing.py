@@ -136,14 +136,13 @@ def render(title: str, subtitle: str, sections: list[Section], warnings: Sequenc
     )
     environment.filters["number"] = number
     environment.tests["right_aligned"] = is_number
-    page: str = environment.get_template("report.html").render(
+    return environment.get_template("report.html").render(
         title=title,
         subtitle=subtitle,
         warnings=warnings,
         sections=[section for section in sections if not section.left_out],
         left_out=[section for section in sections if section.left_out],
     )
-    return page
 
 
 def _title(title: str | None, subject: Any) -> str:

@@ -18,8 +18,7 @@ NO_PATH = -1  # what stands where nothing comes before
 
 def moves_between(moves: np.ndarray) -> np.ndarray:
     """The fewest moves between any two outputs, infinite where none lead there; shape (n, n)."""
-    found: np.ndarray = shortest_path(csr_array(moves.astype(float)), unweighted=True)
-    return found
+    return shortest_path(csr_array(moves.astype(float)), unweighted=True)
 
 
 def path_predecessors(

@@ -43,8 +43,7 @@ def mean_of(embed: Callable[..., Any], outputs: np.ndarray) -> np.ndarray:
         np.asarray(embed(outputs[part]).sum(axis=0)).ravel()
         for part in row_blocks(len(outputs), 10**5, "100MB")
     ]
-    mean: np.ndarray = np.sum(sums, axis=0) / len(outputs)
-    return mean
+    return np.sum(sums, axis=0) / len(outputs)
 
 
 class MetaProposals(Proposals):

@@ -39,8 +39,7 @@ def r_hat(traces: np.ndarray) -> np.ndarray:
     halves = split(traces)
     folded = np.abs(halves - np.median(halves, axis=(-2, -1), keepdims=True))
     # Folding can leave nothing that varies, as of a fair coin: its NaN does not count.
-    ratios: np.ndarray = np.fmax(_r_hat(normal_ranks(halves)), _r_hat(normal_ranks(folded)))
-    return ratios
+    return np.fmax(_r_hat(normal_ranks(halves)), _r_hat(normal_ranks(folded)))
 
 
 def ess_bulk(traces: np.ndarray) -> np.ndarray:
@@ -58,8 +57,7 @@ def ess_tail(traces: np.ndarray) -> np.ndarray:
     all_below = traces.max(axis=(-2, -1), keepdims=True) <= high
     below = effective_size(split((traces <= low).astype(float)))
     above = np.where(all_below, traces >= high, traces <= high)
-    sizes: np.ndarray = np.fmin(below, effective_size(split(above.astype(float))))
-    return sizes
+    return np.fmin(below, effective_size(split(above.astype(float))))
 
 
 def ess_mean(traces: np.ndarray) -> np.ndarray:
@@ -82,8 +80,7 @@ def normal_ranks(traces: np.ndarray) -> np.ndarray:
     pooled = traces.reshape(*traces.shape[:-2], -1)
     ranks = rankdata(pooled, axis=-1)
     # (rank - 3/8) / (S + 1/4) is Blom's estimate of where the draw lies in the distribution.
-    normal: np.ndarray = ndtri((ranks - 3 / 8) / (pooled.shape[-1] + 1 / 4)).reshape(traces.shape)
-    return normal
+    return ndtri((ranks - 3 / 8) / (pooled.shape[-1] + 1 / 4)).reshape(traces.shape)
 
 
 def autocovariances(chains: np.ndarray) -> np.ndarray:
@@ -91,8 +88,7 @@ def autocovariances(chains: np.ndarray) -> np.ndarray:
     n = chains.shape[-1]
     length = next_fast_len(2 * n, real=True)  # padded: no draw meets another round the end
     spectrum = rfft(chains - chains.mean(axis=-1, keepdims=True), length)
-    covariances: np.ndarray = irfft(np.abs(spectrum) ** 2, length)[..., :n] / n
-    return covariances
+    return irfft(np.abs(spectrum) ** 2, length)[..., :n] / n
 
 
 def effective_size(chains: np.ndarray) -> np.ndarray:

@@ -95,8 +95,7 @@ class ExactLevels:
         if len(outputs) < n:  # interrupted from the keyboard
             raise KeyboardInterrupt
         self.n_trials += int(info.times.sum())
-        drawn: np.ndarray = outputs
-        return drawn
+        return outputs
 
     def _accepted(self, beta: float, n: int) -> np.ndarray:
         kept = Accepted(self.space, beta * self.scores, beta * self.bound)

@@ -44,14 +44,12 @@ class Draws:
 
     @property
     def n_chains(self) -> int:
-        n_chains: int = self.outputs.shape[0]
-        return n_chains
+        return self.outputs.shape[0]
 
     @property
     def n_draws(self) -> int:
         """Of every chain."""
-        n_draws: int = self.outputs.shape[1]
-        return n_draws
+        return self.outputs.shape[1]
 
     @property
     def pooled(self) -> np.ndarray:

@@ -44,8 +44,7 @@ def cumulant_estimate(space: Any, scores: np.ndarray) -> np.ndarray:
 def taylor_estimate(space: Any, scores: np.ndarray) -> np.ndarray:
     r""":math:`\ln |\mathcal Y| (1 + m + (v + m^2) / 2)`, the second order expansion of exp."""
     log_size, mean, variance = moments_of_scores(space, scores)
-    estimate: np.ndarray = log_size + np.log1p(mean + (variance + mean**2) / 2)
-    return estimate
+    return log_size + np.log1p(mean + (variance + mean**2) / 2)
 
 
 # Partition functions and marginals of a distribution on a space, by whichever way there is.
@@ -263,8 +262,7 @@ def marginals(
     if method != "chains":
         distribution = exact_distribution(space, scores, required=method == "exact")
         if distribution is not None:
-            exact: np.ndarray = distribution.marginals()
-            return exact
+            return distribution.marginals()
     if not len(scores):
         return np.zeros_like(scores)
     drawn = chain_draws(

@@ -107,13 +107,11 @@ class Population:
     @property
     def log_ratio(self) -> np.ndarray:
         """The mean over batches of the products over levels, ln; shape (R,)."""
-        ratios: np.ndarray = logsumexp(np.sum(self.levels, axis=0), axis=1) - np.log(BATCHES)
-        return ratios
+        return logsumexp(np.sum(self.levels, axis=0), axis=1) - np.log(BATCHES)
 
     @property
     def errors(self) -> np.ndarray:
-        errors: np.ndarray = np.sum(self.levels, axis=0).std(axis=1, ddof=1) / np.sqrt(BATCHES)
-        return errors
+        return np.sum(self.levels, axis=0).std(axis=1, ddof=1) / np.sqrt(BATCHES)
 
 
 def draws_of_a_batch(n: int) -> int:

@@ -58,8 +58,7 @@ def annealed_search(
         if better.any():
             best[better], best_values[better] = chains.outputs[better], values[better]
     winner = np.arange(n) * n_chains + best_values.reshape(n, n_chains).argmax(axis=1)
-    found: np.ndarray = best[winner]
-    return found
+    return best[winner]
 
 
 def size_of(costs: np.ndarray) -> np.ndarray:
@@ -168,8 +167,7 @@ class SimulatedAnnealing(EmbeddingView):
     # ------------------------------------------------------------- as the space is
     @property
     def embedding(self) -> str:  # type: ignore[override]
-        embedding: str = self.space.embedding
-        return embedding
+        return self.space.embedding
 
     @property
     def default_loss(self) -> Any:
@@ -177,8 +175,7 @@ class SimulatedAnnealing(EmbeddingView):
 
     @property
     def discrete(self) -> bool:  # type: ignore[override]
-        discrete: bool = self.space.discrete
-        return discrete
+        return self.space.discrete
 
     @property
     def counted(self) -> Any:
@@ -191,19 +188,16 @@ class SimulatedAnnealing(EmbeddingView):
         raise AttributeError(f"{type(self).__name__} has no {name!r}")
 
     def embed(self, Z: np.ndarray) -> np.ndarray:
-        psi: np.ndarray = self.space.embed(Z)
-        return psi
+        return self.space.embed(Z)
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        drawn: np.ndarray = self.space.sample(n, rng)
-        return drawn
+        return self.space.sample(n, rng)
 
     def targets(self, Y: Any) -> Any:
         return self.space.targets(Y)
 
     def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
-        lifted: np.ndarray = self.space.lift(costs, embedding)
-        return lifted
+        return self.space.lift(costs, embedding)
 
     def covariance(self) -> Any:
         return self.space.covariance()

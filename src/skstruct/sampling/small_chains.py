@@ -55,8 +55,7 @@ def lazy(P: np.ndarray) -> np.ndarray:
 
 def probabilities(f: np.ndarray) -> np.ndarray:
     """exp(f) / Z; shape (n,)."""
-    found: np.ndarray = np.exp(f - logsumexp(f))
-    return found
+    return np.exp(f - logsumexp(f))
 
 
 def second_eigenvalue(P: np.ndarray) -> float:
@@ -99,8 +98,7 @@ def mixing_time(P: np.ndarray, p: np.ndarray, eps: float) -> int:
 
 def _normalised(P: np.ndarray) -> np.ndarray:
     """Rounding errors would add up over millions of steps."""
-    found: np.ndarray = P / P.sum(axis=1, keepdims=True)
-    return found
+    return P / P.sum(axis=1, keepdims=True)
 
 
 def cube_contraction(f: np.ndarray) -> float:

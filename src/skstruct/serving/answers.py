@@ -177,8 +177,7 @@ def explain(served: Any, X: Any, asked: Asked | None = None) -> list[Record]:
 
 
 def _n_rows(X: Any) -> int:
-    n: int = X.shape[0] if hasattr(X, "shape") else len(X)
-    return n
+    return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
 def _of_rows(asked: Asked, rows: range) -> Asked:

@@ -115,5 +115,4 @@ def _arrow(columns: dict[str, list[Any]]) -> bytes:
     sink = pyarrow.BufferOutputStream()
     with ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
-    found: bytes = sink.getvalue().to_pybytes()
-    return found
+    return sink.getvalue().to_pybytes()

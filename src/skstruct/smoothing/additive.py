@@ -70,10 +70,9 @@ class AdditiveKernelRidge(KernelRidge):
         """The same with the matrix of a label kernel that was named."""
         if not isinstance(self.label_kernel, str):
             return self
-        settled: Self = self.set_params(
+        return self.set_params(
             label_kernel=label_kernel_matrix(self.label_kernel, getattr(space, "dag_", None))
         )
-        return settled
 
     @classmethod
     def _get_param_names(cls) -> list[str]:

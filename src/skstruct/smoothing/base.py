@@ -147,8 +147,7 @@ class WeightedMean(SparseRegressor):
 
     def predict(self, X: Any) -> np.ndarray:
         """Means of the targets, of shape (n, n_targets), or (n,) when fitted to (n,)."""
-        means: np.ndarray = self._average(self._checked(X))
-        return means
+        return self._average(self._checked(X))
 
     def weights(self, X: Any) -> Any:
         """Weights of the training rows for each row of ``X``; shape (n, n_fitted)."""
@@ -162,8 +161,7 @@ class WeightedMean(SparseRegressor):
     def loo(self, groups: Any = None) -> np.ndarray:
         """Predictions for the training rows, each (or its whole group) left out."""
         groups = self._group_numbers(groups)
-        means: np.ndarray = self._average(self.X_fit_, groups, groups)
-        return means
+        return self._average(self.X_fit_, groups, groups)
 
     def with_targets(self, targets: Any) -> Any:
         """The same weights, applied to other targets."""

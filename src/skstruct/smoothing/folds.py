@@ -11,8 +11,7 @@ def projected(rows: Any) -> np.ndarray:
     rng, rows = np.random.default_rng(0), rows if rows.ndim == 2 else rows[:, None]
     if not hasattr(rows, "indptr"):
         rows = np.nan_to_num(rows)  # gaps of targets
-    key: np.ndarray = rows @ rng.standard_normal(rows.shape[1])
-    return key
+    return rows @ rng.standard_normal(rows.shape[1])
 
 
 def rank_by_content(X: Any, targets: np.ndarray) -> np.ndarray:

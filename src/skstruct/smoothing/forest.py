@@ -345,8 +345,7 @@ class Forest(WeightedMean):
 
     def predict(self, X: Any) -> np.ndarray:
         votes = self._equal_votes(self._leaves(_new_rows(self._checked(X))))
-        means: np.ndarray = self._leaf_means(votes, self.targets_)
-        return means
+        return self._leaf_means(votes, self.targets_)
 
     def weights(self, X: Any) -> Any:
         return self._equal_votes(self._leaves(_new_rows(self._checked(X)))) @ self.shares_
@@ -356,8 +355,7 @@ class Forest(WeightedMean):
         """Out-of-bag predictions for the training rows; see the class."""
         votes, removed, chosen, others = self._out_of_bag(self._group_numbers(groups))
         T = self.targets_
-        means: np.ndarray = self._leaf_means(votes, T) + removed @ T + chosen @ (others @ T)
-        return means
+        return self._leaf_means(votes, T) + removed @ T + chosen @ (others @ T)
 
     def left_out_weights(self, groups: Any = None) -> Any:
         """Out-of-bag weights, none on a row's own group; shape (n_fitted, n_fitted)."""

@@ -295,8 +295,7 @@ class KernelRidge(KernelMachine):
         W = (self.root_[:, None] * self.system_.solve(self.root_[:, None] * V.T)).T
         if self.fit_intercept:
             W += self.sample_weight_ / self.sample_weight_.sum()
-        weights: np.ndarray = W
-        return weights
+        return W
 
     # ------------------------------------------------------------------ leaving out
     def loo(self, groups: Any = None) -> np.ndarray:
@@ -307,10 +306,7 @@ class KernelRidge(KernelMachine):
         """
         check_is_fitted(self)
         members = None if groups is None else group_rows(groups, len(self.root_))
-        means: np.ndarray = self._left_out(
-            check_alpha(self.alpha) * self.dual_coef_ / self._divisor(), members
-        )
-        return means
+        return self._left_out(check_alpha(self.alpha) * self.dual_coef_ / self._divisor(), members)
 
     def loo_rows(self, rows: np.ndarray, groups: Any = None) -> np.ndarray:
         """``loo`` of some rows, which takes less where they are few."""
@@ -321,8 +317,7 @@ class KernelRidge(KernelMachine):
             inside[rows] = True
             members = [g for g in group_rows(groups, len(self.root_)) if inside[g].any()]
         residuals = check_alpha(self.alpha) * self.dual_coef_ / self._divisor()
-        means: np.ndarray = self._left_out(residuals, members)[rows]
-        return means
+        return self._left_out(residuals, members)[rows]
 
     most_path_rows = PATH_ROWS  # of more, penalties are compared on a sample
 

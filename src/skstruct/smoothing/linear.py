@@ -176,14 +176,12 @@ class LinearRidge(SparseRegressor):
         if self.X_fit_ is None:
             return False
         size = self.X_fit_.nnz if sparse.issparse(self.X_fit_) else self.X_fit_.size
-        few: bool = size + self.targets_.size <= 2 * self.coef_.size
-        return few
+        return size + self.targets_.size <= 2 * self.coef_.size
 
     def predict(self, X: Any) -> np.ndarray:
         """Means of the targets, of shape (n, n_targets), or (n,) when fitted to (n,)."""
         check_is_fitted(self)
-        means: np.ndarray = self._checked(X) @ self.coef_.T + self.intercept_
-        return means
+        return self._checked(X) @ self.coef_.T + self.intercept_
 
     def _checked(self, X: Any) -> Any:
         return known_rows(self, X, accept_sparse="csr", dtype=self.dtype)

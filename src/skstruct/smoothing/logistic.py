@@ -91,18 +91,15 @@ class LabelLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         """Probabilities of ones, of shape (n, n_labels), or of classes (n, n_classes)."""
         check_is_fitted(self, "single_")
         if self.single_ is not None:
-            shares: np.ndarray = self.single_.predict_proba(X)
-            return shares
+            return self.single_.predict_proba(X)
         X = validate_data(self, on_host(X), accept_sparse="csr", dtype=np.float64, reset=False)
-        chances: np.ndarray = expit(X @ self.coef_.T + self.intercept_)
-        return chances
+        return expit(X @ self.coef_.T + self.intercept_)
 
     def predict(self, X: Any) -> np.ndarray:
         """The likelier of zero and one for every label, or the likeliest class."""
         chances = self.predict_proba(X)
         if self.single_ is not None:
-            found: np.ndarray = self.classes_[chances.argmax(axis=1)]
-            return found
+            return self.classes_[chances.argmax(axis=1)]
         return (chances > 0.5).astype(np.int64)
 
 

@@ -163,8 +163,7 @@ class MaskedRidge(SparseRegressor):
 
     @property
     def _known(self) -> np.ndarray:
-        known: np.ndarray = ~np.isnan(self._matrix())
-        return known
+        return ~np.isnan(self._matrix())
 
     def _matrix(self) -> np.ndarray:
         return self.targets_ if self.targets_.ndim == 2 else self.targets_[:, None]

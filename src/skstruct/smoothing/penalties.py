@@ -115,8 +115,7 @@ class PenaltyPath:
     @property
     def judged(self) -> np.ndarray:
         """Targets of the rows that are left out; shape (k, q)."""
-        found: np.ndarray = self._of_rows(self.targets.reshape(len(self.targets), -1))
-        return found
+        return self._of_rows(self.targets.reshape(len(self.targets), -1))
 
     @property
     def weights(self) -> Any:
@@ -186,8 +185,7 @@ class OnSample:
 
     def penalty_range(self) -> tuple[float, float]:
         """The largest penalty worth trying, and what all of them are above."""
-        found: tuple[float, float] = self.fitted_.penalty_range()
-        return found
+        return self.fitted_.penalty_range()
 
     def loo_path(self, alphas: Any, groups: Any = None) -> Iterator[np.ndarray]:
         """Left-out means of the sample for each alpha."""
@@ -219,8 +217,7 @@ def sample_size(n: int) -> int:
 def thinned(rows: np.ndarray, X: Any, targets: np.ndarray, size: float) -> np.ndarray:
     """About so many of some rows, the same in any order of all."""
     step = max(1, round(len(rows) / size))
-    kept: np.ndarray = rows[rank_by_content(X[rows], targets[rows]) % step == 0]
-    return kept
+    return rows[rank_by_content(X[rows], targets[rows]) % step == 0]
 
 
 def _inner(smoother: Any) -> Any:

@@ -18,5 +18,4 @@ def few_targets(targets: np.ndarray) -> np.ndarray:
     if targets.ndim == 1 or targets.shape[1] <= MANY:
         return targets
     directions = np.random.default_rng(0).standard_normal((targets.shape[1], FEW))
-    combined: np.ndarray = targets @ directions / np.sqrt(FEW)
-    return combined
+    return targets @ directions / np.sqrt(FEW)

@@ -104,11 +104,9 @@ class SampleCompression(KernelMachine):
     def coef_(self) -> np.ndarray:
         """A of shape (n_fitted, n_fitted)."""
         check_is_fitted(self, "system_")
-        coef: np.ndarray = self.system_.coefficients(self.beta_)
-        return coef
+        return self.system_.coefficients(self.beta_)
 
     def weights(self, X: Any) -> np.ndarray:
         """Weights b(x) of the training rows for each row of ``X``; shape (n, n_fitted)."""
         X = self._checked(X)
-        weights: np.ndarray = self.kernel_(X, self.X_fit_) @ self.coef_.T
-        return weights
+        return self.kernel_(X, self.X_fit_) @ self.coef_.T

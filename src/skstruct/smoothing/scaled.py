@@ -152,8 +152,7 @@ class Scaled(SparseRegressor):
 
     def predict(self, X: Any) -> np.ndarray:
         """Means of the targets; shape (n, n_targets) or (n,)."""
-        means: np.ndarray = self.smoother_.predict(self._scaled(self._checked(X)))
-        return means
+        return self.smoother_.predict(self._scaled(self._checked(X)))
 
     @available_if(_has("weights"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def weights(self, X: Any) -> Any:
@@ -173,14 +172,12 @@ class Scaled(SparseRegressor):
     @available_if(_has("loo_path"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def loo_path(self, alphas: Any, groups: Any = None) -> Iterator[Any]:
         """``loo`` for each alpha in turn."""
-        found: Iterator[Any] = self.smoother_.loo_path(alphas, groups)
-        return found
+        return self.smoother_.loo_path(alphas, groups)
 
     @available_if(_has("penalty_range"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def penalty_range(self) -> tuple[float, float]:
         """The largest penalty worth trying, and what all of them are above."""
-        found: tuple[float, float] = self.smoother_.penalty_range()
-        return found
+        return self.smoother_.penalty_range()
 
     @available_if(_has("with_targets"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def with_targets(self, targets: Any) -> Self:
@@ -237,5 +234,4 @@ def _ranks(column: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
     """Where values lie among the quantiles, from -1 to 1."""
     if len(quantiles) < 2:
         return np.zeros(len(column))
-    ranks: np.ndarray = np.interp(column, quantiles, np.linspace(-1.0, 1.0, len(quantiles)))
-    return ranks
+    return np.interp(column, quantiles, np.linspace(-1.0, 1.0, len(quantiles)))

@@ -14,8 +14,7 @@ from skstruct.tolerances import EQUAL_PARTS, NO_WEIGHT
 def mean_target(targets: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """The weighted mean of targets, of those that are known where there are gaps; shape (q,)."""
     if not has_gaps(targets):
-        mean: np.ndarray = np.average(targets, axis=0, weights=weight)
-        return mean
+        return np.average(targets, axis=0, weights=weight)
     return column_means(targets.reshape(len(targets), -1), weight).reshape(targets.shape[1:])
 
 
@@ -34,8 +33,7 @@ def mean_without(targets: np.ndarray, weight: np.ndarray, groups: Any = None) ->
     mass = weight.sum() - np.bincount(number, weight)
     rest = weighted.sum(axis=0) - own
     rest /= mass if targets.ndim == 1 else mass[:, None]
-    found: np.ndarray = rest[number]
-    return found
+    return rest[number]
 
 
 def _mean_of_known(targets: np.ndarray, weight: np.ndarray, number: np.ndarray) -> np.ndarray:
@@ -47,8 +45,7 @@ def _mean_of_known(targets: np.ndarray, weight: np.ndarray, number: np.ndarray) 
         np.add.at(own, number, values)
         found.append(values.sum(axis=0) - own)
     total, mass = found
-    mean: np.ndarray = np.where(mass > 0, total / np.where(mass > 0, mass, 1.0), 0.0)[number]
-    return mean
+    return np.where(mass > 0, total / np.where(mass > 0, mass, 1.0), 0.0)[number]
 
 
 def products(

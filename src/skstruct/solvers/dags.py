@@ -192,10 +192,7 @@ def dag_closed_sets(costs: np.ndarray, dag: Dag) -> tuple[np.ndarray, np.ndarray
     from skstruct.solvers._numba_closures import closures
 
     order = np.array(dag.order)  # one that can be written: kernels are compiled once for such
-    found: tuple[np.ndarray, np.ndarray, np.ndarray] = closures(
-        np.ascontiguousarray(costs), order, *dag.arc_arrays
-    )
-    return found
+    return closures(np.ascontiguousarray(costs), order, *dag.arc_arrays)
 
 
 def forest_closed_sets(costs: np.ndarray, dag: Dag) -> tuple[np.ndarray, np.ndarray]:
@@ -204,10 +201,7 @@ def forest_closed_sets(costs: np.ndarray, dag: Dag) -> tuple[np.ndarray, np.ndar
 
     parent = _parents(dag)
     parent = np.where(parent >= 0, parent, dag.n_nodes)
-    found: tuple[np.ndarray, np.ndarray] = closed_sets(
-        np.ascontiguousarray(costs), dag.order, parent
-    )
-    return found
+    return closed_sets(np.ascontiguousarray(costs), dag.order, parent)
 
 
 def forest_exclusive_sets(costs: np.ndarray, dag: Dag, group: np.ndarray) -> np.ndarray:
@@ -215,8 +209,7 @@ def forest_exclusive_sets(costs: np.ndarray, dag: Dag, group: np.ndarray) -> np.
     from skstruct.solvers._numba_closures import exclusive_sets
 
     group = np.ascontiguousarray(group[dag.order])
-    found: np.ndarray = exclusive_sets(np.ascontiguousarray(costs), dag.order, _parents(dag), group)
-    return found
+    return exclusive_sets(np.ascontiguousarray(costs), dag.order, _parents(dag), group)
 
 
 def forest_sized_sets(
@@ -235,10 +228,7 @@ def forest_sized_sets(
     preorder, end = dag.preorder
     largest = min(largest, dag.n_nodes)
     c, must, may = (np.ascontiguousarray(a) for a in (costs, low, high))
-    found: tuple[np.ndarray, np.ndarray] = sized_sets(
-        c, must, may, preorder, end, smallest, largest, per_size
-    )
-    return found
+    return sized_sets(c, must, may, preorder, end, smallest, largest, per_size)
 
 
 def _parents(dag: Dag) -> np.ndarray:

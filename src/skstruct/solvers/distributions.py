@@ -110,8 +110,7 @@ class ChoiceDistribution(Distribution):
     @cached_property
     def probabilities(self) -> np.ndarray:
         """Of every choice in every row; shape (n, m)."""
-        probabilities: np.ndarray = self._weights / self._totals[:, None]
-        return probabilities
+        return self._weights / self._totals[:, None]
 
     def marginals(self) -> np.ndarray:
         probabilities = self.probabilities
@@ -130,8 +129,7 @@ class ChoiceDistribution(Distribution):
     def _spread(self, values: np.ndarray) -> np.ndarray:
         """p (v - E v) for values v of the choices; shape (n, m)."""
         mean = (self.probabilities * values).sum(axis=1, keepdims=True)
-        spread: np.ndarray = self.probabilities * (values - mean)
-        return spread
+        return self.probabilities * (values - mean)
 
 
 def drawn_columns(probabilities: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -144,8 +142,7 @@ def drawn_columns(probabilities: np.ndarray, n: int, rng: np.random.Generator) -
     rows = np.arange(len(upto))[:, None]
     level = rng.random((len(upto), n)) + 2.0 * rows
     found = np.searchsorted((upto + 2.0 * rows).ravel(), level, "right")
-    columns: np.ndarray = np.minimum(found - probabilities.shape[1] * rows, last[:, None])
-    return columns
+    return np.minimum(found - probabilities.shape[1] * rows, last[:, None])
 
 
 class ListedDistribution(ChoiceDistribution):

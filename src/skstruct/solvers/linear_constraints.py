@@ -104,8 +104,7 @@ class LinearConstraints:
 
     def violation(self, points: np.ndarray) -> np.ndarray:
         """Largest amount by which each row breaks a constraint; shape (n,)."""
-        violation: np.ndarray = _largest(self.excess(points))
-        return violation
+        return _largest(self.excess(points))
 
     def relative_violation(self, points: np.ndarray) -> np.ndarray:
         r"""The same relative to :math:`|b_i| + \sum_j |A_{ij}| |z_j|`; shape (n,).
@@ -231,8 +230,7 @@ class LinearConstraints:
 
 def _largest(parts: Any) -> np.ndarray:
     """The largest entry of each row over several arrays, at least zero."""
-    largest: np.ndarray = np.maximum.reduce([part.max(axis=1, initial=0.0) for part in parts])
-    return largest
+    return np.maximum.reduce([part.max(axis=1, initial=0.0) for part in parts])
 
 
 def _scales(

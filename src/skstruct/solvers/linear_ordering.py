@@ -250,8 +250,7 @@ def ranks_of(orders: np.ndarray) -> np.ndarray:
 def pair_signs(ranks: np.ndarray) -> np.ndarray:
     """+1 where p comes before q, -1 where after, 0 where equal or NaN; pairs p < q."""
     p, q = pair_numbers(ranks.shape[1])
-    signs: np.ndarray = np.nan_to_num(np.sign(ranks[:, q] - ranks[:, p]))
-    return signs
+    return np.nan_to_num(np.sign(ranks[:, q] - ranks[:, p]))
 
 
 def linear_orders(

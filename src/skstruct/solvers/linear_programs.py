@@ -93,8 +93,7 @@ def weak_dual_bounds(
     far = BEYOND * np.maximum(np.abs(points).max(axis=1, initial=0.0), 1.0)[:, None]
     low, high = np.maximum(low, -far), np.minimum(high, far)
     least = np.minimum(reduced * low, reduced * high).sum(axis=1)
-    bounds: np.ndarray = (eq_duals * b_eq).sum(axis=1) + (ub_duals * b_ub).sum(axis=1) + least
-    return bounds
+    return (eq_duals * b_eq).sum(axis=1) + (ub_duals * b_ub).sum(axis=1) + least
 
 
 FILTERED = 100  # constraints that are tried one by one

@@ -35,8 +35,7 @@ def nearest_on_simplex(values: np.ndarray) -> np.ndarray:
     count = np.arange(1, values.shape[1] + 1)
     n_used = (ordered * count > above).sum(axis=1, keepdims=True)
     shift = np.take_along_axis(above, n_used - 1, axis=1) / n_used
-    nearest: np.ndarray = np.maximum(values - shift, 0.0)
-    return nearest
+    return np.maximum(values - shift, 0.0)
 
 
 def nearest_sized(
@@ -77,8 +76,7 @@ def _with_sum(v: np.ndarray, low: np.ndarray, high: np.ndarray, wanted: np.ndarr
         middle = (least + most) / 2.0
         above = np.clip(v - middle, low, high).sum(axis=1, keepdims=True) > wanted
         least, most = np.where(above, middle, least), np.where(above, most, middle)
-    found: np.ndarray = np.clip(v - (least + most) / 2.0, low, high)
-    return found
+    return np.clip(v - (least + most) / 2.0, low, high)
 
 
 def nearest_doubly_stochastic(values: np.ndarray) -> np.ndarray:
@@ -108,8 +106,7 @@ def nearest_doubly_stochastic(values: np.ndarray) -> np.ndarray:
         left, negative = left[open_], negative[open_]
         if not len(left):
             break
-    nearest: np.ndarray = np.maximum(found, 0.0)
-    return nearest
+    return np.maximum(found, 0.0)
 
 
 def doubly_stochastic(values: np.ndarray) -> np.ndarray:
@@ -140,8 +137,7 @@ def _with_sums(values: np.ndarray) -> np.ndarray:
     d = values.shape[-1]
     rows, columns = values.sum(axis=2, keepdims=True), values.sum(axis=1, keepdims=True)
     shift = (rows + columns - values.sum(axis=(1, 2), keepdims=True) / d - 1.0) / d
-    summed: np.ndarray = values - shift
-    return summed
+    return values - shift
 
 
 def nearest_falling(values: np.ndarray, dag: Dag) -> np.ndarray:

@@ -84,8 +84,7 @@ class _Mixture:
         self.weights[rows, worst] -= size
         self.atoms[rows, place] = better
         self.weights[rows, place] += size
-        change: np.ndarray = size[:, None] * step
-        return change
+        return size[:, None] * step
 
     def _places(self, rows: np.ndarray, better: np.ndarray) -> np.ndarray:
         """Where an atom is already, or else a place without weight."""
@@ -95,5 +94,4 @@ class _Mixture:
             self.weights = np.pad(self.weights, ((0, 0), (0, more)))
         used = self.weights[rows] > 0
         same = used & (self.atoms[rows] == better[:, None]).all(axis=2)
-        places: np.ndarray = np.where(same.any(axis=1), same.argmax(axis=1), used.argmin(axis=1))
-        return places
+        return np.where(same.any(axis=1), same.argmax(axis=1), used.argmin(axis=1))

@@ -99,13 +99,11 @@ class ChoiceProposals(Proposals):
     def start(self, outputs: Any) -> np.ndarray:
         outputs = np.asarray(outputs)
         chosen = outputs if self.numbers_of is None else self.numbers_of(outputs)
-        states: np.ndarray = np.searchsorted(self.numbers, chosen).astype(np.int64)
-        return states
+        return np.searchsorted(self.numbers, chosen).astype(np.int64)
 
     def outputs(self, states: np.ndarray) -> np.ndarray:
         chosen = self.numbers[states]
-        outputs: np.ndarray = chosen if self.outputs_of is None else self.outputs_of(chosen)
-        return outputs
+        return chosen if self.outputs_of is None else self.outputs_of(chosen)
 
     def walk(
         self,
@@ -119,8 +117,7 @@ class ChoiceProposals(Proposals):
         from skstruct.solvers._numba_markov_chains import walk_choices
 
         values = np.ascontiguousarray(self.values_of(scores)[:, self.numbers])
-        accepted: np.ndarray = walk_choices(states, values, row, beta, n_steps, streams)
-        return accepted
+        return walk_choices(states, values, row, beta, n_steps, streams)
 
     def proposal_probabilities(self, outputs: np.ndarray) -> np.ndarray:
         return np.full((len(outputs), len(outputs)), 1.0 / self.sweep)
@@ -147,5 +144,4 @@ def new_streams(n: int, rng: Any) -> np.ndarray:
     (2, 4)
     """
     rng = np.random.default_rng(rng)
-    streams: np.ndarray = rng.integers(1, 2**64, size=(n, 4), dtype=np.uint64)
-    return streams
+    return rng.integers(1, 2**64, size=(n, 4), dtype=np.uint64)

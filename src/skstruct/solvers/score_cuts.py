@@ -91,8 +91,7 @@ def zeros_and_ones(values: Any, name: str) -> np.ndarray:
     odd = values[(values != 0) & (values != 1)]
     if len(odd):
         raise ValueError(f"{name} is 0 or 1 in every entry; got {odd[0]!r}.")
-    whether: np.ndarray = values.astype(bool)
-    return whether
+    return values.astype(bool)
 
 
 def checked_known(known: Any, shape: tuple[int, ...]) -> np.ndarray:

@@ -76,13 +76,11 @@ class TailRisk:
         taken = np.clip(1.0 - self.level - before, 0.0, sorted_weights)
         shares = np.empty(costs.shape)
         np.put_along_axis(shares, order, taken / taken.sum(axis=1, keepdims=True), axis=1)
-        mixed: np.ndarray = self.mean_weight * weights + (1.0 - self.mean_weight) * shares
-        return mixed
+        return self.mean_weight * weights + (1.0 - self.mean_weight) * shares
 
     def of(self, costs: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """The risk of every row of costs (n, m) under weights (n or 1, m); shape (n,)."""
-        risks: np.ndarray = (self.worst(costs, weights) * costs).sum(axis=1)
-        return risks
+        return (self.worst(costs, weights) * costs).sum(axis=1)
 
     def over_list(self, costs: np.ndarray, weights: np.ndarray) -> tuple[int, float]:
         """The row of costs (k, m) of least risk, the first of equals, and its risk."""
@@ -156,8 +154,7 @@ class TailRisk:
             shares /= shares.sum()
         elif room.sum() > 0:
             shares += min(missing / room.sum(), 1.0) * room
-        mixed: np.ndarray = self.mean_weight * weights + (1.0 - self.mean_weight) * shares
-        return mixed
+        return self.mean_weight * weights + (1.0 - self.mean_weight) * shares
 
     # ------------------------------------------------------------- over any set that is decoded
     def over_columns(

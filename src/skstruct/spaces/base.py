@@ -385,8 +385,7 @@ class EmbeddingView(BaseSpace):
 
     @property
     def labels_(self) -> tuple[Any, ...]:
-        names: tuple[Any, ...] = self.space.labels_
-        return names
+        return self.space.labels_
 
     @property
     def dag_(self) -> Any:
@@ -407,12 +406,10 @@ class EmbeddingView(BaseSpace):
         return self.space.restore(Z, index)
 
     def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
-        found: PartialOutputs = self.space.read_partial(Y, known)
-        return found
+        return self.space.read_partial(Y, known)
 
     def contains(self, Z: np.ndarray) -> np.ndarray:
-        inside: np.ndarray = self.space.contains(Z)
-        return inside
+        return self.space.contains(Z)
 
     def _check_rows(self, n: int) -> None:
         check_n_rows(self.constraints_, n, type(self.space).__name__)
@@ -422,8 +419,7 @@ class EmbeddingView(BaseSpace):
         return self.space
 
     def all_outputs(self, most: int) -> np.ndarray | None:
-        listed: np.ndarray | None = self.space.all_outputs(most)
-        return listed
+        return self.space.all_outputs(most)
 
     def canonical_range(self) -> Any:
         return self.space.canonical_range()
@@ -432,8 +428,7 @@ class EmbeddingView(BaseSpace):
         return self.space.parts_of(z)
 
     def marginal_parts(self) -> tuple[str, ...]:
-        parts: tuple[str, ...] = self.space.marginal_parts()
-        return parts
+        return self.space.marginal_parts()
 
     def marginal_axes(self, width: int, parts: str | None = None) -> Any:
         return self.space.marginal_axes(width, parts)
@@ -482,8 +477,7 @@ class ListView(EmbeddingView):
         return self.listed_.tobytes()
 
     def all_outputs(self, most: int) -> np.ndarray:
-        listed: np.ndarray = self.listed_[self.allowed()[0]]
-        return listed
+        return self.listed_[self.allowed()[0]]
 
     def _over(self, space: Any) -> Self:
         view = copy.copy(self)
@@ -574,8 +568,7 @@ class ListedOutputs(ListView):
             return costs
         psi = self.space.with_embedding(embedding).embed(self.listed_)
         costs = check_costs(costs, psi.shape[1], used_by=type(self).__name__)
-        lifted: np.ndarray = costs @ psi.T
-        return lifted
+        return costs @ psi.T
 
     def allowed(self, part: slice = slice(None)) -> np.ndarray:
         allowed = super().allowed()

@@ -247,8 +247,7 @@ class Classes(GivenWhole):
         Z, allowed = np.asarray(Z), getattr(self, "allowed_", None)
         if allowed is None:
             return np.isin(Z, self.listed_)
-        inside: np.ndarray = ((Z[:, None] == self.listed_) & allowed).any(axis=1)
-        return inside
+        return ((Z[:, None] == self.listed_) & allowed).any(axis=1)
 
     def _allowed_costs(self, costs: np.ndarray) -> np.ndarray:
         self._ready()

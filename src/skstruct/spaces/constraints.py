@@ -202,8 +202,7 @@ def allowed_by(space: Any, outputs: np.ndarray) -> np.ndarray:
     """Which outputs a space holds, where its rows may be restricted differently; (1 or n, m)."""
     constraints = getattr(space, "constraints_", None)
     if constraints is None or constraints.n_rows is None:
-        inside: np.ndarray = space.contains(outputs)[None]
-        return inside
+        return space.contains(outputs)[None]
     return np.array([space.rows([i]).contains(outputs) for i in range(constraints.n_rows)])
 
 

@@ -111,8 +111,7 @@ class CostVectors(BaseSpace):
     def outputs_of(self, observed: np.ndarray) -> np.ndarray:
         """The best decisions, once the costs are known."""
         costs = self.full(self.sign * observed[:, :-1])
-        found: np.ndarray = self.space.argmin(costs).outputs
-        return found
+        return self.space.argmin(costs).outputs
 
     def full(self, costs: np.ndarray) -> np.ndarray:
         """Costs (n, d), of which little is wanted, beside those that are the space's own."""

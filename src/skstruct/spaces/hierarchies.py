@@ -219,8 +219,7 @@ class Hierarchy(IndicatorSpace):
 
     def _with_ancestors(self, Z: np.ndarray) -> np.ndarray:
         if self.close:
-            closed: np.ndarray = (Z @ self.dag_.ancestors > 0).astype(np.int8)
-            return closed
+            return (Z @ self.dag_.ancestors > 0).astype(np.int8)
         children, parents = self.dag_.children, self.dag_.parents
         bad = np.argwhere(Z[:, children] > Z[:, parents])
         if len(bad):
@@ -406,8 +405,7 @@ class Hierarchy(IndicatorSpace):
         if not self._one_row().one_path:
             return super().enumerate(limit)
         paths = self.dag_.ancestors[self.dag_.leaves].toarray().astype(np.int8)
-        listed: np.ndarray = paths[self.contains(paths)]
-        return listed
+        return paths[self.contains(paths)]
 
     def _uniform(self) -> Any:
         constraints = self._one_row()

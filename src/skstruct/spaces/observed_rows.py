@@ -76,8 +76,7 @@ class ObservedRows(BaseSpace):
         return np.asarray(Z, dtype=np.float64)
 
     def contains(self, Z: np.ndarray) -> np.ndarray:
-        inside: np.ndarray = np.isfinite(self.embed(Z)).all(axis=1)
-        return inside
+        return np.isfinite(self.embed(Z)).all(axis=1)
 
     def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         if index is None:

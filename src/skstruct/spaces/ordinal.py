@@ -178,15 +178,13 @@ class Ordinal(Poset):
     def numbers(self, Z: np.ndarray) -> np.ndarray:
         """The highest level that is marked; shape (n,)."""
         d = len(self.labels_)
-        numbers: np.ndarray = d - 1 - np.argmax(np.asarray(Z)[:, ::-1] != 0, axis=1)
-        return numbers
+        return d - 1 - np.argmax(np.asarray(Z)[:, ::-1] != 0, axis=1)
 
     def mean_embedding(self) -> np.ndarray:
         """The share of levels that are at least i; shape (d,)."""
         marked = np.zeros(len(self.labels_), np.int64)
         marked[self._some()] = 1
-        mean: np.ndarray = marked[::-1].cumsum()[::-1] / marked.sum()
-        return mean
+        return marked[::-1].cumsum()[::-1] / marked.sum()
 
     def second_moment(self) -> np.ndarray:
         """The share of levels that are at least the larger of i and j; shape (d, d)."""

@@ -70,18 +70,14 @@ class UniformElements(MarkedLabels, CountedSpace):
 
     def psi(self, numbers: np.ndarray) -> np.ndarray:
         """The rows of elements by number, int8 of shape (..., d)."""
-        psi: np.ndarray = self.above_[numbers]
-        return psi
+        return self.above_[numbers]
 
     def embed(self, Z: np.ndarray) -> np.ndarray:
         return np.asarray(Z, dtype=np.float64)
 
     def numbers(self, Z: np.ndarray) -> np.ndarray:
         """The element of each row psi: the one marked that has most above it; shape (n,)."""
-        numbers: np.ndarray = (np.asarray(Z) * self.above_.sum(axis=1, dtype=np.int64)).argmax(
-            axis=1
-        )
-        return numbers
+        return (np.asarray(Z) * self.above_.sum(axis=1, dtype=np.int64)).argmax(axis=1)
 
     def _are_elements(self, Z: np.ndarray) -> Any:
         """Which rows are psi of some element; shape (n,)."""
@@ -92,15 +88,13 @@ class UniformElements(MarkedLabels, CountedSpace):
         Z, d = np.asarray(Z), self.dag_.n_nodes
         self._check_outputs(Z, d, f"(n, {d}) of 0 and 1")
         allowed = np.broadcast_to(self.constraints_.allowed, (len(Z), d))
-        inside: np.ndarray = self._are_elements(Z) & allowed[np.arange(len(Z)), self.numbers(Z)]
-        return inside
+        return self._are_elements(Z) & allowed[np.arange(len(Z)), self.numbers(Z)]
 
     def condition(self, means: np.ndarray) -> np.ndarray:
         """Elements are as probable as means say that they are marked, and nothing below them."""
         chosen = np.linalg.solve(self.above_.T.astype(np.float64), means.T).T
         given = renormalized(np.maximum(chosen, 0.0), self.constraints_.allowed)
-        marginals: np.ndarray = self._marginals(given)
-        return marginals
+        return self._marginals(given)
 
     def _allowed(self) -> np.ndarray:
         """Numbers of the elements that may be predicted."""
@@ -158,15 +152,13 @@ class UniformElements(MarkedLabels, CountedSpace):
     def mean_embedding(self) -> np.ndarray:
         """The share n_i / #z of elements that are i or below it; shape (d,)."""
         allowed = self._some()
-        mean: np.ndarray = self.above_[allowed].sum(axis=0, dtype=np.int64) / len(allowed)
-        return mean
+        return self.above_[allowed].sum(axis=0, dtype=np.int64) / len(allowed)
 
     def second_moment(self) -> np.ndarray:
         """The share of elements that are at or below both i and j; shape (d, d)."""
         allowed = self._some()
         marked = sparse.csr_array(self.above_[allowed].astype(np.float64))
-        moment: np.ndarray = (marked.T @ marked).toarray() / len(allowed)
-        return moment
+        return (marked.T @ marked).toarray() / len(allowed)
 
 
 @savable
@@ -184,12 +176,10 @@ class OtherEmbedding(EmbeddingView):
         return self.view.embed(Z)
 
     def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
-        lifted: np.ndarray = self.view.lift(costs, embedding)
-        return lifted
+        return self.view.lift(costs, embedding)
 
     def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
-        projected: np.ndarray = self.view.project(means, embedding)
-        return projected
+        return self.view.project(means, embedding)
 
     def _element_costs(self, costs: np.ndarray) -> Any:
         psi = self.embed(self.space.above_)
@@ -198,18 +188,15 @@ class OtherEmbedding(EmbeddingView):
     def distribution(self, scores: Any) -> Distribution | None:
         psi = self.embed(self.space.above_)
         scores = self._checked_scores(scores, psi.shape[1])
-        distribution: Distribution = self.space._distribution_of(
+        return self.space._distribution_of(
             scores @ psi.T, lambda probabilities: probabilities @ psi
         )
-        return distribution
 
     def argmin(self, costs: np.ndarray) -> Decoded:
-        decoded: Decoded = self.space.argmin(None, element_costs=self._element_costs(costs))
-        return decoded
+        return self.space.argmin(None, element_costs=self._element_costs(costs))
 
     def kbest(self, costs: np.ndarray, k: int) -> Decoded:
-        decoded: Decoded = self.space.kbest(None, k, element_costs=self._element_costs(costs))
-        return decoded
+        return self.space.kbest(None, k, element_costs=self._element_costs(costs))
 
 
 @savable

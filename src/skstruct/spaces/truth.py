@@ -70,8 +70,7 @@ class Truth:
         """
         if self.partial is None:
             return np.asarray(loss(predicted, self.outputs), dtype=np.float64)
-        found: np.ndarray = loss.on_known(predicted, self.outputs, self.partial.known)
-        return found
+        return loss.on_known(predicted, self.outputs, self.partial.known)
 
     def in_words(self, space: Any) -> str | None:
         """How much is not known, in a sentence; None where everything is.

@@ -60,8 +60,7 @@ class MappedArray:
             ) from None
         except (ValueError, TypeError):
             raise DataFormatError("it is shorter than when it was opened", path=self.path) from None
-        part: np.ndarray = whole[rows]
-        return part
+        return whole[rows]
 
     def part(self, rows: slice) -> MappedArray:
         """The array of some contiguous rows, not opened."""

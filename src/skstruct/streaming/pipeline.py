@@ -38,8 +38,7 @@ class Channel:
             if self._closed:
                 return "end", None
             self._changed.notify_all()
-            item: tuple[str, Any] = self._items.popleft()
-            return item
+            return self._items.popleft()
 
     def close(self) -> None:
         """Let go of everything and wake whoever waits."""

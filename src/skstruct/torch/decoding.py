@@ -59,5 +59,4 @@ def on_device(space: Any, rows: torch.Tensor) -> np.ndarray | None:
         return None
     space.argmin(np.zeros((1, rows.shape[1])))  # costs of another width are an error on the host
     rounded = snap(rows.clone(), rows.abs().amax(1)) if space.discrete else rows
-    outputs: np.ndarray = argmin(rounded)[0]
-    return outputs
+    return argmin(rounded)[0]

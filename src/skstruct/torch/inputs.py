@@ -80,8 +80,7 @@ def to_tensor(rows: Any, device: Any) -> torch.Tensor:
 
 def to_host(rows: torch.Tensor) -> np.ndarray:
     """A tensor as an array of float64."""
-    array: np.ndarray = rows.detach().to("cpu", torch.float64).numpy()
-    return array
+    return rows.detach().to("cpu", torch.float64).numpy()
 
 
 def reduced(losses: torch.Tensor, reduction: str, dtype: Any) -> torch.Tensor:

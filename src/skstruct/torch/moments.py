@@ -46,8 +46,7 @@ def marginals(space: Any, scores: torch.Tensor) -> torch.Tensor:
     >>> scores.grad  # covariances with the second label
     tensor([[0.0800, 0.2400, 0.0400]])
     """
-    means: torch.Tensor = _moments(check_rows(scores, "scores", space), space)[1]
-    return means
+    return _moments(check_rows(scores, "scores", space), space)[1]
 
 
 def log_partition(space: Any, scores: torch.Tensor) -> torch.Tensor:
@@ -68,8 +67,7 @@ def log_partition(space: Any, scores: torch.Tensor) -> torch.Tensor:
     >>> log_partition(LabelSets(range(3)), torch.zeros(1, 3)).exp()
     tensor([8.])
     """
-    sums: torch.Tensor = _moments(check_rows(scores, "scores", space), space)[0]
-    return sums
+    return _moments(check_rows(scores, "scores", space), space)[0]
 
 
 class Marginals(nn.Module):
@@ -190,5 +188,4 @@ def _covariance_product(
     twice = space.rows(np.tile(np.arange(n), 2)) if differs_by_row(space) else space
     both = np.concatenate([scores + step * directions, scores - step * directions])
     means = _distribution(twice, both).marginals()
-    difference: np.ndarray = (means[:n] - means[n:]) / (2.0 * step)
-    return difference
+    return (means[:n] - means[n:]) / (2.0 * step)

@@ -93,8 +93,7 @@ class PerturbedArgmin(nn.Module):
             Z = self.noise.draw(scores)
             psi = best_embeddings(self.space, -self.noise.perturbed(scores, Z))
             slope = sign * self.noise.slope(scores, Z) if costs.requires_grad else None
-        mean: torch.Tensor = _perturbed_mean(costs, psi, slope, self.noise.antithetic)
-        return mean
+        return _perturbed_mean(costs, psi, slope, self.noise.antithetic)
 
     def extra_repr(self) -> str:
         noise = self.noise

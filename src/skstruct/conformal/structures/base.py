@@ -132,5 +132,4 @@ def check_probabilities(P: np.ndarray, what: str) -> np.ndarray:
 def shared(costs: np.ndarray) -> np.ndarray:
     """Costs of the parts of each row as shares of their sum; rows of zeros stay."""
     sums = costs.sum(axis=1, keepdims=True)
-    shares: np.ndarray = np.divide(costs, sums, out=np.zeros_like(costs), where=sums > 0)
-    return shares
+    return np.divide(costs, sums, out=np.zeros_like(costs), where=sums > 0)

@@ -64,8 +64,7 @@ class Labels(Structure):
             raise ValueError(
                 f"weights: None, 'depth' for labels in a graph, or costs; got {weights!r}."
             )
-        costs: np.ndarray = 1.0 / (1.0 + dag.depth)
-        return costs
+        return 1.0 / (1.0 + dag.depth)
 
     def confidence(self, P: np.ndarray) -> np.ndarray:
         return _confidence(P)
@@ -102,8 +101,7 @@ class Labels(Structure):
         return restore(certain.astype(np.int8), index), restore(possible.astype(np.int8), index)
 
     def decided(self, P: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
-        decided: np.ndarray = _confidence(P) > thresholds[:, None]
-        return decided
+        return _confidence(P) > thresholds[:, None]
 
 
 class HierarchyLabels(Labels):
@@ -112,8 +110,7 @@ class HierarchyLabels(Labels):
     asserts_absence = False
 
     def decided(self, P: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
-        decided: np.ndarray = thresholds[:, None] < P
-        return decided
+        return thresholds[:, None] < P
 
 
 def _confidence(P: np.ndarray) -> np.ndarray:

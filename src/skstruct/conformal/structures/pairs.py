@@ -81,8 +81,7 @@ class Pairs(Structure):
 
     def decided(self, P: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
         certain, _ = self.masks(P, thresholds, "both")
-        decided: np.ndarray = certain | certain.transpose(0, 2, 1)
-        return decided
+        return certain | certain.transpose(0, 2, 1)
 
     def write(
         self, P: np.ndarray, certain: np.ndarray, possible: np.ndarray, index: Any

@@ -101,8 +101,7 @@ class Positions(Structure):
         return float(np.mean(~said[inside])) if inside.any() else 0.0
 
     def decided(self, P: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
-        decided: np.ndarray = _most_likely(P)[0] > thresholds[:, None]
-        return decided
+        return _most_likely(P)[0] > thresholds[:, None]
 
     def write(
         self, P: np.ndarray, certain: np.ndarray, possible: np.ndarray, index: Any

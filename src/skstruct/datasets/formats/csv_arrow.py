@@ -118,5 +118,4 @@ class TextCells:
         encoded = self._array.dictionary_encode()
         texts = encoded.dictionary.to_pylist()
         numbers = np.array([known[text] for text in texts], dtype=np.int64)
-        codes: np.ndarray = numbers[encoded.indices.to_numpy()]
-        return codes
+        return numbers[encoded.indices.to_numpy()]

@@ -154,5 +154,4 @@ class Cells:
         block = self._block
         places = zip(starts[first[:n_texts]].tolist(), ends[first[:n_texts]].tolist())
         numbers = [known[block[start:end].decode()] for start, end in places]
-        found: np.ndarray = np.array(numbers, dtype=np.int64)[codes]
-        return found
+        return np.array(numbers, dtype=np.int64)[codes]

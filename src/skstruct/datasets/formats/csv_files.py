@@ -180,8 +180,7 @@ def line_of_row(path: Path, separator: str, row: int) -> int:
     with _long_cells():
         for _ in islice(reader, row + 1):
             pass
-    line: int = reader.line_num + 1
-    return line
+    return reader.line_num + 1
 
 
 # Tables as text: one header line, then cells separated by commas, semicolons or tabs.

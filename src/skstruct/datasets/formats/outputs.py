@@ -162,8 +162,7 @@ def read_cells(
                 check(name)
         return output
 
-    outputs: list[Any] = column.parsed(read, lambda problem, row: fail(problem, row, column.name))
-    return outputs
+    return column.parsed(read, lambda problem, row: fail(problem, row, column.name))
 
 
 def _classes(

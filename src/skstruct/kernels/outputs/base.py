@@ -81,8 +81,7 @@ class OutputKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     def loss(self, A: Any, B: Any) -> np.ndarray:
         """L_K(a_i, b_i) row by row, shape (n,)."""
-        losses: np.ndarray = (self.diagonal(A) + self.diagonal(B)) / 2 - self.paired(A, B)
-        return losses
+        return (self.diagonal(A) + self.diagonal(B)) / 2 - self.paired(A, B)
 
     def largest_loss(self) -> float | None:
         """A number that no loss exceeds, as small as is known; None where none is known."""
@@ -400,16 +399,13 @@ class SumKernel(OutputKernel):
         return self._sum("__call__", A, B)
 
     def diagonal(self, A: Any) -> np.ndarray:
-        squares: np.ndarray = self._sum("diagonal", A)
-        return squares
+        return self._sum("diagonal", A)
 
     def paired(self, A: Any, B: Any) -> np.ndarray:
-        values: np.ndarray = self._sum("paired", A, B)
-        return values
+        return self._sum("paired", A, B)
 
     def loss(self, A: Any, B: Any) -> np.ndarray:
-        losses: np.ndarray = self._sum("loss", A, B)
-        return losses
+        return self._sum("loss", A, B)
 
     def admit(self, Y: Any) -> None:
         for kernel in _parts(self, "SumKernel"):
@@ -435,12 +431,10 @@ class SumKernel(OutputKernel):
         return bound
 
     def cost(self, g: np.ndarray, total: Any) -> np.ndarray:
-        costs: np.ndarray = self._sum("cost", g, total)
-        return costs
+        return self._sum("cost", g, total)
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        offsets: np.ndarray = self._sum("offset", g, total)
-        return offsets
+        return self._sum("offset", g, total)
 
 
 @savable
@@ -475,12 +469,10 @@ class ProductKernel(OutputKernel):
         return self._product("__call__", A, B)
 
     def diagonal(self, A: Any) -> np.ndarray:
-        squares: np.ndarray = self._product("diagonal", A)
-        return squares
+        return self._product("diagonal", A)
 
     def paired(self, A: Any, B: Any) -> np.ndarray:
-        values: np.ndarray = self._product("paired", A, B)
-        return values
+        return self._product("paired", A, B)
 
     def admit(self, Y: Any) -> None:
         for kernel in _parts(self, "ProductKernel"):

@@ -127,8 +127,7 @@ class HammingKernel(OutputKernel):
         a, b = symbol_codes(A, B, "HammingKernel")
         if len(a) != len(b):
             raise ValueError(f"HammingKernel: {len(a)} strings against {len(b)}, row by row.")
-        losses: np.ndarray = (a != b).sum(axis=1).astype(np.float64)
-        return losses
+        return (a != b).sum(axis=1).astype(np.float64)
 
     def _given(self, otherwise: int) -> int:
         """The length that was given, if it is one."""
@@ -171,8 +170,7 @@ class HammingKernel(OutputKernel):
         if len(a) != len(b):
             raise ValueError(f"HammingKernel: {len(a)} strings against {len(b)}, row by row.")
         self._check(a.shape[1])
-        values: np.ndarray = self._longest - (a != b).sum(axis=1).astype(np.float64)
-        return values
+        return self._longest - (a != b).sum(axis=1).astype(np.float64)
 
     def largest_loss(self) -> float:
         return float(self._longest)
@@ -193,11 +191,7 @@ class HammingKernel(OutputKernel):
     def cost(self, g: np.ndarray, total: Any) -> np.ndarray:
         by_position = np.asarray(g).reshape(len(g), self.n_positions_, -1)  # (n, T, q)
         ended = np.reshape(total, (-1, 1, 1)) - by_position.sum(axis=2, keepdims=True)
-        costs: np.ndarray = (2.0 * (ended - by_position)).reshape(len(g), -1)
-        return costs
+        return (2.0 * (ended - by_position)).reshape(len(g), -1)
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        offsets: np.ndarray = self._longest * (1.0 - 2.0 * np.ravel(total)) + 2.0 * np.asarray(
-            g
-        ).sum(axis=1)
-        return offsets
+        return self._longest * (1.0 - 2.0 * np.ravel(total)) + 2.0 * np.asarray(g).sum(axis=1)

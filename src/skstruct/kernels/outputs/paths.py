@@ -73,8 +73,7 @@ class PathKernel(OutputKernel):
 
     def diagonal(self, A: Any) -> np.ndarray:
         a, _ = self._codes(A, None)
-        squares: np.ndarray = (a > 0).sum(axis=1).astype(np.float64)
-        return squares
+        return (a > 0).sum(axis=1).astype(np.float64)
 
     def largest_loss(self) -> float | None:
         """Of paths no deeper than, and labels among, those seen in ``fit``."""

@@ -180,8 +180,7 @@ class KernelSpace(EmbeddingView):
 
     @property
     def discrete(self) -> bool:  # type: ignore[override]
-        found: bool = self.space.discrete
-        return found
+        return self.space.discrete
 
     @property
     def guarantee(self) -> Any:
@@ -202,8 +201,7 @@ class KernelSpace(EmbeddingView):
         return float(self.space.log_size()) if isinstance(self.space, Countable) else math.inf
 
     def sample(self, n: int, rng: Any) -> np.ndarray:
-        drawn: np.ndarray = self.space.sample(n, rng)
-        return drawn
+        return self.space.sample(n, rng)
 
     def enumerate(self, limit: int | None = None) -> np.ndarray:
         """All outputs, as the space itself lists them."""
@@ -229,8 +227,7 @@ class KernelSpace(EmbeddingView):
 
     def mean_embedding(self) -> np.ndarray:
         """Mean of psi: exact, or over draws."""
-        mean: np.ndarray = self.moments_.mean
-        return mean
+        return self.moments_.mean
 
     def second_moment(self) -> np.ndarray:
         return self.moments_.second
@@ -296,5 +293,4 @@ def _joined(A: np.ndarray, B: np.ndarray) -> np.ndarray:
             for Z in (A, B)
         )
     both = np.concatenate([A, B])
-    joined: np.ndarray = both[distinct(both)[0]]
-    return joined
+    return both[distinct(both)[0]]

@@ -325,8 +325,7 @@ class StackedRegression:
         if self.decided is self.plain:
             return candidate.left
         if candidate.name in STACKS:
-            stacked: np.ndarray = self.sum_of_parts
-            return stacked
+            return self.sum_of_parts
         tried = candidate.smoother.with_targets(self.decided)
         left: np.ndarray = left_out_means(tried, self.groups, self.judged)
         self._add_to_stack(candidate, left)
@@ -441,5 +440,4 @@ def penalty_of(smoother: Any) -> Any:
 
 
 def _width(problem: Any) -> int:
-    width: int = problem.n_targets(compared=False)
-    return width
+    return problem.n_targets(compared=False)

@@ -82,8 +82,7 @@ def masked_targets(problem: Any, space: Any, y: Any) -> np.ndarray:
     y : outputs in any format
     """
     if not space.leaves_gaps(y):
-        found: np.ndarray = problem.targets_of(space.validate(y))
-        return found
+        return problem.targets_of(space.validate(y))
     partial = space.naming_all().read_partial(y)
     if not partial.by_parts:
         raise ValueError("A row is one of several outputs, which blocks of rows do not say.")

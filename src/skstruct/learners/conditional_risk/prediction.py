@@ -269,8 +269,7 @@ class RiskPredictor(BlockPredictor):
         values = self._decode(X, problem, smoother).values
         if calibrated:
             values = self._risk_map(problem.loss)(values)
-        risks: np.ndarray = problem.possible(values)
-        return risks
+        return problem.possible(values)
 
     def _risk_map(self, loss: Any) -> Any:
         if _settings(loss) != _settings(self.problem_.loss):
@@ -295,8 +294,7 @@ class RiskPredictor(BlockPredictor):
         values : array of estimated risks
         loss : as they were estimated for
         """
-        risks: np.ndarray = self._prepared(loss)[0].possible(values)
-        return risks
+        return self._prepared(loss)[0].possible(values)
 
     def kbest(
         self, X: Any, k: int = 3, *, loss: Any = None, restrict: dict[str, Any] | None = None

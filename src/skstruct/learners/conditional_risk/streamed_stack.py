@@ -81,8 +81,7 @@ class SourcePath(PenaltyPath):
 
     def along(self, alphas: Iterable[float]) -> Iterator[np.ndarray]:
         """Left-out means of shape (k, q) for each penalty, when it is asked for."""
-        found: Iterator[np.ndarray] = self.fitted.loo_path(alphas)
-        return found
+        return self.fitted.loo_path(alphas)
 
     def smoother_with(self, alpha: float, _targets: Any = None) -> Any:
         """The smoother with a penalty; it is fitted to the targets that it was read with."""

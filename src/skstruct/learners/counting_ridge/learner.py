@@ -196,8 +196,7 @@ class CountingRidge(CountingReader):
         if is_streamed(X, y):
             if groups is not None or several_outputs:
                 raise ValueError("Rows that come in blocks have one output each, and no groups.")
-            fitted: Self = fit_source(self, as_source(X, y, sample_weight), checkpoint)
-            return fitted
+            return fit_source(self, as_source(X, y, sample_weight), checkpoint)
         self.several_outputs_ = several_outputs
         X, outputs, row, weight = self._begin(X, y, sample_weight, reset=True)
         check_groups(groups, len(weight))

@@ -126,8 +126,7 @@ class StreamedSolution:
 
     def _preconditioned(self, R: np.ndarray) -> np.ndarray:
         shrink = 1.0 / (2.0 * self.lam + np.multiply.outer(self.k, self.covariance.eigenvalues))
-        solved: np.ndarray = self.Q @ self.covariance.filter(self.Q.T @ R, shrink)
-        return solved
+        return self.Q @ self.covariance.filter(self.Q.T @ R, shrink)
 
     def _bent(self, V: np.ndarray) -> Any:
         """H V, in one pass."""

@@ -242,8 +242,7 @@ class ExponentialFamily(ExponentialPredictor):
         if is_streamed(X, y):
             check_not_masked(known, type(self).__name__)
             return self._fit_source(as_source(X, y, sample_weight), checkpoint)
-        fitted: Self = super().fit(X, y, sample_weight, known=known, checkpoint=checkpoint)
-        return fitted
+        return super().fit(X, y, sample_weight, known=known, checkpoint=checkpoint)
 
     def _fit_source(self, source: Any, checkpoint: Any) -> Self:
         from skstruct.learners.exponential_family.streams import FirstSequences, StreamedChains
@@ -400,8 +399,7 @@ class ExponentialFamily(ExponentialPredictor):
                 "chains of training do not follow: give constraints at prediction, restrict={...}."
             )
         check_samplable(self.space_)
-        kind: str = chains.kind
-        return kind
+        return chains.kind
 
     def _check_truth(self) -> None:
         """Outputs to learn from have a probability; partial rankings stand for several."""

@@ -81,8 +81,7 @@ class TrainingRows:
         if self.allowed is None:
             return theta
         settings = softened(settings)
-        soft: np.ndarray = self.learner._solved(model.beginning(), theta, **settings).theta
-        return soft
+        return self.learner._solved(model.beginning(), theta, **settings).theta
 
     def _of(self, rows: np.ndarray, values: Any) -> Any:
         return values if len(rows) == len(self.share) else values[rows]

@@ -106,8 +106,7 @@ class PerturbedMaximum(Distribution):
 
     def _mean(self, psi: Any) -> np.ndarray:
         n = len(self.scores)
-        found: np.ndarray = dense(psi, np.float64).reshape(n, -1, psi.shape[1]).mean(axis=1)
-        return found
+        return dense(psi, np.float64).reshape(n, -1, psi.shape[1]).mean(axis=1)
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         noise = rng.standard_normal((len(self.scores), n, self.scores.shape[1]))

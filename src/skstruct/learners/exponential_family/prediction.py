@@ -43,8 +43,7 @@ class LinearScores:
         return self.features.fit_intercept
 
     def predict(self, X: Any) -> np.ndarray:
-        scores: np.ndarray = self.features.scores(X, self.weights_)
-        return scores
+        return self.features.scores(X, self.weights_)
 
 
 class ExponentialPredictor(ScoreLearner):

@@ -129,8 +129,7 @@ class PairwiseComparison(LabelRanker):
         R = self._answers(X)
         items = np.arange(R.shape[1])
         R[:, items, items] = 0.5
-        odds: np.ndarray = logit(R)
-        return odds
+        return logit(R)
 
     def predict_pairs(self, X: Any) -> np.ndarray:
         """Probabilities that item p comes before item q, [i, p, q]; zero for p = q."""

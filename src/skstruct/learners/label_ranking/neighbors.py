@@ -147,8 +147,7 @@ class NeighborLabelRanker(LabelRanker):
 
     @property
     def n_neighbors_(self) -> int:
-        n_neighbors: int = self.model_.smoother_.n_neighbors
-        return n_neighbors
+        return self.model_.smoother_.n_neighbors
 
     def _scores(self, X: Any) -> Any:
         """Minus the mean position that the neighbors give each item."""

@@ -77,8 +77,7 @@ class CalibratedPreferences:
     def _log_odds(self: Any, X: Any) -> np.ndarray:
         """Of item i before item j; shape (n, d, d)."""
         scores = self._scores(X) / self.temperature_
-        odds: np.ndarray = scores[:, :, None] - scores[:, None, :]
-        return odds
+        return scores[:, :, None] - scores[:, None, :]
 
 
 SPREAD = 6.0  # the largest difference of scores, as log odds, before it is scaled
@@ -87,5 +86,4 @@ SPREAD = 6.0  # the largest difference of scores, as log odds, before it is scal
 def _differences(scores: np.ndarray) -> np.ndarray:
     """Of the items of all pairs p < q; shape (n, d (d - 1) / 2)."""
     first, second = np.triu_indices(scores.shape[1], 1)
-    differences: np.ndarray = scores[:, first] - scores[:, second]
-    return differences
+    return scores[:, first] - scores[:, second]

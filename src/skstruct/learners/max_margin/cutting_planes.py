@@ -220,5 +220,4 @@ class CuttingPlanes:
         found = largest_on_simplex(
             self.products / total, self.losses + t * scores, self.dual_weights
         )
-        weights: np.ndarray = t * self.best - (found @ self.cuts) / total
-        return weights
+        return t * self.best - (found @ self.cuts) / total

@@ -97,8 +97,7 @@ class ChainGaps(RowGaps):
         total = np.ones(len(tokens)) if self.told is None else self.told[tokens]
         truth = np.zeros((len(tokens), self.n_seeing))
         truth[np.arange(len(tokens)), self.symbols[tokens]] = total
-        costs: tuple[np.ndarray, np.ndarray] = self.loss.token_costs(truth, total)
-        return costs
+        return self.loss.token_costs(truth, total)
 
     def _both_told(self, tokens: np.ndarray, at: np.ndarray) -> Any:
         """One where the symbols at positions and at those before them are known."""
@@ -110,8 +109,7 @@ class ChainGaps(RowGaps):
             return np.asarray(np.maximum(np.diff(starts) - 1, 0))
         each, at = np.zeros(len(tokens)), inner_positions(starts)
         each[at] = self._both_told(tokens, at)
-        steps: np.ndarray = sums_of_sequences(each, starts)
-        return steps
+        return sums_of_sequences(each, starts)
 
     def losses_of(self, outputs: np.ndarray, examples: np.ndarray) -> Any:
         """Losses against the symbols that are known."""

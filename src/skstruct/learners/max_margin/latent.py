@@ -89,8 +89,7 @@ class LatentOutputs:
         )
 
     def _scores(self, dual: HingeDual, part: np.ndarray) -> np.ndarray:
-        scores: np.ndarray = self.rows.scores(dual.weights, dual.scores, self.rows.of(part))
-        return scores
+        return self.rows.scores(dual.weights, dual.scores, self.rows.of(part))
 
     def _own(self, dual: HingeDual, problem: Any) -> np.ndarray:
         """Scores of the outputs of open rows, as they are completed in a problem."""

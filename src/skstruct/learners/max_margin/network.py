@@ -115,8 +115,7 @@ class NetworkLearner(HingeLearner):
         """
         X, _ = self._checked(X)
         costs, _ = self.problem_.costs(self.problem_.smooth(self.scores_, X))
-        scores: np.ndarray = -costs
-        return scores
+        return -costs
 
     def _weighted_graph(self) -> networkx.Graph:
         """The graph over the labels' names, edges with their weights."""

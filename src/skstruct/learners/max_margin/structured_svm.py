@@ -224,7 +224,6 @@ class StructuredSVM(HingeLearner):
             from skstruct.learners.max_margin.streams import fit_source
 
             check_not_masked(known, type(self).__name__)
-            fitted: Self = fit_source(self, as_source(X, y, sample_weight), checkpoint)
-            return fitted
+            return fit_source(self, as_source(X, y, sample_weight), checkpoint)
         fitted = super().fit(X, y, sample_weight, known=known, checkpoint=checkpoint)
         return fitted

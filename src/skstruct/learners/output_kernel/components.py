@@ -129,8 +129,7 @@ class OutputComponents:
         b = np.asarray(weights @ gather)
         to, back = self.to[:, : self.n_kept], self.back[:, : self.n_kept]
         turned = b.sum(axis=1, keepdims=True) * self.share + (b @ back) @ to.T
-        found: np.ndarray = (turned / self.count)[:, self.number]  # alike for rows of one output
-        return found
+        return (turned / self.count)[:, self.number]  # alike for rows of one output
 
     def targets(self, targets: np.ndarray) -> np.ndarray:
         """Targets (m, q) whose weighted sums are those of the projected weights."""
@@ -139,8 +138,7 @@ class OutputComponents:
         mean /= self.count[:, None]  # rows of one output have one target
         to, back = self.to[:, : self.n_kept], self.back[:, : self.n_kept]
         turned = self.share @ mean + back @ (to.T @ mean)
-        found: np.ndarray = turned[self.number]
-        return found
+        return turned[self.number]
 
 
 def choose_components(

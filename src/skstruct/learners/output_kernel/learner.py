@@ -392,14 +392,12 @@ class OutputKernelRegressor(BlockPredictor):
         if self._is_sparse:
             raise AttributeError("coef_: sparse weights are no linear function of kernel values.")
         if not self._is_ridge:
-            found: np.ndarray = self.smoother_.coef_
-            return found
+            return self.smoother_.coef_
         if self.solver_ in ONE_PASS:
             raise AttributeError("coef_: landmarks take the place of the coefficients of rows.")
         root = self.smoother_.root_
         coef: np.ndarray = root[:, None] * self.smoother_.system_.solve(np.diag(root))
-        turned: np.ndarray = self.problem_.answer_weights(coef.T).T
-        return turned
+        return self.problem_.answer_weights(coef.T).T
 
     @property
     def unit_inputs_(self) -> bool:
@@ -412,19 +410,16 @@ class OutputKernelRegressor(BlockPredictor):
         """Kernel matrix of the training inputs, (m, m); of a precomputed kernel, give it."""
         check_is_fitted(self, "smoother_")
         if self.smoother_.X_fit_ is not None:
-            found: np.ndarray = self.smoother_.kernel_.gram(self.smoother_.X_fit_)
-            return found
+            return self.smoother_.kernel_.gram(self.smoother_.X_fit_)
         if X is None:
             raise ValueError("A precomputed kernel is not kept: give the training X.")
-        gram: np.ndarray = self.smoother_.kernel_.gram(read_inputs(self, X))
-        return gram
+        return self.smoother_.kernel_.gram(read_inputs(self, X))
 
     def gram_outputs(self) -> np.ndarray:
         """Kernel matrix of the training outputs, (m, m)."""
         check_is_fitted(self, "smoother_")
         gram, number = self.problem_.output_gram()
-        found: np.ndarray = gram[np.ix_(number, number)]
-        return found
+        return gram[np.ix_(number, number)]
 
     # ------------------------------------------------------------------ predicting
     def _prepared(

@@ -307,8 +307,7 @@ class KernelProblem(RiskProblem):
         found = super().targets()
         if self.components is None or self.by_weights:
             return found
-        turned: np.ndarray = self.components.targets(found)
-        return turned
+        return self.components.targets(found)
 
     def answer_weights(self, weights: Any) -> Any:
         """Weights of training outputs in the answers, from those of a smoother."""

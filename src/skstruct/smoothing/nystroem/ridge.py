@@ -452,30 +452,26 @@ class NystroemRidge(LeftOut, KernelMachine):
                 "The training rows are not kept by NystroemRidge where it is fitted to a stream or "
                 "in parts, nor are many of them in a model file: fit to arrays."
             )
-        rows: tuple[Any, np.ndarray, Any] = self.rows_
-        return rows
+        return self.rows_
 
     # ------------------------------------------------------------------ what was fitted
     @property
     def landmarks_(self) -> np.ndarray:
         """Rows that the others are explained by; shape (m, n_features)."""
         check_is_fitted(self)
-        landmarks: np.ndarray = self.map_.landmarks
-        return landmarks
+        return self.map_.landmarks
 
     @property
     def n_landmarks_(self) -> int:
         """Number of features that stand for the kernel."""
         check_is_fitted(self)
-        width: int = self.map_.width
-        return width
+        return self.map_.width
 
     @property
     def residual_(self) -> float:
         """Share of the kernel's trace that is left in the sample of rows."""
         check_is_fitted(self)
-        residual: float = self.map_.residual
-        return residual
+        return self.map_.residual
 
     @property
     def X_fit_(self) -> Any:  # type: ignore[override]
@@ -496,8 +492,7 @@ class NystroemRidge(LeftOut, KernelMachine):
     @property
     def kernel_(self) -> InputKernel:  # type: ignore[override]
         """The kernel with its parameters settled."""
-        kernel: InputKernel = self.map_.kernel
-        return kernel
+        return self.map_.kernel
 
     # ------------------------------------------------------------------ predicting
     def _checked(self, X: Any) -> Any:
@@ -526,8 +521,7 @@ class NystroemRidge(LeftOut, KernelMachine):
         """Weights of the training rows for each row of ``X``; shape (n, n_fitted)."""
         rows, _, weight = self._kept_rows()
         X = self._checked(X)
-        weights: np.ndarray = self._weights(X, rows, weight)
-        return weights
+        return self._weights(X, rows, weight)
 
 
 def _taken(rows: tuple[Any, Any, Any], numbers: np.ndarray) -> tuple[Any, Any, Any]:

@@ -95,8 +95,7 @@ class FeatureSystem:
 
     def _factored(self, alpha: float) -> tuple[Any, int]:
         A = self.backend.add_diagonal(self._centred_square(), alpha)
-        factor: tuple[Any, int] = self.backend.cholesky(A)
-        return factor
+        return self.backend.cholesky(A)
 
     @cached_property
     def decomposed(self) -> tuple[Any, Any]:

@@ -207,8 +207,7 @@ class MaskedSystem(RotatedFeatures):
 
     def means(self, solution: MaskedSolution, rows: Any = slice(None)) -> np.ndarray:
         """Fitted means of some rows; shape (k, q)."""
-        found: np.ndarray = self.Z[rows] @ solution.coef + solution.intercept
-        return found
+        return self.Z[rows] @ solution.coef + solution.intercept
 
     def _solution(self, x: np.ndarray, history: list[float]) -> MaskedSolution:
         return MaskedSolution.of(x, history, self.fit_intercept)

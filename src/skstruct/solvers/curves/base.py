@@ -70,12 +70,10 @@ class QuadraticCurves:
         return QuadraticCurves(self.a[index], self.b[index], self.constant[index])
 
     def at(self, T: np.ndarray) -> np.ndarray:
-        values: np.ndarray = (self.a * T + self.b) * T + self.constant
-        return values
+        return (self.a * T + self.b) * T + self.constant
 
     def slopes(self, T: np.ndarray) -> np.ndarray:
-        slopes: np.ndarray = 2 * self.a * T + self.b
-        return slopes
+        return 2 * self.a * T + self.b
 
     def minimize(
         self, low: Any, high: Any, slope: np.ndarray | None = None
@@ -178,8 +176,7 @@ class WeightedCurves:
         ``low`` and ``high`` have shape (d,).
         """
         largest = np.maximum(self.rho(low, self.outputs), self.rho(high, self.outputs))
-        size: np.ndarray = np.abs(self.weights) @ (largest * self.scale)
-        return size
+        return np.abs(self.weights) @ (largest * self.scale)
 
 
 def ends(low: Any, high: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:

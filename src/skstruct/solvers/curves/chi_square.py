@@ -13,15 +13,13 @@ from skstruct.tolerances import CHI_SQUARE_GAP
 def rho(t: np.ndarray, y: Any) -> np.ndarray:
     """(t - y)^2 / (t + y), zero where both are zero."""
     both = np.asarray(t + y)
-    terms: np.ndarray = (t - y) ** 2 / np.where(both > 0, both, 1.0)
-    return terms
+    return (t - y) ** 2 / np.where(both > 0, both, 1.0)
 
 
 def slope(t: Any, y: Any) -> np.ndarray:
     """d rho / dt = 1 - 4 y^2 / (t + y)^2; one where both are zero."""
     both = np.asarray(t + y)
-    slopes: np.ndarray = 1.0 - 4.0 * (y / np.where(both > 0, both, 1.0)) ** 2
-    return slopes
+    return 1.0 - 4.0 * (y / np.where(both > 0, both, 1.0)) ** 2
 
 
 class ChiSquareCurves(WeightedCurves):
@@ -62,17 +60,14 @@ class ChiSquareCurves(WeightedCurves):
         return found * self.scale
 
     def at(self, T: np.ndarray) -> np.ndarray:
-        values: np.ndarray = self._jets(T)[0]
-        return values
+        return self._jets(T)[0]
 
     def slopes(self, T: np.ndarray) -> np.ndarray:
-        slopes: np.ndarray = self._jets(T)[1]
-        return slopes
+        return self._jets(T)[1]
 
     def curvatures(self, T: np.ndarray) -> np.ndarray:
         """Second derivatives at T."""
-        curvatures: np.ndarray = self._jets(T)[2]
-        return curvatures
+        return self._jets(T)[2]
 
     def _signed_parts(self) -> tuple[np.ndarray, np.ndarray]:
         return np.maximum(self.weights, 0.0), np.maximum(-self.weights, 0.0)

@@ -54,8 +54,7 @@ class Cells:
         meet = np.where(steep > 0, np.clip(np.where(np.isnan(meet), 0, meet), 0, h), 0.5 * h)
         first = _lowest(self.left_value, near, bend, meet)
         second = _lowest(self.right_value, far, bend, h - meet)
-        bounds: np.ndarray = np.minimum(first, second)
-        return bounds
+        return np.minimum(first, second)
 
     def split(self, at: np.ndarray, value: np.ndarray, slope: np.ndarray) -> "Cells":
         """Two cells out of each; they inherit the bound of the second derivative."""
@@ -73,8 +72,7 @@ class Cells:
             root = np.sqrt(z * z - self.left_slope * self.right_slope)
             share = (self.right_slope + root - z) / (self.right_slope - self.left_slope + 2 * root)
         inside = (share > 0) & (share < 1)  # False for NaN
-        points: np.ndarray = np.where(inside, self.right - h * np.where(inside, share, 0.5), middle)
-        return points
+        return np.where(inside, self.right - h * np.where(inside, share, 0.5), middle)
 
     def next_bottoms(self, at: np.ndarray, slope: np.ndarray) -> np.ndarray:
         """One step of Newton's method from ``at``, with F'' from the slopes at three points."""
@@ -131,14 +129,12 @@ class CellSearch:
     def value(self, t: np.ndarray, owner: np.ndarray | None = None) -> np.ndarray:
         tilt = self.tilt if owner is None else self.tilt[owner]
         c = self.curves
-        values: np.ndarray = c.scale[self.j] * c.sums(c.rho, t, self.j, owner) + tilt * t
-        return values
+        return c.scale[self.j] * c.sums(c.rho, t, self.j, owner) + tilt * t
 
     def slope(self, t: np.ndarray, owner: np.ndarray | None = None) -> np.ndarray:
         tilt = self.tilt if owner is None else self.tilt[owner]
         c = self.curves
-        slopes: np.ndarray = c.scale[self.j] * c.sums(c.slope, t, self.j, owner) + tilt
-        return slopes
+        return c.scale[self.j] * c.sums(c.slope, t, self.j, owner) + tilt
 
     def run(self, grid: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Points, values and bounds; shape (3, n_rows)."""
@@ -368,8 +364,7 @@ class SmoothCurves(WeightedCurves):
         total = np.zeros((len(weights), len(grid)))
         for part in blocks_of(len(self.outputs), len(grid), TABLE):
             total += weights[:, part] @ function(grid, self.outputs[part, j, None])
-        products: np.ndarray = self.scale[j] * total
-        return products
+        return self.scale[j] * total
 
     def least_bends(self, weights: np.ndarray, j: int, grid: np.ndarray) -> np.ndarray:
         """A lower bound of F'' on every cell of a grid; shape (n_rows, m - 1)."""
@@ -381,8 +376,7 @@ class SmoothCurves(WeightedCurves):
             shape = (len(y), len(grid) - 1)
             total += w @ np.broadcast_to(most, shape)
             total -= np.maximum(w, 0) @ np.broadcast_to(most - least, shape)
-        bends: np.ndarray = self.scale[j] * total
-        return bends
+        return self.scale[j] * total
 
     def _tolerances(
         self, low: np.ndarray, high: np.ndarray, slope: np.ndarray

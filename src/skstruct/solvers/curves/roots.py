@@ -38,8 +38,7 @@ def squares(roots: np.ndarray, low: Any, high: Any, shape: tuple[int, int]) -> n
     """Points (d, m) or (B, d, m) from their roots (1 or B, d, m), none beyond the ends."""
     low, high = (limit[: len(roots), :, None] for limit in nonnegative_ends(low, high, shape))
     points = np.clip(roots**2, low, high)
-    squared: np.ndarray = points[0] if len(points) == 1 else points
-    return squared
+    return points[0] if len(points) == 1 else points
 
 
 def chord_gaps(roots: np.ndarray) -> np.ndarray:
@@ -87,12 +86,10 @@ class LinearRootCurves:
 
     def at(self, T: np.ndarray) -> np.ndarray:
         s = roots_of(T, self.shape)
-        values: np.ndarray = (self.linear * s + self.roots) * s + self.constant
-        return values
+        return (self.linear * s + self.roots) * s + self.constant
 
     def slopes(self, T: np.ndarray) -> np.ndarray:
-        slopes: np.ndarray = self.linear + per_unit(self.roots, roots_of(T, self.shape))
-        return slopes
+        return self.linear + per_unit(self.roots, roots_of(T, self.shape))
 
     def minimize(
         self, low: Any, high: Any, slope: np.ndarray | None = None

@@ -116,10 +116,7 @@ def open_cores(
     edges = np.ascontiguousarray(edges, dtype=np.int64)
     start, other, edge, _ = neighbors(node_costs.shape[1], edges)
     costs = np.ascontiguousarray(node_costs), np.ascontiguousarray(edge_costs)
-    cores: tuple[np.ndarray, np.ndarray, np.ndarray] = core_costs(
-        *costs, np.ascontiguousarray(halves), k, start, other, edge
-    )
-    return cores
+    return core_costs(*costs, np.ascontiguousarray(halves), k, start, other, edge)
 
 
 def try_cores(

@@ -229,10 +229,7 @@ def best_states_on_forest(
     from skstruct.solvers.pairwise._numba_forests import best_states
 
     forest = _rooted_with_flips(unary.shape[1], np.asarray(edges, dtype=np.int64).tobytes())
-    found: tuple[np.ndarray, np.ndarray] = best_states(
-        np.ascontiguousarray(unary), np.ascontiguousarray(pairs), *forest
-    )
-    return found
+    return best_states(np.ascontiguousarray(unary), np.ascontiguousarray(pairs), *forest)
 
 
 @lru_cache(maxsize=16)  # learners decode a few rows at a time, thousands of times

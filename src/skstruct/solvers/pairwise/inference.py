@@ -119,15 +119,13 @@ class LabelForestDistribution(Distribution):
         """Probabilities of labels (n) and of pairs of labels (E) in every row."""
         from skstruct.solvers.pairwise._numba_inference import spread_labels
 
-        marginals: np.ndarray = spread_labels(*self.forest, self.given, self.n_edges)
-        return marginals
+        return spread_labels(*self.forest, self.given, self.n_edges)
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         from skstruct.solvers.pairwise._numba_inference import draw_labels
 
         order, parent, _ = self.forest
-        drawn: np.ndarray = draw_labels(order, parent, self.given, n, rng)
-        return drawn
+        return draw_labels(order, parent, self.given, n, rng)
 
 
 @per_graph

@@ -45,7 +45,7 @@ class LabelProposals(Proposals):
         from skstruct.solvers.pairwise._numba_inference import walk_labels
 
         near = self.neighbors
-        accepted: np.ndarray = walk_labels(
+        return walk_labels(
             states,
             scores,
             row,
@@ -57,12 +57,10 @@ class LabelProposals(Proposals):
             near.other,
             near.edge,
         )
-        return accepted
 
     def proposal_probabilities(self, outputs: np.ndarray) -> np.ndarray:
         each = 1.0 / max(2 * len(self.free), 1)
-        found: np.ndarray = np.where(n_columns_changed(outputs) == 1, each, 0.0)
-        return found
+        return np.where(n_columns_changed(outputs) == 1, each, 0.0)
 
 
 class StateProposals(Proposals):
@@ -102,11 +100,10 @@ class StateProposals(Proposals):
         from skstruct.solvers.pairwise._numba_inference import walk_states
 
         near = self.neighbors
-        accepted: np.ndarray = walk_states(
+        return walk_states(
             states, scores, row, beta, n_steps, streams, self.free, self.counts, self.choices,
             near.start, near.other, near.edge,
         )  # fmt: skip
-        return accepted
 
     def proposal_probabilities(self, outputs: np.ndarray) -> np.ndarray:
         outputs = np.asarray(outputs)

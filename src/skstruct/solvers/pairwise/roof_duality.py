@@ -45,10 +45,7 @@ def fold(
     masks = max(len(low), len(high)), node_costs.shape[1]
     low, high = (np.ascontiguousarray(np.broadcast_to(mask, masks)) for mask in (low, high))
     costs = np.ascontiguousarray(node_costs), np.ascontiguousarray(edge_costs)
-    folded: tuple[np.ndarray, np.ndarray, np.ndarray] = compiled(
-        *costs, np.ascontiguousarray(edges, dtype=np.int64), low, high
-    )
-    return folded
+    return compiled(*costs, np.ascontiguousarray(edges, dtype=np.int64), low, high)
 
 
 def roof_dual(
@@ -95,8 +92,7 @@ def best_halves(node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarra
 
     edges = np.ascontiguousarray(edges, dtype=np.int64)
     costs = np.ascontiguousarray(node_costs), np.ascontiguousarray(edge_costs)
-    halves: np.ndarray = compiled(*costs, *neighbors(costs[0].shape[1], edges))
-    return halves
+    return compiled(*costs, *neighbors(costs[0].shape[1], edges))
 
 
 def evaluate_points(
@@ -127,8 +123,7 @@ def _evaluate(
         np.ascontiguousarray(a, dtype=float) for a in (points, node_costs, edge_costs)
     )
     ends = np.ascontiguousarray(edges, dtype=np.int64)
-    values: np.ndarray = evaluate(at, nodes, pairs, ends, embedded)
-    return values
+    return evaluate(at, nodes, pairs, ends, embedded)
 
 
 def improve(
@@ -187,5 +182,4 @@ def round_halves(
     costs = node_costs, edge_costs, edges
     found = [improve(*costs, np.where(open_, guess, halves), open_) for guess in guesses]
     values = np.array([evaluate_points(outputs, *costs) for outputs in found])
-    rounded: np.ndarray = np.array(found)[values.argmin(axis=0), np.arange(len(halves))]
-    return rounded
+    return np.array(found)[values.argmin(axis=0), np.arange(len(halves))]

@@ -243,5 +243,4 @@ def relax_fixed(
 ) -> np.ndarray:
     """As ``relax``, with some labels known and without contradiction."""
     nodes, pairs, _ = fold(node_costs, edge_costs, edges, low, high)
-    relaxed: np.ndarray = np.clip(relax(nodes, pairs, edges), low, high)
-    return relaxed
+    return np.clip(relax(nodes, pairs, edges), low, high)

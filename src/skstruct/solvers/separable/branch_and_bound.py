@@ -32,10 +32,7 @@ def close_enough(
     if max_boxes is None:
         return tolerance
     size = np.abs(samples.values).max(axis=2).sum(axis=1)
-    aims: np.ndarray = np.maximum(
-        tolerance, PROVEN_GAP * np.abs(values) + PROVEN_GAP_OF_TERMS * size
-    )
-    return aims
+    return np.maximum(tolerance, PROVEN_GAP * np.abs(values) + PROVEN_GAP_OF_TERMS * size)
 
 
 def close_gaps(

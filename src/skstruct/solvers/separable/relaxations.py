@@ -180,8 +180,7 @@ class HullProblem:
 
     @cached_property
     def equal(self) -> np.ndarray:
-        equal: np.ndarray = np.arange(self.matrix.shape[0]) < self.constraints.A_eq.shape[0]
-        return equal
+        return np.arange(self.matrix.shape[0]) < self.constraints.A_eq.shape[0]
 
     @cached_property
     def sides(self) -> np.ndarray:
@@ -193,8 +192,7 @@ class HullProblem:
 
     def worth(self, duals: np.ndarray) -> np.ndarray:
         """What a unit of every coordinate is worth, A'p; duals (B, m), answer (B, d)."""
-        worth: np.ndarray = (self.matrix.T @ duals.T).T
-        return worth
+        return (self.matrix.T @ duals.T).T
 
     def relax(self, points: np.ndarray, values: np.ndarray, row: int = 0) -> Relaxed:
         """Minimize the piecewise linear curves through samples of B rows.
@@ -256,8 +254,7 @@ class HullProblem:
 
 def lagrangian(points: np.ndarray, values: np.ndarray, worth: np.ndarray) -> np.ndarray:
     """min over the samples of values - worth * points; (..., d, k) and (..., d) give (..., d)."""
-    answers: np.ndarray = (values - worth[..., None] * points).min(axis=-1)
-    return answers
+    return (values - worth[..., None] * points).min(axis=-1)
 
 
 def lowered(samples: Samples) -> np.ndarray:
@@ -265,8 +262,7 @@ def lowered(samples: Samples) -> np.ndarray:
     slack = np.zeros(samples.values.shape)
     slack[..., 1:] = samples.slack
     slack[..., :-1] = np.maximum(slack[..., :-1], samples.slack)
-    values: np.ndarray = samples.values - slack
-    return values
+    return samples.values - slack
 
 
 def chord_cost(points: np.ndarray, values: np.ndarray, y: Any) -> float:

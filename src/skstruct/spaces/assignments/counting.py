@@ -31,8 +31,7 @@ class FreeAssignments:
         """Probability of each two pairs together; shape (d, d)."""
         a, t = self.shape
         apart = np.kron(1.0 - np.eye(a), 1.0 - np.eye(t))
-        moment: np.ndarray = self.two * apart + self.one * np.eye(a * t)
-        return moment
+        return self.two * apart + self.one * np.eye(a * t)
 
     def covariance(self) -> Covariance:
         """By its eigenspaces, as for pairs of matchings."""

@@ -183,8 +183,7 @@ class Assignments(IndicatorSpace):
         inside = super().contains(Z)  # 0/1 rows within constraints
         agents, tasks = self._sums(np.where(inside[:, None], Z, 0))
         once = (agents <= 1).all(axis=1) & (tasks <= 1).all(axis=1)
-        good: np.ndarray = inside & once & (agents.sum(axis=1) == min(self._shape))
-        return good
+        return inside & once & (agents.sum(axis=1) == min(self._shape))
 
     # ------------------------------------------------------------- decoding
     def _by_smaller(self, tables: np.ndarray) -> np.ndarray:
@@ -309,8 +308,7 @@ class Assignments(IndicatorSpace):
     def covariance(self) -> Covariance:
         """Covariance of the pairs under the uniform distribution."""
         uniform = self._uniform()
-        found: Covariance = super().covariance() if uniform is None else uniform.covariance()
-        return found
+        return super().covariance() if uniform is None else uniform.covariance()
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All assignments in canonical form; shape (size, a * t)."""

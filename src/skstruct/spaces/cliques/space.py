@@ -166,8 +166,7 @@ class Cliques(LabelsAndEdges):
         """Products of pairs of nodes; shape (n, d)."""
         Z = np.asarray(Z, dtype=np.float64)
         u, v = self.edges_.T
-        psi: np.ndarray = Z[:, u] * Z[:, v]
-        return psi
+        return Z[:, u] * Z[:, v]
 
     # ------------------------------------------------------------- probabilities
     def marginal_parts(self) -> tuple[str, ...]:

@@ -112,8 +112,7 @@ class ListedChoices:
         Z = np.asarray(Z)
         same = self.listed == np.repeat(Z, np.diff(self.starts), axis=0)
         same = same.reshape(len(same), -1).all(axis=1)
-        inside: np.ndarray = np.logical_or.reduceat(same, self.starts[:-1])
-        return inside
+        return np.logical_or.reduceat(same, self.starts[:-1])
 
     def enumerate(self, limit: int | None = None) -> np.ndarray:
         """The outputs of all lists, one after the other."""
@@ -121,8 +120,7 @@ class ListedChoices:
 
     def mean_embedding(self) -> np.ndarray:
         """Mean of psi over the outputs of all lists: of one row, take ``rows([i])`` first."""
-        mean: np.ndarray = dense(self.embed(self.listed)).mean(axis=0)
-        return mean
+        return dense(self.embed(self.listed)).mean(axis=0)
 
     def uniform_means(self, n: int) -> np.ndarray:
         """Mean of psi over the list of each row; shape (n, d)."""

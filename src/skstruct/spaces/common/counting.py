@@ -201,8 +201,7 @@ class UniformStates(CountedSpace):
     def mean_embedding(self) -> np.ndarray:
         """Mean of psi over all outputs; shape (d,)."""
         asked, probability = self._requirements(), self._probabilities()
-        mean: np.ndarray = np.prod(probability[np.arange(asked.shape[1]), asked], axis=1)
-        return mean
+        return np.prod(probability[np.arange(asked.shape[1]), asked], axis=1)
 
     def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all outputs; shape (d, d).

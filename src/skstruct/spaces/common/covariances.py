@@ -238,12 +238,10 @@ class DenseCovariance(Covariance):
 
     def filter(self, V: np.ndarray, H: np.ndarray) -> np.ndarray:
         each = np.repeat(H, np.diff(self.ends), axis=1)  # a factor for every eigenvector
-        filtered: np.ndarray = ((V @ self.vectors) * each) @ self.vectors.T
-        return filtered
+        return ((V @ self.vectors) * each) @ self.vectors.T
 
     def apply(self, V: np.ndarray) -> np.ndarray:
-        applied: np.ndarray = V @ self.S
-        return applied
+        return V @ self.S
 
     def dense(self) -> np.ndarray:
         return self.S

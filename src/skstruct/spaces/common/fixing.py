@@ -105,8 +105,7 @@ class FixableParts:
 
     def _fixable_names(self: Any) -> Iterable[Any]:
         """Names by which ``restrict`` knows the parts that drawings show."""
-        names: Iterable[Any] = self.part_names()
-        return names
+        return self.part_names()
 
     def _check_fixable(self: Any, included: Sequence[Any], excluded: Sequence[Any]) -> None:
         """Raise where parts cannot be held in, or not out."""

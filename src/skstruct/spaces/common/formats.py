@@ -391,8 +391,7 @@ def holding(names: np.ndarray, dtype: Any) -> Any:
 def is_missing(values: np.ndarray) -> np.ndarray:
     """Where a column has NaN, infinity, None or NA instead of a label; shape (n,)."""
     if values.dtype.kind == "f":
-        missing: np.ndarray = ~np.isfinite(values)
-        return missing
+        return ~np.isfinite(values)
     if values.dtype == object:
         return np.fromiter(map(is_missing_name, values), bool, len(values))
     return np.zeros(len(values), bool)

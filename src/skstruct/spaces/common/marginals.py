@@ -163,8 +163,7 @@ def renormalized(probabilities: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     allowed : bool array of shape (1 or n, k)
     """
     kept = np.where(allowed, probabilities + SURE, 0.0)
-    shares: np.ndarray = kept / kept.sum(axis=1, keepdims=True)
-    return shares
+    return kept / kept.sum(axis=1, keepdims=True)
 
 
 def given_marginals(space: Any, means: np.ndarray) -> np.ndarray:
@@ -172,5 +171,4 @@ def given_marginals(space: Any, means: np.ndarray) -> np.ndarray:
     largest entropy, where it is known.
     """
     known = space.distribution(given_odds(means, space.dag_)) if space.dag_.is_forest else None
-    found: np.ndarray = space.coherent(means) if known is None else known.marginals()
-    return found
+    return space.coherent(means) if known is None else known.marginals()

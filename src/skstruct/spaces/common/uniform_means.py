@@ -41,5 +41,4 @@ def mean_of_outputs(space: Any, counted: bool = True) -> np.ndarray:
 
 
 def _mean(space: Any, outputs: np.ndarray) -> np.ndarray:
-    mean: np.ndarray = dense(space.embed(outputs)).mean(axis=0)
-    return mean
+    return dense(space.embed(outputs)).mean(axis=0)

@@ -84,8 +84,7 @@ class CycleConstraints(RowArrays):
 
     def allow_nodes(self, visited: np.ndarray) -> np.ndarray:
         """Which rows visit (n, N) what they must and nothing that they must not; shape (n,)."""
-        good: np.ndarray = np.all((self.visited <= visited) & (self.open >= visited), axis=1)
-        return good
+        return np.all((self.visited <= visited) & (self.open >= visited), axis=1)
 
     def arcs(self, table: EdgeTable) -> tuple[CycleConstraints, np.ndarray, np.ndarray]:
         """The constraints with what follows from known edges, and known edges as matrices.

@@ -97,8 +97,7 @@ class SignedDistribution(Distribution):
 
     def marginals(self) -> np.ndarray:
         probabilities = self.distribution.marginals()
-        marginals: np.ndarray = probabilities[:, self.there] - probabilities[:, self.back]
-        return marginals
+        return probabilities[:, self.there] - probabilities[:, self.back]
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return self.distribution.sample(n, rng)
@@ -170,8 +169,7 @@ class TourProposals(Proposals):
         tours = np.full((len(states), len(self.must)), -1, np.int64)
         m = len(self.nodes)
         tours[:, :m] = np.where(np.arange(m) < states[:, :1], states[:, 1:], -1)
-        outputs: np.ndarray = self.rows_of(tours)
-        return outputs
+        return self.rows_of(tours)
 
     def walk(
         self,
@@ -237,8 +235,7 @@ class UniformCycles(EdgeSetSpace):
         self._check_not_empty()
         counts = self._counts()
         if counts is None:
-            mean: np.ndarray = self.embed(self._listed).mean(axis=0)
-            return mean
+            return self.embed(self._listed).mean(axis=0)
         if self._signed:  # a cycle and its reverse cancel
             return np.zeros(len(self.edges_) // 2)
         return np.full(len(self.edges_), counts.mean(self.directed))
@@ -262,10 +259,8 @@ class UniformCycles(EdgeSetSpace):
         )
         if self._counts() is None:
             psi = self.embed(self._listed)
-            moment: np.ndarray = psi.T @ psi / len(psi)
-            return moment
-        second: np.ndarray = self.covariance().dense() + np.outer(mean, mean)
-        return second
+            return psi.T @ psi / len(psi)
+        return self.covariance().dense() + np.outer(mean, mean)
 
     # ------------------------------------------------------------- lists and samples
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
@@ -284,8 +279,7 @@ class UniformCycles(EdgeSetSpace):
         self._check_not_empty()
         rng, constraints = np.random.default_rng(rng), self._one_row()
         if constraints.has_edges:
-            drawn: np.ndarray = self._listed[rng.integers(len(self._listed), size=n)]
-            return drawn
+            return self._listed[rng.integers(len(self._listed), size=n)]
         low, high = constraints.visited[0], constraints.open[0]
         return tours_to_rows(sample_tours(n, rng, low, high, self._by_size()), self._table)
 

@@ -225,8 +225,7 @@ class CycleProgram:
         """Arcs whose cycles all cost as much as ``tour``, or more; those of the tour are kept."""
         value = self.problem.cost(tour)
         expensive = bound + reduced[: len(self.tails)] > value + REDUCED_COST_MARGIN * len(tour)
-        dear: np.ndarray = expensive & ~self._on(tour)
-        return dear
+        return expensive & ~self._on(tour)
 
     def weights(self, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """x of the arcs, (N, N) and symmetric without directions, and y, (N,)."""

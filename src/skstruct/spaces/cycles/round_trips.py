@@ -44,8 +44,7 @@ def work_allowed(n_nodes: np.ndarray) -> np.ndarray:
     limit = Limit()
     of_node = OF_NODE * n_nodes.astype(np.float64) ** 2
     most = np.minimum(limit.nodes(MOST_WORK, WORK_PER_SECOND), limit.nodes() * of_node)
-    allowed: np.ndarray = np.minimum(table, most).astype(np.int64)
-    return allowed
+    return np.minimum(table, most).astype(np.int64)
 
 
 def proven_round_trips(

@@ -154,8 +154,7 @@ class Cycles(LawfulCycles):
             return np.asarray(Z, dtype=np.float64)
         there, back = arc_columns(len(self.nodes_))
         Z = np.asarray(Z)
-        psi: np.ndarray = np.subtract(Z[:, there], Z[:, back], dtype=np.float64)
-        return psi
+        return np.subtract(Z[:, there], Z[:, back], dtype=np.float64)
 
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
@@ -263,8 +262,7 @@ class Cycles(LawfulCycles):
         row, column = np.nonzero(np.asarray(Z))
         visited = np.zeros((len(inside), len(self.nodes_)), bool)
         visited[row[:, None], self.edges_[column]] = True
-        allowed: np.ndarray = inside & self.constraints_.allow_nodes(visited)
-        return allowed
+        return inside & self.constraints_.allow_nodes(visited)
 
     def restrict(
         self,

@@ -205,13 +205,11 @@ class InnerEdgeDistribution(PairSetDistribution):
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """``n`` edge sets of every row; int8 (n_rows, n, d)."""
         nodes = super().sample(n, rng)
-        drawn: np.ndarray = nodes[:, :, self.edges[:, 0]] & nodes[:, :, self.edges[:, 1]]
-        return drawn
+        return nodes[:, :, self.edges[:, 0]] & nodes[:, :, self.edges[:, 1]]
 
 
 def allowed_sets(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Which sets hold all nodes of ``low`` and none out of ``high``; bool (2**N,)."""
     numbers, bits = np.arange(1 << len(low)), 1 << np.arange(len(low))
     inside, out = int(bits[low].sum()), int(bits[~high].sum())
-    allowed: np.ndarray = (numbers & inside == inside) & (numbers & out == 0)
-    return allowed
+    return (numbers & inside == inside) & (numbers & out == 0)

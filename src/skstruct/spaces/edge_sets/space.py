@@ -249,8 +249,7 @@ class EdgeSetSpace(IndicatorSpace):
         listed = list_closed_sets(
             self.dag_, constraints.low[0], constraints.high[0], constraints.largest, limit
         )
-        rows: np.ndarray = listed[self.contains(listed)]
-        return rows
+        return listed[self.contains(listed)]
 
     def _check_few(self, limit: int) -> None:
         """Refuse to sift more than so many edge sets."""
@@ -272,8 +271,7 @@ class EdgeSetSpace(IndicatorSpace):
     def mean_embedding(self) -> np.ndarray:
         """Mean of the indicators over all outputs; shape (d,)."""
         self._check_not_empty()
-        mean: np.ndarray = self._listed.mean(axis=0)
-        return mean
+        return self._listed.mean(axis=0)
 
     def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all outputs; shape (d, d)."""
@@ -285,8 +283,7 @@ class EdgeSetSpace(IndicatorSpace):
         """``n`` outputs drawn uniformly and independently; shape (n, d)."""
         self._check_not_empty()
         rng = np.random.default_rng(rng)
-        drawn: np.ndarray = self._listed[rng.integers(len(self._listed), size=n)]
-        return drawn
+        return self._listed[rng.integers(len(self._listed), size=n)]
 
 
 class WithinGraph(EdgeSetSpace):

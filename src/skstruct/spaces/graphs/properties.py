@@ -200,10 +200,7 @@ class Forest(GraphProperty):
         return name_cycle(self.table, row)
 
     def holds(self, Z: np.ndarray) -> np.ndarray:
-        holds: np.ndarray = count_components(Z, self.edges, self.n_nodes) == self.n_nodes - Z.sum(
-            axis=1
-        )
-        return holds
+        return count_components(Z, self.edges, self.n_nodes) == self.n_nodes - Z.sum(axis=1)
 
     def decode(
         self, costs: np.ndarray, constraints: Constraints
@@ -229,8 +226,7 @@ class Connected(GraphProperty):
         return f"is not connected: no path joins {' and '.join(apart)}"
 
     def holds(self, Z: np.ndarray) -> np.ndarray:
-        holds: np.ndarray = count_components(Z, self.edges, self.n_nodes) == 1
-        return holds
+        return count_components(Z, self.edges, self.n_nodes) == 1
 
     def decode(
         self, costs: np.ndarray, constraints: Constraints
@@ -274,8 +270,7 @@ class Clique(GraphProperty):
 
     def holds(self, Z: np.ndarray) -> np.ndarray:
         size = self._touched(Z).sum(axis=1)
-        holds: np.ndarray = Z.sum(axis=1) == size * (size - 1) // 2
-        return holds
+        return Z.sum(axis=1) == size * (size - 1) // 2
 
     def guarantee(self, constraints: Constraints) -> Guarantee:
         return EXACT if self.n_nodes <= CORE else Guarantee("bound only")
@@ -299,8 +294,7 @@ class Clique(GraphProperty):
 
     # ------------------------------------------------------------- all cliques
     def count_all(self) -> int | None:
-        count: int = 2**self.n_nodes - self.n_nodes
-        return count
+        return 2**self.n_nodes - self.n_nodes
 
     def closed_forms(self, constraints: Constraints | None) -> Any:
         return self if constraints is None else None

@@ -54,8 +54,7 @@ class OwnSpace(GraphProperty):
         return self.space._decode(costs, constraints)
 
     def count(self, constraints: Constraints | None) -> int | None:
-        count: int = self.closed_forms(constraints).size()
-        return count
+        return self.closed_forms(constraints).size()
 
     def closed_forms(self, constraints: Constraints | None) -> Any:
         return self.space if constraints is None else self.space._limited(constraints)
@@ -170,8 +169,7 @@ class Graphs(EdgeSetSpace):
             return Custom(self._table, self.property)
         if self.property in OWN_SPACES:
             return OwnSpace(self._table, self.property)
-        found: GraphProperty = kind(self._table)
-        return found
+        return kind(self._table)
 
     def _check_property(self) -> type[Any]:
         """The class of a known property; an error where it is not known."""
@@ -313,8 +311,7 @@ class Graphs(EdgeSetSpace):
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All outputs in canonical form; shape (size, d)."""
         if isinstance(self._kind, OwnSpace):
-            listed: np.ndarray = self._kind.closed_forms(self._true_constraints).enumerate(limit)
-            return listed
+            return self._kind.closed_forms(self._true_constraints).enumerate(limit)
         if not self._kind.hereditary or self.property is None:
             return super().enumerate(limit)
         constraints = self._one_row()
@@ -326,8 +323,7 @@ class Graphs(EdgeSetSpace):
                 f"Graphs: more than {limit} of the 2**{len(self.edges_)} edge sets have the "
                 "property; raise limit."
             )
-        allowed: np.ndarray = rows[constraints.allow(rows)]
-        return allowed
+        return rows[constraints.allow(rows)]
 
     @property
     def _forms(self) -> Any:

@@ -286,11 +286,9 @@ class UniformSets(CountedSpace):
         self._check_not_empty()
         uniform = self._uniform()
         if uniform is not None:
-            mean: np.ndarray = uniform.mean()
-            return mean
+            return uniform.mean()
         if self._count <= SHORT:
-            share: np.ndarray = self.enumerate().mean(axis=0)
-            return share
+            return self.enumerate().mean(axis=0)
         d = len(self.labels_)
         eye, free = np.eye(d, dtype=bool), np.ones(d, bool)
         return np.array([self._count_within(eye[j], free) / self._count for j in range(d)])
@@ -304,8 +302,7 @@ class UniformSets(CountedSpace):
         )
         uniform = self._uniform()
         if uniform is not None:
-            known: np.ndarray = uniform.second_moment()
-            return known
+            return uniform.second_moment()
         if self._count <= SHORT:
             listed = self.enumerate().astype(np.float64)
             return listed.T @ listed / len(listed)
@@ -327,8 +324,7 @@ class UniformSets(CountedSpace):
         listed = list_closed_sets(
             self.dag_, low, high, constraints.largest, limit, constraints.groups
         )
-        rows: np.ndarray = listed[self.contains(listed)]
-        return rows
+        return listed[self.contains(listed)]
 
     def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """``n`` outputs drawn uniformly and independently; shape (n, d)."""
@@ -336,12 +332,10 @@ class UniformSets(CountedSpace):
         self._check_not_empty()
         uniform = self._uniform()
         if uniform is not None:
-            drawn: np.ndarray = uniform.sample(n, rng)
-            return drawn
+            return uniform.sample(n, rng)
         if self._count <= SHORT:
             listed = self.enumerate()
-            rows: np.ndarray = listed[rng.integers(len(listed), size=n)]
-            return rows
+            return listed[rng.integers(len(listed), size=n)]
         return np.array([self._sample_one(rng) for _ in range(n)], dtype=np.int8)
 
     def _sample_one(self, rng: Any) -> Any:

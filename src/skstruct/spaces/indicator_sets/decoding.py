@@ -104,8 +104,7 @@ def min_cost_per_size(
 def of_size(mask: np.ndarray, column: np.ndarray) -> np.ndarray:
     """Rows of a mask of shape (1 or n, d, 1 or d), for the size of each row."""
     rows = np.minimum(np.arange(len(column)), len(mask) - 1)
-    found: np.ndarray = mask[rows, :, np.minimum(column, mask.shape[2] - 1)]
-    return found
+    return mask[rows, :, np.minimum(column, mask.shape[2] - 1)]
 
 
 def label_order(costs: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:

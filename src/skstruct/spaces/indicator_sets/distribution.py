@@ -60,10 +60,7 @@ class SubsetsDistribution(Distribution):
 
     def marginals(self) -> np.ndarray:
         if not self.low.any() and self.high.all():
-            marginals: np.ndarray = np.where(self.scores > 0.0, 1.0, self._small) / (
-                1.0 + self._small
-            )
-            return marginals
+            return np.where(self.scores > 0.0, 1.0, self._small) / (1.0 + self._small)
         return np.where(self.low, 1.0, np.where(self.high, expit(self.scores), 0.0))
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -75,8 +72,7 @@ class SubsetsDistribution(Distribution):
 
     def covariance_product(self, directions: np.ndarray) -> np.ndarray:
         marginals = self.marginals()
-        product: np.ndarray = marginals * (1.0 - marginals) * directions
-        return product
+        return marginals * (1.0 - marginals) * directions
 
 
 class ForestDistribution(Distribution):
@@ -127,14 +123,12 @@ class ForestDistribution(Distribution):
     def marginals(self) -> np.ndarray:
         from skstruct.spaces.indicator_sets._numba import multiplied_down
 
-        marginals: np.ndarray = multiplied_down(self.shares, *self.tree[:2])
-        return marginals
+        return multiplied_down(self.shares, *self.tree[:2])
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         from skstruct.spaces.indicator_sets._numba import drawn_sets
 
-        drawn: np.ndarray = drawn_sets(self.shares, *self.tree, n, rng)
-        return drawn
+        return drawn_sets(self.shares, *self.tree, n, rng)
 
 
 def _positions(dag: Dag, groups: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -202,14 +196,12 @@ class SizedDistribution(Distribution):
         self.log_partition, self._probabilities = sized_sums(*self.given)
 
     def marginals(self) -> np.ndarray:
-        marginals: np.ndarray = self._probabilities.copy()
-        return marginals
+        return self._probabilities.copy()
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         from skstruct.spaces.indicator_sets._numba import drawn_sized_sets
 
-        drawn: np.ndarray = drawn_sized_sets(*self.given, n, rng)
-        return drawn
+        return drawn_sized_sets(*self.given, n, rng)
 
 
 class SizesDistribution(Distribution):

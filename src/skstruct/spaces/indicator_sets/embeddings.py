@@ -65,8 +65,7 @@ class SizedSets(EmbeddingView):
         if embedding not in ("indicators", "independent labels"):
             return super().project(means, embedding)
         d = len(self.labels_)
-        of_any: np.ndarray = dense(means)[:, :-1].reshape(-1, d, d).sum(axis=2)
-        return of_any
+        return dense(means)[:, :-1].reshape(-1, d, d).sum(axis=2)
 
     def argmin(self, costs: np.ndarray) -> Decoded:
         costs = self._checked(costs)
@@ -142,8 +141,7 @@ class SizedSets(EmbeddingView):
         def decode(rows: np.ndarray, constraints: Any) -> Any:
             return self._decode(costs[rows], constraints)
 
-        decoded: Decoded = self.space._k_best(decode, len(costs), k)
-        return decoded
+        return self.space._k_best(decode, len(costs), k)
 
     def _checked(self, costs: np.ndarray) -> np.ndarray:
         return self._checked_costs(costs, len(self.labels_) ** 2 + 1)
@@ -220,8 +218,7 @@ class IndependentLabels(EmbeddingView):
         return known
 
     def filled(self, means: np.ndarray, partial: Any) -> np.ndarray | None:
-        found: np.ndarray | None = self.space.filled(means, partial)
-        return found
+        return self.space.filled(means, partial)
 
     def embed(self, Z: np.ndarray) -> Any:
         return np.asarray(Z, dtype=np.float64)

@@ -90,8 +90,7 @@ class ParentProducts(EmbeddingView):
         a list.
         """
         if not len(self.shared_):
-            known: Distribution | None = self.space.distribution(scores)
-            return known
+            return self.space.distribution(scores)
         scores = self._checked_scores(scores, len(self.labels_) + len(self.shared_))
         from skstruct.spaces.indicator_sets.distribution import view_distribution
 

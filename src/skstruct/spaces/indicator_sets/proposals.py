@@ -79,8 +79,7 @@ class GroupProposals(Proposals):
         if not self.n_groups:
             return np.zeros(len(states), np.int64)
         rules = self.begin, self.member, self.sizes, self.swaps
-        accepted: np.ndarray = walk_groups(states, scores, row, beta, n_steps, streams, *rules)
-        return accepted
+        return walk_groups(states, scores, row, beta, n_steps, streams, *rules)
 
     def proposal_probabilities(self, outputs: np.ndarray) -> np.ndarray | None:
         if len(self.member) > self.n_groups:  # exclusive labels: not told
@@ -151,8 +150,7 @@ class ClosedProposals(Proposals):
         if not len(self.open):
             return np.zeros(len(states), np.int64)
         rules = len(self.open), self.arcs, self.sizes, self.swaps
-        accepted: np.ndarray = walk_closed(states, scores, row, beta, n_steps, streams, *rules)
-        return accepted
+        return walk_closed(states, scores, row, beta, n_steps, streams, *rules)
 
     def proposal_probabilities(self, outputs: np.ndarray) -> np.ndarray:
         return _proposal_probabilities(outputs, self.open, self.swaps)

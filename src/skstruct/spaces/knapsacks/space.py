@@ -128,8 +128,7 @@ class Knapsacks(IndicatorSpace):
         """What predicted sets must obey, the capacity included."""
         if self.constraints is None:
             return KnapsackConstraints.within_capacity(len(self.labels_), self._room[None])
-        known: KnapsackConstraints = self.constraints
-        return known
+        return self.constraints
 
     def _constraints_sizes(self) -> tuple[Any, ...]:
         return self.dag_.n_nodes, len(self.labels_), len(self.weights_)
@@ -170,8 +169,7 @@ class Knapsacks(IndicatorSpace):
         inside = super().contains(Z)
         loads = np.asarray(Z, dtype=np.float64) @ self.weights_.T
         fits: np.ndarray = (loads <= self.constraints_.capacity + self._slack).all(axis=1)
-        both: np.ndarray = inside & fits
-        return both
+        return inside & fits
 
     # ------------------------------------------------------------- decoding
     @cached_property

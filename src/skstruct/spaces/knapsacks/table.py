@@ -69,8 +69,7 @@ class WholeWeights:
 
     def mean(self) -> np.ndarray:
         """Probability of each item when all sets are equally likely; shape (d,)."""
-        mean: np.ndarray = self._all_alike().marginals()[0]
-        return mean
+        return self._all_alike().marginals()[0]
 
     def second_moment(self) -> np.ndarray:
         """Probability of each two items together; (d, d). Row j of a batch has item j in."""
@@ -79,13 +78,11 @@ class WholeWeights:
         with_each = WholeWeights(self.weights, self.room, low, self.high)
         given = KnapsackDistribution(with_each, np.zeros((d, d))).marginals()
         moment: np.ndarray = mean[:, None] * given
-        symmetric: np.ndarray = (moment + moment.T) / 2
-        return symmetric
+        return (moment + moment.T) / 2
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """``n`` sets drawn uniformly and independently; int8 of shape (n, d)."""
-        drawn: np.ndarray = self._all_alike().sample(n, rng)[0]
-        return drawn
+        return self._all_alike().sample(n, rng)[0]
 
     def _all_alike(self) -> "KnapsackDistribution":
         return KnapsackDistribution(self, np.zeros((1, len(self.weights))))
@@ -138,8 +135,7 @@ def list_fillings(
     low, high = constraints.low[0], constraints.high[0]
     rows: np.ndarray = low[None].astype(np.int8)
     if (weights @ low > room).any() or (low & ~high).any():
-        nothing: np.ndarray = rows[:0]
-        return nothing
+        return rows[:0]
     used, size, open_items = weights @ rows.T, rows.sum(axis=1), np.flatnonzero(high & ~low)
     for t, j in enumerate(open_items):
         fits = (used + weights[:, [j]] <= room[:, None]).all(axis=0) & (size < constraints.largest)
@@ -155,5 +151,4 @@ def list_fillings(
         rows, used, size = rows[enough], used[:, enough], size[enough]
         if len(rows) > limit:
             return None
-    listed: np.ndarray = rows[constraints.allow(rows)]
-    return listed
+    return rows[constraints.allow(rows)]

@@ -56,10 +56,7 @@ class CompleteDistribution(ABC):
     def pair_probabilities(self) -> np.ndarray:
         """Probability of every two edges to be in a matching; shape (d, d)."""
         common = (self.edges[:, None, :, None] == self.edges[None, :, None, :]).sum(axis=(2, 3))
-        probabilities: np.ndarray = np.array(
-            [float(self.probability(2)), 0.0, float(self.probability(1))]
-        )[common]
-        return probabilities
+        return np.array([float(self.probability(2)), 0.0, float(self.probability(1))])[common]
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """``n`` uniform matchings; int8 (n, d). The number of edges is drawn first."""
@@ -320,5 +317,4 @@ def short_range_order(n_nodes: int, edges: np.ndarray) -> np.ndarray:
         return np.arange(n_nodes)
     ones, (u, v) = np.ones(2 * len(edges)), np.concatenate([edges, edges[:, ::-1]]).T
     graph = sparse.csr_array((ones, (u, v)), shape=(n_nodes, n_nodes))
-    order: np.ndarray = reverse_cuthill_mckee(sparse.csr_matrix(graph), symmetric_mode=True)
-    return order
+    return reverse_cuthill_mckee(sparse.csr_matrix(graph), symmetric_mode=True)

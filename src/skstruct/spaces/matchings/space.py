@@ -215,10 +215,7 @@ class Matchings(LawfulMatchings):
     def mean_embedding(self) -> np.ndarray:
         """Probability of every edge to be in a matching; shape (d,)."""
         self._check_not_empty()
-        mean: np.ndarray = self._spread(
-            self._distribution.probabilities()[None], self._open_graph()[2]
-        )[0]
-        return mean
+        return self._spread(self._distribution.probabilities()[None], self._open_graph()[2])[0]
 
     def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all matchings; shape (d, d)."""

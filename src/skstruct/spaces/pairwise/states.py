@@ -228,8 +228,7 @@ class PairwiseStates(UniformStates):
         if self.constraints.allowed.shape[1:] != shape[1:]:
             known = "{} labels of {} states".format(*self.constraints.allowed.shape[1:])
             raise ValueError(f"PairwiseStates was restricted for {known}; Y has {shape[1:]}.")
-        constraints: StateConstraints = self.constraints
-        return constraints
+        return self.constraints
 
     def restrict(self, *, known: Any = None, forbidden: Any = None) -> Self:
         """The same space, narrowed.
@@ -279,8 +278,7 @@ class PairwiseStates(UniformStates):
         inside = (Z >= 0) & (k > Z)
         row = np.arange(len(Z)) if self.constraints_.n_rows else np.zeros(len(Z), int)
         allowed = self.constraints_.allowed[row[:, None], np.arange(n), np.where(inside, Z, 0)]
-        good: np.ndarray = (inside & allowed).all(axis=1)
-        return good
+        return (inside & allowed).all(axis=1)
 
     # ------------------------------------------------------------- decoding
     def _split(self, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -25,15 +25,13 @@ def as_matrices(Z: np.ndarray, n_items: int) -> np.ndarray:
 
 def as_columns(matrices: np.ndarray) -> np.ndarray:
     """The other way round: (n, N (N - 1)) from (n, N, N), without the diagonal."""
-    columns: np.ndarray = matrices[:, ~np.eye(matrices.shape[1], dtype=bool)]
-    return columns
+    return matrices[:, ~np.eye(matrices.shape[1], dtype=bool)]
 
 
 def swapped_columns(n_items: int) -> np.ndarray:
     """The column of b before a at that of a before b; shape (N (N - 1),)."""
     numbers = as_matrices(np.arange(n_items * (n_items - 1))[None], n_items)
-    swapped: np.ndarray = as_columns(numbers.swapaxes(1, 2))[0]
-    return swapped
+    return as_columns(numbers.swapaxes(1, 2))[0]
 
 
 def closed(Z: np.ndarray, n_items: int) -> np.ndarray:
@@ -45,8 +43,7 @@ def are_orders(Z: np.ndarray, n_items: int) -> np.ndarray:
     """Which rows of 0 and 1 are transitive, and never relate two items both ways; shape (n,)."""
     matrices = as_matrices(np.asarray(Z), n_items).astype(bool)
     both = (matrices & matrices.swapaxes(1, 2)).any(axis=(1, 2))
-    good: np.ndarray = ~both & (close_transitively(matrices) == matrices).all(axis=(1, 2))
-    return good
+    return ~both & (close_transitively(matrices) == matrices).all(axis=(1, 2))
 
 
 def covers(Z: np.ndarray, n_items: int) -> np.ndarray:

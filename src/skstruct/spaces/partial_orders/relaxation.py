@@ -64,8 +64,7 @@ class OpenPairs(EdgeSetSpace):
         return swapped_columns(len(self.nodes_))
 
     def _holds(self, Z: np.ndarray) -> np.ndarray:
-        good: np.ndarray = ~(Z.astype(bool) & Z[:, self._swapped].astype(bool)).any(axis=1)
-        return good
+        return ~(Z.astype(bool) & Z[:, self._swapped].astype(bool)).any(axis=1)
 
     def _why_not(self, row: np.ndarray) -> str:
         both = np.flatnonzero(row.astype(bool) & row[self._swapped].astype(bool))

@@ -83,8 +83,7 @@ class PathConstraints(RowArrays):
         """Which paths with arcs Z (n, d) through nodes (n, N) meet all but the ends; (n,)."""
         arcs = np.all((self.low <= Z) & (self.high >= Z), axis=1)
         nodes = np.all((self.visited <= visited) & (self.open >= visited), axis=1)
-        good: np.ndarray = arcs & nodes & (Z.sum(axis=1) <= self.longest)
-        return good
+        return arcs & nodes & (Z.sum(axis=1) <= self.longest)
 
     def usable(self, table: ArcTable) -> np.ndarray:
         """Arcs that are open and lead from open nodes to open ones; bool (1 or n, d)."""

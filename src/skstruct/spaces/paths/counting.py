@@ -147,8 +147,7 @@ class OnwardPaths:
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """``n`` uniform paths; int8 (n, d)."""
         same = PathDistribution(self.graph, np.zeros((1, self.graph.n_columns)))
-        drawn: np.ndarray = same.sample(n, rng)[0]
-        return drawn
+        return same.sample(n, rng)[0]
 
     def listed(self, limit: int) -> np.ndarray:
         """All paths; int8 (count, d)."""
@@ -182,8 +181,7 @@ class ListedPaths:
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """``n`` uniform paths; int8 (n, d)."""
-        drawn: np.ndarray = self.outputs[rng.integers(len(self.outputs), size=n)]
-        return drawn
+        return self.outputs[rng.integers(len(self.outputs), size=n)]
 
     def listed(self, limit: int) -> np.ndarray:
         """All paths."""

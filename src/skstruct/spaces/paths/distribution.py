@@ -119,8 +119,7 @@ class CountedPaths(CountedSpace):
         usable = limits.usable(self._table)[0]
         ends = int(limits.source[0]), int(limits.target[0])
         listed = list_simple_paths(self._table, usable, *ends, limit)
-        kept: np.ndarray = listed[self.contains(listed)]
-        return kept
+        return listed[self.contains(listed)]
 
     @cached_property
     def _paths(self) -> Any:
@@ -143,23 +142,19 @@ class CountedPaths(CountedSpace):
         """All paths in canonical form; shape (size, d)."""
         if not self.is_acyclic:
             return self._listed(limit)
-        listed: np.ndarray = self._paths.listed(limit)
-        return listed
+        return self._paths.listed(limit)
 
     def mean_embedding(self) -> np.ndarray:
         """Probability of every arc to be on a uniform path; shape (d,)."""
-        mean: np.ndarray = self._some().probabilities()
-        return mean
+        return self._some().probabilities()
 
     def second_moment(self) -> np.ndarray:
         """Probability of every two arcs to be on a uniform path; shape (d, d)."""
-        moment: np.ndarray = self._some().pair_probabilities()
-        return moment
+        return self._some().pair_probabilities()
 
     def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """``n`` paths drawn uniformly and independently; int8 (n, d)."""
-        drawn: np.ndarray = self._some().sample(n, np.random.default_rng(rng))
-        return drawn
+        return self._some().sample(n, np.random.default_rng(rng))
 
     def distribution(self, scores: Any) -> Distribution | None:
         r"""The distributions :math:`p(z) \propto \exp \langle u, z \rangle` of paths; u (n, d).

@@ -374,8 +374,7 @@ class QuantitySpace(GivenWhole):
         d = len(self.labels_)
         centre = 0.0 if self.embedding == "coordinates" else self.mean_
         m = means[:, :d] + centre
-        found: np.ndarray = self._quadratic(np.ones_like(m), -2.0 * m).outputs
-        return found
+        return self._quadratic(np.ones_like(m), -2.0 * m).outputs
 
     # ------------------------------------------------------------- decoding
     def argmin(self, costs: Any) -> Decoded:

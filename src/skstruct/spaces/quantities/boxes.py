@@ -44,8 +44,7 @@ class Range:
     def size(self) -> np.ndarray:
         """The largest finite limit of every row, in absolute value; shape (1, 1) or (n, 1)."""
         sides = [np.where(np.isfinite(s), np.abs(s), 0.0) for s in (self.low, self.high)]
-        size: np.ndarray = np.maximum(*(side.max(axis=1, keepdims=True) for side in sides))
-        return size
+        return np.maximum(*(side.max(axis=1, keepdims=True) for side in sides))
 
     def rows(self, index: Any) -> Range:
         pick = [side if len(side) == 1 else side[index] for side in (self.low, self.high)]
@@ -171,8 +170,7 @@ class Box(LimitedQuantities):
                 f"{type(self).__name__}: Y[{at[0]}] lies between {low[at]:g} and {high[at]:g}, "
                 f"and the space from {sides[0][at]:g} to {sides[1][at]:g}."
             )
-        clipped: np.ndarray = np.clip(Z, *sides)
-        return clipped
+        return np.clip(Z, *sides)
 
     def _names_alone(self) -> tuple[Any, ...] | None:
         if self.low is None or self.high is None:
@@ -264,10 +262,9 @@ class Box(LimitedQuantities):
         Z = np.asarray(Z, dtype=np.float64)
         self._check_rows(len(Z))
         slack = OUTPUT_RANGE * np.maximum(np.abs(Z), self.constraints_.size())
-        inside: np.ndarray = (
-            (self.constraints_.low - slack <= Z) & (self.constraints_.high + slack >= Z)
-        ).all(axis=1)
-        return inside
+        return ((self.constraints_.low - slack <= Z) & (self.constraints_.high + slack >= Z)).all(
+            axis=1
+        )
 
     def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
         """Uniform points between the limits, which must be finite; shape (n, d)."""
@@ -281,12 +278,11 @@ class Box(LimitedQuantities):
                     f"infinite{self._column(endless[0])}. Give it, or restrict({word}=...)."
                 )
         share = np.random.default_rng(rng).random((n, len(self.labels_)))
-        drawn: np.ndarray = np.clip(
+        return np.clip(
             (1 - share) * constraints.low + share * constraints.high,
             constraints.low,
             constraints.high,
         )
-        return drawn
 
     # ------------------------------------------------------------- decoding
     def program(self) -> LinearSet | None:

@@ -58,8 +58,7 @@ class LinearSystem:
         size = np.maximum(size, np.finfo(float).tiny)
         low, high = self.range.low - Z, Z - self.range.high
         outside = np.maximum(low, high).max(axis=1, initial=0.0) / size
-        violation: np.ndarray = np.maximum(outside, self.constraints.relative_violation(Z))
-        return violation
+        return np.maximum(outside, self.constraints.relative_violation(Z))
 
 
 def for_all(constraints: LinearConstraints) -> LinearConstraints:

@@ -42,8 +42,7 @@ class Network:
         """Number of the connected part that each node is in; shape (n_nodes,)."""
         n = len(self.nodes)
         links = sparse.csr_array((np.ones(len(self.arcs)), (self.tails, self.heads)), shape=(n, n))
-        components: np.ndarray = connected_components(links, directed=False)[1]
-        return components
+        return connected_components(links, directed=False)[1]
 
 
 def read_network(graph: Any, capacity: str = "capacity") -> Network:

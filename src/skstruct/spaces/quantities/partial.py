@@ -67,8 +67,7 @@ class Censored:
     @property
     def known(self) -> np.ndarray:
         """Which numbers are known; of the shape of the limits."""
-        same: np.ndarray = (self.low == self.high) & np.isfinite(self.low)
-        return same
+        return (self.low == self.high) & np.isfinite(self.low)
 
     def by(self, names: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Lower and upper limits, and which are known, by column; shapes (n, d)."""

@@ -241,15 +241,13 @@ class Portfolios(LimitedQuantities):
         if self.max_risk is not None:
             risk = np.sqrt(2 * np.maximum(self.embed(Z)[:, -1], 0.0))
             far = np.maximum(far, (risk / self.max_risk - 1) / OUTPUT_FEASIBLE)
-        far_out: np.ndarray = far
-        return far_out
+        return far
 
     def contains(self, Z: np.ndarray) -> np.ndarray:
         self._ready()
         Z = np.asarray(Z, dtype=np.float64)
         self._check_outputs(Z, len(self.labels_), "(n, d)")
-        inside: np.ndarray = self._violation(Z) <= 1
-        return inside
+        return self._violation(Z) <= 1
 
     def _check_inside(self, Z: np.ndarray) -> None:
         if self.constraints_.n_rows is not None:

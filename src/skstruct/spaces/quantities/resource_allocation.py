@@ -136,8 +136,7 @@ class Bracket:
         self.excess[side, rows], self.points[side, rows] = excess, points
 
     def closed(self) -> np.ndarray:
-        closed: np.ndarray = np.isfinite(self.dual).all(axis=0)
-        return closed
+        return np.isfinite(self.dual).all(axis=0)
 
     def crossing(self) -> tuple[np.ndarray, np.ndarray]:
         """Where the tangents of both ends meet, and how high: no bound is higher."""
@@ -158,8 +157,7 @@ class Bracket:
             margin = 0.02 * (high - low)
             dual = np.clip(dual, low + margin, high - margin)
             dual = np.where(np.isfinite(dual), dual, 0.5 * (low + high))
-        duals: np.ndarray = np.where(self.closed(), dual, beyond)
-        return duals
+        return np.where(self.closed(), dual, beyond)
 
 
 def best_duals(curves: Any, start: Shares, total: float, tolerance: np.ndarray) -> Shares:
@@ -362,8 +360,7 @@ def exchange(
     worth = np.maximum(tolerance, WORTHWHILE * (shares.values - shares.bounds))
     exchange_rows(points, sampled, shares.duals, z, N_EXCHANGES, PATIENCE, worth)
     z = np.maximum(z, 0.0)
-    exchanged: np.ndarray = z * (total / z.sum(axis=1, keepdims=True))
-    return exchanged
+    return z * (total / z.sum(axis=1, keepdims=True))
 
 
 def separable_on_simplex(

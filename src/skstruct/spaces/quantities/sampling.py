@@ -120,8 +120,7 @@ class Triangulation:
         points = first.copy()
         for corner, weight in zip(others, weights[:, 1:].T):
             points += weight[:, None] * (corner - first)
-        drawn: np.ndarray = np.clip(points, self.vertices.min(axis=0), self.vertices.max(axis=0))
-        return drawn
+        return np.clip(points, self.vertices.min(axis=0), self.vertices.max(axis=0))
 
 
 def triangulate(constraints: LinearConstraints, low: np.ndarray, high: np.ndarray) -> Triangulation:

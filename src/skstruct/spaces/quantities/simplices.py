@@ -104,15 +104,13 @@ class Simplex(QuantitySpace):
     def contains(self, Z: Any) -> np.ndarray:
         Z = np.asarray(Z, dtype=np.float64)
         adds_up = np.abs(Z.sum(axis=1) - self.total) <= OUTPUT_FEASIBLE * self.total
-        inside: np.ndarray = adds_up & (Z + OUTPUT_RANGE * self.total >= 0).all(axis=1)
-        return inside
+        return adds_up & (Z + OUTPUT_RANGE * self.total >= 0).all(axis=1)
 
     def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
         """Uniform histograms, Dirichlet(1, ..., 1) times the total; shape (n, d)."""
         self._ready()
         shares = np.random.default_rng(rng).standard_exponential((n, len(self.labels_)))
-        drawn: np.ndarray = shares * (self.total / shares.sum(axis=1, keepdims=True))
-        return drawn
+        return shares * (self.total / shares.sum(axis=1, keepdims=True))
 
     # ------------------------------------------------------------- decoding
     def embed(self, Z: np.ndarray) -> np.ndarray:

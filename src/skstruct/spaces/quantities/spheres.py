@@ -174,14 +174,12 @@ class Sphere(QuantitySpace):
 
     def contains(self, Z: np.ndarray) -> np.ndarray:
         lengths = np.linalg.norm(np.asarray(Z, dtype=np.float64), axis=1)
-        inside: np.ndarray = np.abs(lengths - 1.0) <= OUTPUT_FEASIBLE
-        return inside
+        return np.abs(lengths - 1.0) <= OUTPUT_FEASIBLE
 
     def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """Uniform directions; shape (n, d)."""
         points = np.random.default_rng(rng).standard_normal((n, len(self.labels_)))
-        drawn: np.ndarray = points / np.linalg.norm(points, axis=1, keepdims=True)
-        return drawn
+        return points / np.linalg.norm(points, axis=1, keepdims=True)
 
     def _linear(self, costs: np.ndarray) -> Decoded:
         return self._quadratic(np.zeros_like(costs), costs)

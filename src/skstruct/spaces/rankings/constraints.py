@@ -93,8 +93,7 @@ class RankConstraints:
         position = np.arange(1, d + 1)
         taken = (self.fixed[:, :, None] == position).any(axis=1)[:, None, :]
         here = self.fixed[:, :, None] == position
-        allowed: np.ndarray = here | ((self.fixed == 0)[:, :, None] & ~taken)
-        return allowed
+        return here | ((self.fixed == 0)[:, :, None] & ~taken)
 
     def by_position(self, first: np.ndarray) -> np.ndarray:
         """Which items may be at each position, (n, d, d), if the first few are fixed to

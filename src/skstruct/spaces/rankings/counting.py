@@ -102,8 +102,7 @@ class UniformRankings(CountedSpace):
     def mean_embedding(self) -> np.ndarray:
         """Mean of psi over all rankings: closed forms, or the list where there are constraints."""
         if self._one_row().is_free:
-            mean: np.ndarray = self._scheme.mean(len(self.items_))
-            return mean
+            return self._scheme.mean(len(self.items_))
         return np.asarray(self.embed(self._listed()).mean(axis=0)).ravel()
 
     def uniform_means(self, n: int) -> np.ndarray:
@@ -118,8 +117,7 @@ class UniformRankings(CountedSpace):
         width = self._scheme.width(d)
         check_square_fits(width, "The second moment", "covariance() needs no matrix.")
         if self._one_row().is_free:
-            known: np.ndarray = self._scheme.second(d)
-            return known
+            return self._scheme.second(d)
         psi = self.embed(self._listed())
         moment = psi.T @ psi / psi.shape[0]
         return np.asarray(moment.toarray() if hasattr(moment, "toarray") else moment)
@@ -138,8 +136,7 @@ class UniformRankings(CountedSpace):
                 "without constraints."
             )
         Z = np.asarray(Z, dtype=np.float64)
-        sibling: np.ndarray = Z.shape[1] + 1 - Z
-        return sibling
+        return Z.shape[1] + 1 - Z
 
     def stream(self, block: int = 1024) -> Iterator[np.ndarray]:
         """All rankings bit by bit, at most ``block`` at a time: arrays of shape (m, d)."""

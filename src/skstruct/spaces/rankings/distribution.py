@@ -327,8 +327,7 @@ class RankingProposals(Proposals):
         if len(self.before) or self.top < self.d:  # not told
             return None
         pair = 2.0 / max(len(self.free), 1) ** 2
-        found: np.ndarray = np.where(n_columns_changed(outputs) == 2, pair, 0.0)
-        return found
+        return np.where(n_columns_changed(outputs) == 2, pair, 0.0)
 
     def _shared(self, scores: np.ndarray) -> np.ndarray:
         """Scores of positions, those behind the top replaced by their mean."""

@@ -107,8 +107,7 @@ class Pairs:
         m = np.arange(len(p))
         ends = np.repeat([1.0, -1.0], len(p)), (np.append(p, q), np.append(m, m))
         B = sparse.csr_array(ends, shape=(d, len(p)))
-        moment: np.ndarray = ((sparse.eye_array(len(p)) + B.T @ B) / 3).toarray()
-        return moment
+        return ((sparse.eye_array(len(p)) + B.T @ B) / 3).toarray()
 
     def covariance(self, d: int) -> Covariance | None:
         """The same by its eigenspaces."""

@@ -39,8 +39,7 @@ def average_ranks(Y: np.ndarray) -> np.ndarray:
 def is_total(Y: np.ndarray) -> np.ndarray:
     """Which rows are total orders written as 1..d; shape (n,)."""
     Y = np.asarray(Y, dtype=np.float64)
-    total: np.ndarray = (np.sort(Y, axis=1) == np.arange(1, Y.shape[1] + 1)).all(axis=1)
-    return total
+    return (np.sort(Y, axis=1) == np.arange(1, Y.shape[1] + 1)).all(axis=1)
 
 
 def tied_behind(orders: np.ndarray, top: int | None) -> np.ndarray:
@@ -56,8 +55,7 @@ def expected_ranks(Y: np.ndarray) -> np.ndarray:
     d = ranks.shape[1]
     n_ranked = (~np.isnan(ranks)).sum(axis=1, keepdims=True)
     # The r-th of m ranked items has r (d - m) / (m + 1) unranked ones before it on average.
-    expected: np.ndarray = np.where(np.isnan(ranks), (d + 1) / 2, ranks * (d + 1) / (n_ranked + 1))
-    return expected
+    return np.where(np.isnan(ranks), (d + 1) / 2, ranks * (d + 1) / (n_ranked + 1))
 
 
 def position_shares(Y: np.ndarray) -> np.ndarray:

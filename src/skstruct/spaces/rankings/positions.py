@@ -179,8 +179,7 @@ class Ranks(PositionEmbedding):
         return expected_ranks(Z)
 
     def full_positions(self, costs: np.ndarray, d: int) -> np.ndarray:
-        positions: np.ndarray = costs[:, :, None] * np.arange(1.0, d + 1)
-        return positions
+        return costs[:, :, None] * np.arange(1.0, d + 1)
 
     def from_positions(self, probabilities: np.ndarray) -> np.ndarray:
         return probabilities @ np.arange(1.0, probabilities.shape[2] + 1)

@@ -237,8 +237,7 @@ class Rankings(RandomRankings):
             return super().lift(costs, embedding)
         d = len(self.items_)
         costs = check_costs(costs, d, used_by="Rankings")
-        lifted: np.ndarray = (costs[:, :, None] * np.arange(1.0, d + 1)).reshape(len(costs), d * d)
-        return lifted
+        return (costs[:, :, None] * np.arange(1.0, d + 1)).reshape(len(costs), d * d)
 
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
@@ -273,8 +272,7 @@ class Rankings(RandomRankings):
         if not self.recalibrates():
             return super().coherent(means)
         if self.embedding == "pairs":
-            signs: np.ndarray = np.clip(means, -1.0, 1.0)
-            return signs
+            return np.clip(means, -1.0, 1.0)
         return nearest_doubly_stochastic(means.reshape(-1, d, d)).reshape(means.shape)
 
     def readable(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:
@@ -292,8 +290,7 @@ class Rankings(RandomRankings):
         if self.embedding == "positions":  # by factors: what may be stays possible
             return doubly_stochastic(marginals).reshape(len(marginals), -1)
         first, second = np.triu_indices(len(self.items_), 1)
-        signs: np.ndarray = (marginals - marginals.swapaxes(1, 2))[:, first, second]
-        return signs
+        return (marginals - marginals.swapaxes(1, 2))[:, first, second]
 
     def marginal_axes(self, width: int, parts: str | None = None) -> list[Any]:
         d = len(self.items_)
@@ -351,8 +348,7 @@ class Rankings(RandomRankings):
         else:
             expected = tied_behind(np.arange(d)[None], top)
             good = (np.sort(Z, axis=1) == expected).all(axis=1)
-        inside: np.ndarray = good & self.constraints_.allow(Z)
-        return inside
+        return good & self.constraints_.allow(Z)
 
     def part_names(self) -> Any:
         return self.items_
@@ -396,10 +392,7 @@ class Rankings(RandomRankings):
         return decoded_or_infeasible(outputs, values, bounds, self)
 
     def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
-        decode: Callable[..., Any] | None = self._scheme.tensor_argmin(
-            len(self.items_), self.constraints_, backend
-        )
-        return decode
+        return self._scheme.tensor_argmin(len(self.items_), self.constraints_, backend)
 
     def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         """The ``k`` minimum-cost rankings of every row: outputs (n, k, d), values (n, k)."""

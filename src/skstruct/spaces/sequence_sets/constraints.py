@@ -88,10 +88,7 @@ class SequenceConstraints:
         if not self.known.size:
             return self.shortest
         reached = self.known.shape[1] - (self.known[:, ::-1] >= 0).argmax(axis=1)
-        lengths: np.ndarray = np.maximum(
-            self.shortest, np.where((self.known >= 0).any(axis=1), reached, 0)
-        )
-        return lengths
+        return np.maximum(self.shortest, np.where((self.known >= 0).any(axis=1), reached, 0))
 
     def anywhere(self) -> SequenceConstraints:
         """The same without lengths."""

@@ -128,18 +128,16 @@ class SequenceProposals(Proposals):
     ) -> np.ndarray:
         from skstruct.spaces.sequence_sets._numba import walk_sequences
 
-        accepted: np.ndarray = walk_sequences(
+        return walk_sequences(
             states, scores, row, beta, n_steps, streams, self.n_symbols, self.free,
             self.shortest, self.longest, self.bigrams,
         )  # fmt: skip
-        return accepted
 
     def proposal_probabilities(self, outputs: np.ndarray) -> np.ndarray | None:
         if self.longest > self.shortest:  # the ways to and fro differ in number: not told
             return None
         each = 1.0 / max(len(self.free) * self.n_symbols, 1)
-        found: np.ndarray = np.where(n_columns_changed(outputs) == 1, each, 0.0)
-        return found
+        return np.where(n_columns_changed(outputs) == 1, each, 0.0)
 
 
 COSTS = ("unary", "transitions", "beginning", "ending")

@@ -78,8 +78,7 @@ def _symbol_array(symbols: tuple[Any, ...], dtype: Any) -> np.ndarray:
 
 def sequence_lengths(Z: np.ndarray) -> np.ndarray:
     """Number of symbols before the padding; shape (n,)."""
-    lengths: np.ndarray = np.logical_and.accumulate(np.asarray(Z) >= 0, axis=1).sum(axis=1)
-    return lengths
+    return np.logical_and.accumulate(np.asarray(Z) >= 0, axis=1).sum(axis=1)
 
 
 def widened(Z: np.ndarray, width: int) -> np.ndarray:

@@ -112,8 +112,7 @@ def edge_probabilities(n_nodes: int, edges: np.ndarray) -> np.ndarray:
     """
     potentials = _potentials(n_nodes, edges)
     u, v = edges.T
-    probabilities: np.ndarray = potentials[u, u] + potentials[v, v] - 2 * potentials[u, v]
-    return probabilities
+    return potentials[u, u] + potentials[v, v] - 2 * potentials[u, v]
 
 
 def transfer_currents(n_nodes: int, edges: np.ndarray) -> np.ndarray:
@@ -121,8 +120,7 @@ def transfer_currents(n_nodes: int, edges: np.ndarray) -> np.ndarray:
     potentials = _potentials(n_nodes, edges)
     u, v = edges.T
     drops = potentials[u] - potentials[v]  # shape: (d, n_nodes)
-    currents: np.ndarray = drops[:, u] - drops[:, v]
-    return currents
+    return drops[:, u] - drops[:, v]
 
 
 def _potentials(n_nodes: int, edges: np.ndarray) -> np.ndarray:

@@ -174,10 +174,7 @@ class SpanningTrees(WithinGraph):
         if self._is_complete:
             return np.full(len(self.edges_), 2 / len(self.nodes_))
         n_parts, ends, columns = self._open_graph()
-        mean: np.ndarray = self._spread(
-            tree_counts.edge_probabilities(n_parts, ends)[None], columns
-        )[0]
-        return mean
+        return self._spread(tree_counts.edge_probabilities(n_parts, ends)[None], columns)[0]
 
     def covariance(self) -> Covariance:
         """Covariance of the edges under the uniform distribution."""

@@ -55,8 +55,7 @@ class SignDistribution(Distribution):
         return probabilities.reshape(self.shape) @ self.signs if self.signed else probabilities
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        drawn: np.ndarray = self.signs[self.states.sample(n, rng)].astype(np.int8)
-        return drawn
+        return self.signs[self.states.sample(n, rng)].astype(np.int8)
 
 
 class SignProposals(StateProposals):
@@ -78,8 +77,7 @@ class SignProposals(StateProposals):
         return super().start((np.asarray(outputs)[:, :, None] == self.signs).argmax(axis=2))
 
     def outputs(self, states: np.ndarray) -> np.ndarray:
-        outputs: np.ndarray = self.signs[states].astype(np.int8)
-        return outputs
+        return self.signs[states].astype(np.int8)
 
     def walk(
         self,
@@ -143,8 +141,7 @@ class UniformTournaments(CountedSpace):
     def mean_embedding(self) -> np.ndarray:
         """Mean of the signs over all outputs; shape (d,)."""
         allowed = self._possible()
-        mean: np.ndarray = allowed @ self._signs / allowed.sum(axis=1)
-        return mean
+        return allowed @ self._signs / allowed.sum(axis=1)
 
     def covariance(self) -> Covariance:
         """Covariance of the signs under the uniform distribution: 2/3 I, or I without open
@@ -157,8 +154,7 @@ class UniformTournaments(CountedSpace):
     def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all outputs; shape (d, d)."""
         if self.constraints is None:
-            known: np.ndarray = self.covariance().dense()
-            return known
+            return self.covariance().dense()
         allowed, mean = self._possible(), self.mean_embedding()
         moment = np.outer(mean, mean)
         np.fill_diagonal(moment, allowed @ self._signs**2 / allowed.sum(axis=1))
@@ -169,8 +165,7 @@ class UniformTournaments(CountedSpace):
         allowed = self._possible()
         signs = self._signs[np.argsort(~allowed, axis=1, kind="stable")]  # possible ones first
         draws = np.random.default_rng(rng).integers(allowed.sum(axis=1), size=(n, len(allowed)))
-        drawn: np.ndarray = signs[np.arange(len(allowed)), draws].astype(np.int8)
-        return drawn
+        return signs[np.arange(len(allowed)), draws].astype(np.int8)
 
     def distribution(self, scores: Any) -> Distribution | None:
         r"""The distributions :math:`p(z) \propto \exp \langle u, z \rangle`: pairs are independent.

@@ -61,8 +61,7 @@ def read_signs(
         raise ValueError(
             f"Tournaments: in Y[{i}] {first!r} beats {second!r} and {second!r} beats {first!r}."
         )
-    signs: np.ndarray = first_wins - second_wins
-    return signs
+    return first_wins - second_wins
 
 
 def _checked_signs(Y: np.ndarray, shape: tuple[Any, ...]) -> np.ndarray:
@@ -164,23 +163,18 @@ class TournamentStates(EmbeddingView):
 
     @property
     def states_(self) -> tuple[Any, ...]:
-        states: tuple[Any, ...] = self.space.states_
-        return states
+        return self.space.states_
 
     def embed(self, Z: np.ndarray) -> np.ndarray:
         hot = np.asarray(Z)[:, :, None] == np.array(self.states_)
-        psi: np.ndarray = hot.reshape(len(hot), hot.shape[1] * hot.shape[2]).astype(np.float64)
-        return psi
+        return hot.reshape(len(hot), hot.shape[1] * hot.shape[2]).astype(np.float64)
 
     def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
         """Costs of signed pairs, (n, d), where no pair is open: a sign costs its multiple."""
         if embedding != "signed pairs" or self.space.partial:
             return super().lift(costs, embedding)
         costs = check_costs(costs, len(self.labels_), used_by="Tournaments")
-        lifted: np.ndarray = (costs[:, :, None] * np.array(self.states_, dtype=float)).reshape(
-            len(costs), -1
-        )
-        return lifted
+        return (costs[:, :, None] * np.array(self.states_, dtype=float)).reshape(len(costs), -1)
 
     def argmin(self, costs: np.ndarray) -> Decoded:
         d, states = len(self.labels_), np.array(self.states_)
@@ -194,8 +188,7 @@ class TournamentStates(EmbeddingView):
         d, states = len(self.labels_), len(self.states_)
         costs = check_costs(costs, d * states, used_by="Tournaments")
         cube = costs.reshape(len(costs), d, states)
-        decoded: Decoded = self.space.kbest_states(cube, k)
-        return decoded
+        return self.space.kbest_states(cube, k)
 
     def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of tournaments by scores of every pair and sign, (n, d * S)."""

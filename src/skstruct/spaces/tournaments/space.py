@@ -131,8 +131,7 @@ class Tournaments(UniformTournaments):
     def constraints_(self) -> SignConstraints:
         """What predictions must obey."""
         if self.constraints is not None:
-            constraints: SignConstraints = self.constraints
-            return constraints
+            return self.constraints
         return SignConstraints(np.ones((1, len(self.labels_), len(self.states_)), bool))
 
     part_words = ("pair", "pairs")
