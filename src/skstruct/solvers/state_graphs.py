@@ -93,12 +93,13 @@ class StateGraph:
         many = () if k is None else (k,)
         outputs, values = np.zeros((n, *many, d), np.int8), np.empty((n, *many))
         decoder = min_paths if k is None else k_min_paths
-        ends = self._starts(start), np.array([len(self.first) - 2]) if end is None else end
+        ends = self.starts(start), np.array([len(self.first) - 2]) if end is None else end
         steps = self.target.view(np.uint32), self.column.view(np.uint32)
         decoder(costs, self.first, *steps, *ends, outputs, values)
         return outputs, values
 
-    def _starts(self, start: Any) -> np.ndarray:
+    def starts(self, start: Any) -> np.ndarray:
+        """Where paths begin: of each row, or all where the graph begins."""
         return np.array([self.start]) if start is None else start
 
     # ------------------------------------------------------------- all alike
@@ -108,7 +109,7 @@ class StateGraph:
         from skstruct.solvers._numba_state_graphs import sum_paths
 
         nothing, count = np.zeros((1, self.n_columns)), np.zeros(1)
-        steps = self.first, self.target, self.column, self._starts(None)
+        steps = self.first, self.target, self.column, self.starts(None)
         sum_paths(nothing, np.array([True]), *steps, count)
         return float(count[0])
 
@@ -193,7 +194,7 @@ class PathDistribution(Distribution):
             scores = np.hstack(
                 [scores if high is None else np.where(high, scores, -np.inf), skipped]
             )
-        starts = graph._starts(start)
+        starts = graph.starts(start)
         self.problem = scores, self.logs, graph.first, graph.target, graph.column, starts
         log_sums = np.empty(len(scores))
         sum_paths(*self.problem, log_sums)

@@ -18,7 +18,11 @@ from skstruct.spaces.constraints import Constraints
 
 
 def sized_graph(
-    steps: Any, smallest: int, largest: int, low: Any = None, high: Any = None
+    steps: tuple[np.ndarray, np.ndarray, np.ndarray],
+    smallest: int,
+    largest: int,
+    low: Any = None,
+    high: Any = None,
 ) -> StateGraph:
     """Closed sets of a forest as paths: the level of a state is how many labels were taken.
 
@@ -34,7 +38,10 @@ def sized_graph(
     after = np.where((level < top) & (level <= position), level + 1, -1)
     after[:, top] = top if saturated else -1
     final = (level >= smallest) & (largest >= 0)
-    return StateGraph.of_choices(*steps, after, final, top if top else d, low=low, high=high)
+    order, take, skip = steps
+    return StateGraph.of_choices(
+        order, take, skip, after, final, top if top else d, low=low, high=high
+    )
 
 
 def path_steps(dag: Dag, groups: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
