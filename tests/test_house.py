@@ -28,7 +28,7 @@ def test_everything_in_a_source_is_counted(house, tmp_path):
     (package / "learners" / "one.py").write_text(
         "from typing import Any\n"
         "from skstruct.spaces import Classes\n"
-        "from skstruct.spaces.classes import as_class\n"
+        "from skstruct.spaces.classes.space import as_class\n"
         "from skstruct.losses import _hidden\n"
         "from skstruct.learners.base import mine\n"
         "def ask(self, space: Any, other: int) -> Any:\n"

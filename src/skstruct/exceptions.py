@@ -38,6 +38,10 @@ class UndecidableError(ValueError):
     """The question has an answer, but finding it would take more work than allowed."""
 
 
+class NoFacetError(ValueError):
+    """A structure has no answer to a question of this kind."""
+
+
 class SamplingError(RuntimeError):
     """Exact draws would take more trials than allowed."""
 

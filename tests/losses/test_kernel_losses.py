@@ -16,7 +16,7 @@ from skstruct.losses.diffusion import Diffusion, heat_kernel, laplacian
 from skstruct.losses.kernel_induced import KernelLoss
 from skstruct.solvers.preimages import GaussianCells, climb_gaussians, feature_bounds
 from skstruct.spaces import Classes, LabelSets
-from skstruct.spaces.graph_nodes import GraphNodes
+from skstruct.spaces.graph_nodes.space import GraphNodes
 from skstruct.spaces.quantities.boxes import Box, Interval
 from skstruct.spaces.quantities.spheres import Sphere
 from skstruct.testing import check_loss

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.losses import ZeroOne, pair
-from skstruct.spaces.graph_nodes import GraphNodes
+from skstruct.spaces.graph_nodes.space import GraphNodes
 from skstruct.testing import check_space
 
 PATH = np.array([[0, 1, 0], [1, 0, 2], [0, 2, 0]])

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces import LabelSets
-from skstruct.spaces.label_sets import FreeSubsets
+from skstruct.spaces.label_sets.space import FreeSubsets
 from skstruct.testing import check_space
 from strategies import subsets
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from skstruct import ConditionalRiskMinimizer
 from skstruct.learners import StructuredSVM
 from skstruct.losses import F1, Hamming, HierarchicalLoss, ZeroOne
-from skstruct.spaces.ordinal import Ordinal
+from skstruct.spaces.ordinal.space import Ordinal
 from skstruct.testing import check_loss, check_space
 
 

@@ -14,7 +14,7 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.learners import StructuredSVM
 from skstruct.losses import F1, Hamming, HierarchicalLoss, ZeroOne
 from skstruct.spaces import Hierarchy
-from skstruct.spaces.poset import Poset
+from skstruct.spaces.poset.space import Poset
 from skstruct.testing import check_loss, check_space
 from strategies import dags
 

@@ -25,7 +25,7 @@ from skstruct.model_selection.left_out import leaving_out
 from skstruct.smoothing.folds import folds_of
 from skstruct.spaces.infer_space import infer_space
 from skstruct.spaces.partial import read_partial
-from skstruct.spaces.sequences import Sequences
+from skstruct.spaces.sequences.space import Sequences
 from skstruct.spaces.truth import read_truth
 
 

@@ -17,7 +17,7 @@ from skstruct._arrays.rows import dense
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners.inputs import rows_of
 from skstruct.losses import resolve_loss
-from skstruct.spaces.classes import Classes
+from skstruct.spaces.classes.space import Classes
 from skstruct.spaces.infer_space import infer_space
 from skstruct.spaces.truth import read_truth
 

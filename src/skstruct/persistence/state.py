@@ -17,6 +17,7 @@ from skstruct.exceptions import ModelFileError
 from skstruct.persistence.names import class_named
 from skstruct.persistence.scikit_learn import BUILDERS, CHECKS, PREFIX, STATES, check_jobs
 from skstruct.saving import require
+from skstruct.spaces.facets import KEPT
 from skstruct.spaces.truth import seen_by
 
 LARGEST_SIZE = 10**8
@@ -38,7 +39,7 @@ def state_of(name: str, value: Any) -> dict[Any, Any]:
         return {key: getattr(value, key) for key in value._saved_arguments}
     state = value.__getstate__()
     state = {} if state is None else dict(state)
-    dropped = {*_cached(type(value)), *(value._not_saved() if ours else ["_sklearn_version"])}
+    dropped = {KEPT, *_cached(type(value)), *(value._not_saved() if ours else ["_sklearn_version"])}
     state = {key: _portable(key, part) for key, part in state.items() if key not in dropped}
     for key, part in state.items():
         _check_attribute(type(value), key, part)

@@ -20,8 +20,8 @@ from skstruct.solvers.proposals import new_streams
 from skstruct.spaces.common.listing import check_scores, check_width
 from skstruct.spaces.constraints import check_feasible, check_n_rows, differs_by_row
 from skstruct.spaces.contracts import Samplable
-from skstruct.spaces.hierarchies import Hierarchy
-from skstruct.spaces.label_sets import LabelSets
+from skstruct.spaces.hierarchies.space import Hierarchy
+from skstruct.spaces.label_sets.space import LabelSets
 from skstruct.spaces.pairwise.labels import PairwiseLabels
 
 ORDERED = (LabelSets, Hierarchy, PairwiseLabels)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.imports import lazy_names
 from skstruct.spaces.base import BaseSpace
-from skstruct.spaces.candidates import Candidates
-from skstruct.spaces.classes import Classes
+from skstruct.spaces.candidates.space import Candidates
+from skstruct.spaces.classes.space import Classes
 from skstruct.spaces.common.choices import OneOf
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.contracts import (
@@ -23,24 +23,24 @@ from skstruct.spaces.contracts import (
     SupportsInference,
     SupportsProposals,
 )
-from skstruct.spaces.hierarchies import Hierarchy
-from skstruct.spaces.label_sets import LabelSets
+from skstruct.spaces.hierarchies.space import Hierarchy
+from skstruct.spaces.label_sets.space import LabelSets
 
 if TYPE_CHECKING:
     from skstruct.spaces.assignments.space import Assignments
-    from skstruct.spaces.binary_polytope import BinaryPolytope
+    from skstruct.spaces.binary_polytope.space import BinaryPolytope
     from skstruct.spaces.cliques.space import Cliques
     from skstruct.spaces.cycles.space import Cycles
-    from skstruct.spaces.graph_nodes import GraphNodes
+    from skstruct.spaces.graph_nodes.space import GraphNodes
     from skstruct.spaces.graphs.space import Graphs
     from skstruct.spaces.knapsacks.space import Knapsacks
     from skstruct.spaces.matchings.space import Matchings
-    from skstruct.spaces.ordinal import Ordinal
+    from skstruct.spaces.ordinal.space import Ordinal
     from skstruct.spaces.pairwise.labels import PairwiseLabels
     from skstruct.spaces.pairwise.states import PairwiseStates
     from skstruct.spaces.partial_orders.space import PartialOrders
     from skstruct.spaces.paths.space import ShortestPaths
-    from skstruct.spaces.poset import Poset
+    from skstruct.spaces.poset.space import Poset
     from skstruct.spaces.quantities.boxes import Box, Interval
     from skstruct.spaces.quantities.flows import Flows
     from skstruct.spaces.quantities.partial import Censored
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from skstruct.spaces.quantities.simplices import Simplex
     from skstruct.spaces.quantities.spheres import Sphere
     from skstruct.spaces.rankings.space import Rankings
-    from skstruct.spaces.sequences import Sequences
-    from skstruct.spaces.solver_space import SolverSpace
+    from skstruct.spaces.sequences.space import Sequences
+    from skstruct.spaces.solver_space.space import SolverSpace
     from skstruct.spaces.spanning_trees.space import SpanningTrees
     from skstruct.spaces.strings.space import Strings
     from skstruct.spaces.tournaments.space import Tournaments
@@ -59,29 +59,29 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "Assignments": "assignments.space",
-        "BinaryPolytope": "binary_polytope",
+        "BinaryPolytope": "binary_polytope.space",
         "Box": "quantities.boxes",
         "Censored": "quantities.partial",
         "Cliques": "cliques.space",
         "Cycles": "cycles.space",
         "Flows": "quantities.flows",
-        "GraphNodes": "graph_nodes",
+        "GraphNodes": "graph_nodes.space",
         "Graphs": "graphs.space",
         "Interval": "quantities.boxes",
         "Knapsacks": "knapsacks.space",
         "Matchings": "matchings.space",
-        "Ordinal": "ordinal",
+        "Ordinal": "ordinal.space",
         "PairwiseLabels": "pairwise.labels",
         "PairwiseStates": "pairwise.states",
         "PartialOrders": "partial_orders.space",
         "Polytope": "quantities.polytopes",
         "Portfolios": "quantities.portfolios",
-        "Poset": "poset",
+        "Poset": "poset.space",
         "Rankings": "rankings.space",
-        "Sequences": "sequences",
+        "Sequences": "sequences.space",
         "ShortestPaths": "paths.space",
         "Simplex": "quantities.simplices",
-        "SolverSpace": "solver_space",
+        "SolverSpace": "solver_space.space",
         "SpanningTrees": "spanning_trees.space",
         "Sphere": "quantities.spheres",
         "Strings": "strings.space",

@@ -9,9 +9,9 @@ from scipy import sparse
 from skstruct._arrays.foreign import in_memory
 from skstruct._arrays.imports import is_pandas
 from skstruct.spaces.base import BaseSpace
-from skstruct.spaces.classes import Classes
+from skstruct.spaces.classes.space import Classes
 from skstruct.spaces.common.formats import is_missing_name
-from skstruct.spaces.label_sets import LabelSets
+from skstruct.spaces.label_sets.space import LabelSets
 
 
 def infer_space(y: Any, quantities: bool = False) -> BaseSpace:

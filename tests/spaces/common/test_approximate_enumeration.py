@@ -11,7 +11,7 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.spaces import Box, Classes, Decoded, Guarantee, LabelSets, Rankings
 from skstruct.spaces.common import listing as module
 from skstruct.spaces.common.listing import approximate_enumeration
-from skstruct.spaces.ordinal import Ordinal
+from skstruct.spaces.ordinal.space import Ordinal
 from strategies import forests, subsets, total_orders
 
 KINDS = ["label sets", "sized", "pairs", "positions", "ranks", "ordinal", "classes"]

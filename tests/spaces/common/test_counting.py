@@ -23,8 +23,8 @@ from skstruct.spaces import (
     Strings,
 )
 from skstruct.spaces.common.covariances import DenseCovariance, Exchangeable, Scalar
-from skstruct.spaces.ordinal import Ordinal
-from skstruct.spaces.poset import Poset
+from skstruct.spaces.ordinal.space import Ordinal
+from skstruct.spaces.poset.space import Poset
 from work import n_calls
 
 

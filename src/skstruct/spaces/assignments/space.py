@@ -28,7 +28,7 @@ from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import Constraints, check_feasible, label_mask
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.indicator_sets.decoding import with_masks
-from skstruct.spaces.label_sets import IndicatorSpace
+from skstruct.spaces.label_sets.space import IndicatorSpace
 
 PAIR_BYTES = 112  # a tuple of two names, and the numbers of a graph without arcs
 

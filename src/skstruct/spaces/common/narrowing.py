@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from skstruct.spaces.constraints import check_n_rows, keeps_value
+from skstruct.spaces.facets import KEPT
 
 
 class Narrowed:
@@ -42,6 +43,7 @@ class Narrowed:
         self._drop("_from_constraints")
 
     def _drop(self, kind: str) -> None:
+        self.__dict__.pop(KEPT, None)
         for part in type(self).__mro__:
             for name in vars(part).get(kind, ()):
                 self.__dict__.pop(name, None)

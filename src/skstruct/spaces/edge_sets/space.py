@@ -21,7 +21,7 @@ from skstruct.spaces.constraints import check_restricted, check_size
 from skstruct.spaces.contracts import EXACT, Decoded
 from skstruct.spaces.edge_sets.formats import GraphFormat, learn_nodes, read_format, read_rows
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
-from skstruct.spaces.label_sets import IndicatorSpace
+from skstruct.spaces.label_sets.space import IndicatorSpace
 
 
 class EdgeSetSpace(IndicatorSpace):

@@ -17,7 +17,7 @@ from skstruct.spaces.contracts import EXACT, Guarantee
 from skstruct.spaces.edge_sets.distribution import MOST_NODES, InnerEdgeDistribution, allowed_sets
 from skstruct.spaces.edge_sets.formats import as_networkx
 from skstruct.spaces.edge_sets.table import EdgeTable
-from skstruct.spaces.label_sets import LabelSets
+from skstruct.spaces.label_sets.space import LabelSets
 
 
 def n_forests(n: int) -> int:

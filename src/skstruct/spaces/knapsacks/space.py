@@ -28,7 +28,7 @@ from skstruct.spaces.knapsacks.weights import (
     sizes_of,
     whole_units,
 )
-from skstruct.spaces.label_sets import IndicatorSpace
+from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.tolerances import FEASIBLE
 
 QUICK_TABLE = 2**14  # entries up to which a table is always filled: the search is no quicker

@@ -24,7 +24,7 @@ from skstruct.spaces.common.label_graph import node_names, read_edges
 from skstruct.spaces.constraints import Constraints, check_feasible, check_restricted
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
-from skstruct.spaces.label_sets import IndicatorSpace, LabelSets
+from skstruct.spaces.label_sets.space import IndicatorSpace, LabelSets
 
 # Labels and the pairs of them that count: given, learned, or brought by a graph.
 

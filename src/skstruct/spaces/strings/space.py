@@ -27,7 +27,7 @@ from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.sequence_sets.base import EMBEDDINGS, ListedSequences, SequenceSet
 from skstruct.spaces.sequence_sets.constraints import SequenceConstraints
 from skstruct.spaces.sequence_sets.distribution import distribution_of_grams
-from skstruct.spaces.sequences import Sequences
+from skstruct.spaces.sequences.space import Sequences
 from skstruct.spaces.strings.decoding import (
     MAX_NODES,
     NODES_PER_SECOND,

@@ -11,7 +11,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.rows import unit_vectors
 from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace
-from skstruct.spaces.classes import Classes
+from skstruct.spaces.classes.space import Classes
 from skstruct.spaces.common.choices import OneOf
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.formats import is_missing_name, refuse_empty

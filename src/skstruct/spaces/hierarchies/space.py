@@ -24,7 +24,7 @@ from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.common.marginals import given_marginals, label_classes
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.indicator_sets.decoding import limit_constraints, set_program
-from skstruct.spaces.label_sets import IndicatorSpace
+from skstruct.spaces.label_sets.space import IndicatorSpace
 
 
 class ForestShares:

@@ -19,7 +19,7 @@ from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.indicator_sets.decoding import with_limits, with_masks
-from skstruct.spaces.label_sets import IndicatorSpace
+from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.tolerances import FEASIBLE
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from skstruct._arrays.by_name import by_position
 from skstruct._arrays.imports import is_networkx, is_pandas
 from skstruct.saving import savable
-from skstruct.spaces.classes import Classes
+from skstruct.spaces.classes.space import Classes
 from skstruct.spaces.common.description import DrawnGraph
 from skstruct.spaces.common.formats import (
     check_distinct,

@@ -15,7 +15,7 @@ from skstruct.spaces.common.fixing import finder, only_one
 from skstruct.spaces.common.formats import check_distinct, plain_name, unknown_label
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.constraints import is_label, label_mask
-from skstruct.spaces.poset import Poset
+from skstruct.spaces.poset.space import Poset
 
 
 @savable
