@@ -13,7 +13,7 @@ from skstruct.kernels import RBF
 from skstruct.losses import F1, pair
 from skstruct.smoothing import KernelRidge
 from skstruct.solvers.dags import dag_closed_sets, forest_closed_sets
-from skstruct.spaces import Hierarchy, LabelSets
+from skstruct.spaces import Hierarchy, LabelSets, Solving
 
 OURS = "Hierarchy.argmin"
 KERNEL = "its compiled solver alone"
@@ -98,7 +98,7 @@ def bench_f1(table, title, space, rng, n, bar) -> float:
         return view.argmin(loss.cost(full, np.ones((n_few, 1))))
 
     def by_means():
-        return view.argmin_of_means(means, columns, 1.0, scale)
+        return Solving.of(view).argmin_of_means(means, columns, 1.0, scale)
 
     calls = {BY_SIZES: by_means, BY_COSTS: by_costs}
     times = compare(calls, {BY_SIZES: n, BY_COSTS: n_few}, budget=8.0)

@@ -21,6 +21,7 @@ from skstruct.kernels import RBF
 from skstruct.learners.problem import risk_problem
 from skstruct.losses import HierarchicalLoss
 from skstruct.smoothing import KernelRidge
+from skstruct.spaces import Solving
 
 BY_CUTS, QUICK, PROGRAMS = "cuts and branches", "the same, quick", "integer programs"
 
@@ -38,7 +39,7 @@ def bench_costs(table, title, view, costs, n_programs):
     few, constraints = costs[:n_programs], view.space.constraints_
     calls = {
         BY_CUTS: partial(view.argmin, costs),
-        QUICK: partial(view.quick().argmin, costs),
+        QUICK: partial(Solving.of(view).quick().argmin, costs),
         PROGRAMS: partial(view._by_program, few, constraints),
     }
     rows = {BY_CUTS: len(costs), QUICK: len(costs), PROGRAMS: n_programs}
@@ -47,7 +48,7 @@ def bench_costs(table, title, view, costs, n_programs):
     for name in calls:
         by = ratio(times, name, BY_CUTS) if name != BY_CUTS else None
         table.add(f"{title}: {name}, a row", median(times, name), by, target.get(name))
-    found, quick = view.argmin(costs), view.quick().argmin(costs)
+    found, quick = view.argmin(costs), Solving.of(view).quick().argmin(costs)
     value = view._by_program(few, constraints)[1]
     size = np.abs(costs).sum(axis=1)
     gap = ((found.values - found.bounds) / size).max()

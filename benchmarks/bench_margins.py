@@ -27,7 +27,7 @@ from skstruct.datasets.images import load_ocr_words
 from skstruct.datasets.multilabel import load_multilabel
 from skstruct.exceptions import MissingDataError
 from skstruct.learners import CircuitRank, MaxMarginNetwork, MaxMarginTree, StructuredSVM
-from skstruct.spaces import Sequences
+from skstruct.spaces import Sequences, Solving
 
 FEW = 150  # rows on which a linear program per example is affordable
 MORE_LABELS = [(1000, 6), (1000, 14), (1000, 45), (1000, 100)]  # rows and labels
@@ -163,9 +163,11 @@ def bench_prediction(name, X, Y, n_rows=100_000):
         "ClassifierChain(LinearSVC).predict": partial(chain.predict, many),
         "MaxMarginTree.predict": partial(tree.predict, many),
         "MaxMarginNetwork.predict, full": partial(full.predict, few),
-        "tree: decoding alone": partial(tree.space_.argmin_shared, costs[tree], pairs[tree]),
+        "tree: decoding alone": partial(
+            Solving.of(tree.space_).argmin_shared, costs[tree], pairs[tree]
+        ),
         "full: decoding alone": partial(
-            full.space_.argmin_shared, costs[full][: len(few)], pairs[full]
+            Solving.of(full.space_).argmin_shared, costs[full][: len(few)], pairs[full]
         ),
     }
     rows = {call: len(few) if "full" in call else n_rows for call in calls}

@@ -7,8 +7,11 @@ import numpy as np
 
 from skstruct.learners import MaxMarginNetwork, MaxMarginTree
 from skstruct.solvers.pairwise.solve import local_polytope
+from skstruct.spaces import Solving
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.facets import kept
 from skstruct.spaces.pairwise.labels import PairwiseLabels
+from skstruct.spaces.pairwise.solving import SolvingOfPairs
 
 
 class LocalPolytope:
@@ -52,14 +55,23 @@ class LocalPolytope:
 class LabelsByPrograms(PairwiseLabels):
     """The same labels and pairs, with every relaxation solved by HiGHS."""
 
+
+class SolvingByPrograms(SolvingOfPairs):
+    __slots__ = ()
+
+    @kept
+    def polytope(self):
+        return LocalPolytope(len(self.space.labels_), self.space.edges_)
+
     def argmin_relaxed_shared(self, node_costs, edge_costs) -> Decoded:
-        if "_polytope" not in self.__dict__:
-            self._polytope = LocalPolytope(len(self.labels_), self.edges_)
-        edges = np.broadcast_to(edge_costs, (len(node_costs), len(self.edges_)))
+        edges = np.broadcast_to(edge_costs, (len(node_costs), len(self.space.edges_)))
         costs = np.hstack([node_costs, edges])
-        points = self._polytope.argmin(costs)
+        points = self.polytope.argmin(costs)
         values = (points * costs).sum(axis=1)
         return Decoded(points, values, values)
+
+
+Solving.at(LabelsByPrograms, SolvingByPrograms)
 
 
 class NetworkByPrograms(MaxMarginNetwork):

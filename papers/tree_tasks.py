@@ -22,6 +22,7 @@ from tree_choices import (
 from skstruct import ConditionalRiskMinimizer
 from skstruct.datasets import make_label_tree
 from skstruct.kernels import RBF, Laplacian, Linear
+from skstruct.spaces import Solving
 
 SLOW = ("greedy", "mst")
 MOST_PASSES = 300  # of each training of these: they are hundreds of trainings
@@ -92,7 +93,9 @@ def times(method, form, lam, restarts=10):
     spent = {"train": time.process_time() - started, "objective": model.objective_}
     scores = X_test @ model.coef_.T + model.intercept_
     spent["predict"] = seconds(lambda: model.predict(X_test))
-    spent["decoding"] = seconds(lambda: model.space_.argmin_shared(-scores, -model.edge_coef_))
+    spent["decoding"] = seconds(
+        lambda: Solving.of(model.space_).argmin_shared(-scores, -model.edge_coef_)
+    )
     if method == "full":
         spent["programs"] = len(scores) * seconds(lambda: programs(model, scores[:40]), 3) / 40
     return spent

@@ -152,6 +152,7 @@ def test_circles_are_caught(tmp_path):
 
 # ------------------------------------------------------------------- structures
 GROUND = {"base", "constraints", "contracts", "common", "facets", "given_whole", "partial", "truth"}
+GROUND |= {"solving"}
 GROUND |= {"cost_vectors", "observed_rows", "edge_sets", "indicator_sets", "sequence_sets"}
 STRUCTURES = {"assignments", "binary_polytope", "candidates", "classes", "cliques", "cycles"}
 STRUCTURES |= {"graph_nodes", "graphs", "hierarchies", "knapsacks", "label_sets", "matchings"}
@@ -177,6 +178,7 @@ BETWEEN_STRUCTURES = {
     ("graph_nodes", "classes", "Classes"): "classes that are near or far",
     ("ordinal", "poset", "Poset"): "grades are a chain",
     ("solver_space", "quantities", "QuantitySpace"): "solutions are rows of numbers",
+    ("solver_space", "quantities", "SolvingWithoutCurves"): "and are decided like these",
     ("strings", "sequences", "Sequences"): "strings embedded by position are sequences",
 }
 

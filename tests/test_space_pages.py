@@ -13,6 +13,7 @@ import skstruct
 from skstruct import ConditionalRiskMinimizer, losses, spaces
 from skstruct.learners.problem import risk_problem
 from skstruct.losses.names import SHORT_NAMES
+from skstruct.spaces import Solving
 from space_cases import SMALL
 
 LOSSES = Path(__file__).parents[1] / "docs" / "losses.md"
@@ -137,7 +138,7 @@ def fitted(name):
     """Six rows, and a model of the space that has seen them."""
     space, outputs = SMALL[name]
     y = [outputs[i % len(outputs)] for i in range(6)]
-    y = np.array(y) if isinstance(outputs[0], (float, int)) or not space.discrete else y
+    y = np.array(y) if isinstance(outputs[0], (float, int)) or not Solving.of(space).discrete else y
     X = np.random.default_rng(0).normal(size=(6, 2))
     return X, y, ConditionalRiskMinimizer(space, alpha=1.0).fit(X, y)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from skstruct import spaces
 from skstruct.drawings import draw, stylesheet
+from skstruct.spaces import Solving
 
 IMAGES = Path(__file__).parents[1] / "images"
 PAGE = """<!DOCTYPE html>
@@ -222,8 +223,8 @@ def drawn(name: str, case: tuple, clickable: bool = True):
         z, true = space.argmin(rng.random((2, len(space.labels_)))).outputs
         return draw(space, z, truth=true, title=name, **more)
     Y = [output] if truth is None else [output, truth]
-    space = space.fit(np.array(Y) if not space.discrete else Y)
-    Z = space.validate(np.array(Y) if not space.discrete else Y)
+    space = space.fit(np.array(Y) if not Solving.of(space).discrete else Y)
+    Z = space.validate(np.array(Y) if not Solving.of(space).discrete else Y)
     true = None if truth is None else Z[1]
     return draw(space, Z[0], truth=true, title=name, clickable=clickable, **more)
 

@@ -21,6 +21,7 @@ from skstruct.spaces import (
     Rankings,
     Sequences,
     Simplex,
+    Solving,
     Strings,
 )
 from strategies import closed_sets, dags, subsets
@@ -69,9 +70,6 @@ class Positions:
     length_: int
     embedding: str = "positions"
 
-    def argmin_chains(self):
-        """The mark of a space of sequences."""
-
     def strings(self, shortest=0):
         lengths = range(shortest, self.length_ + 1)
         return ["".join(y) for n in lengths for y in product(self.alphabet, repeat=n)]
@@ -82,6 +80,14 @@ class Positions:
             for t, symbol in enumerate(string):
                 psi[i, t, self.alphabet.index(symbol)] = 1.0
         return psi.reshape(len(strings), -1)
+
+
+class SolvingOfPositions(Solving):
+    def argmin_chains(self, unary, starts, transitions=None):
+        """The mark of a space of sequences."""
+
+
+Solving.at(Positions, SolvingOfPositions)
 
 
 @given(st.integers(1, 3), st.integers(1, 4), st.sampled_from([None, 0, 3]), SEEDS)

@@ -16,7 +16,16 @@ from skstruct.model_selection import tail_cost
 from skstruct.persistence import load_model, save_model
 from skstruct.smoothing import KernelRidge, Neighbors
 from skstruct.solvers.tail_risk import TailRisk, probabilities
-from skstruct.spaces import BinaryPolytope, Box, Flows, Hierarchy, LabelSets, Polytope, Simplex
+from skstruct.spaces import (
+    BinaryPolytope,
+    Box,
+    Flows,
+    Hierarchy,
+    LabelSets,
+    Polytope,
+    Simplex,
+    Solving,
+)
 
 seeds = st.integers(0, 10**6)
 TREE = [("a", "b"), ("a", "c"), ("c", "d"), ("e", "d")]
@@ -91,11 +100,11 @@ def test_sets_against_enumeration(name, listed, seed, level, share):
 class Decoded(LabelSets):
     """Label sets of which nobody knows more than how to decode them."""
 
-    def program(self):
-        return None
-
     def all_outputs(self, most):
         return None
+
+
+Solving.at(Decoded, Solving)  # no program
 
 
 @given(seeds, st.sampled_from([0.0, 0.5, 0.9]))

@@ -11,7 +11,7 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.closed_products import ProductDag
 from skstruct.solvers.dags import Dag
-from skstruct.spaces import Hierarchy
+from skstruct.spaces import Hierarchy, Solving
 from skstruct.spaces.indicator_sets.parent_products import ParentProducts
 
 
@@ -49,7 +49,7 @@ def test_all_closed_sets(space, seed):
     rng, view = np.random.default_rng(seed), ParentProducts(space)
     costs = draw_costs(rng, view)
     least = (costs @ view.embed(space.enumerate()).T).min(axis=1)
-    best, quick = view.argmin(costs), view.quick().argmin(costs)
+    best, quick = view.argmin(costs), Solving.of(view).quick().argmin(costs)
     assert_allclose(best.values, least, atol=1e-9)
     assert_allclose(best.bounds, best.values, atol=1e-7)
     for found in (best, quick):
@@ -81,7 +81,7 @@ def test_labels_that_are_known(space, seed):
             narrowed.argmin(costs)
         return
     least = np.where(allowed, costs @ view.embed(outputs).T, np.inf).min(axis=1)
-    for found in (narrowed.argmin(costs), narrowed.quick().argmin(costs)):
+    for found in (narrowed.argmin(costs), Solving.of(narrowed).quick().argmin(costs)):
         assert narrowed.space.contains(found.outputs).all()
         assert (found.values >= least - 1e-9).all()
         assert (found.bounds <= least + 1e-9).all()
@@ -99,7 +99,7 @@ def test_larger_graphs_against_integer_programs(seed):
     _, values, _ = view._by_program(costs, view.space.constraints_)
     assert_allclose(best.values, values, atol=1e-7)
     assert_allclose(best.bounds, best.values, atol=1e-7)
-    quick = view.quick().argmin(costs)
+    quick = Solving.of(view).quick().argmin(costs)
     assert (quick.values >= best.values - 1e-9).all()
     assert (quick.bounds <= best.values + 1e-9).all()
 
@@ -132,15 +132,15 @@ def test_what_branches_leave_open_is_an_integer_program(no_branches):
     found = view.argmin(np.vstack([costs, -costs, costs]))
     assert_allclose(found.values[[0, 2]], -1.0)
     assert_allclose(found.bounds, found.values, atol=1e-6)
-    quick = view.quick().argmin(costs)
+    quick = Solving.of(view).quick().argmin(costs)
     assert quick.bounds[0] < quick.values[0] - 0.1
 
 
 def test_no_program_for_a_quick_answer(no_programs, no_branches):
     _, costs = three_choices()
     view = ParentProducts(Hierarchy([(0, 3), (1, 3), (1, 4), (2, 4), (0, 5), (2, 5)], range(6)))
-    assert view.quick().restrict(include=[3]).argmin(costs).outputs[0, 3] == 1
-    assert view.quick().rows([0]).exact is False
+    assert Solving.of(view).quick().restrict(include=[3]).argmin(costs).outputs[0, 3] == 1
+    assert Solving.of(view).quick().rows([0]).exact is False
     assert view.exact
 
 

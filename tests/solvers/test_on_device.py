@@ -27,7 +27,7 @@ from skstruct.losses import (
 )
 from skstruct.losses.base import BilinearForm
 from skstruct.solvers.dags import forest_closed_sets
-from skstruct.spaces import Candidates, Classes, Hierarchy, LabelSets, Rankings, Sequences
+from skstruct.spaces import Candidates, Classes, Hierarchy, LabelSets, Rankings, Sequences, Solving
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.contracts import Decoded
 from strategies import closed_sets, forests, subsets, total_orders
@@ -292,12 +292,17 @@ class Corners(BaseSpace):
         outputs, values = np.where(costs > 0, -1, 1).astype(np.int8), -np.abs(costs).sum(axis=1)
         return Decoded(outputs, values, values)
 
+
+class SolvingOfCorners(Solving):
     def tensor_argmin(self, backend):
         def argmin(costs):
             outputs = torch.where(costs > 0, -1, 1).to(torch.int8)
             return backend.to_host(outputs), -costs.abs().sum(1)
 
         return argmin
+
+
+Solving.at(Corners, SolvingOfCorners)
 
 
 class Sides(BaseLoss):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Sequences
+from skstruct.spaces import Sequences, Solving
 from skstruct.testing import check_space
 
 
@@ -138,9 +138,9 @@ def test_argmin_chains_against_enumeration(data):
         values.append(totals.min(initial=np.inf))
     if np.isinf(values).any():
         with pytest.raises(InfeasibleError):
-            space.argmin_chains(unary, starts, C)
+            Solving.of(space).argmin_chains(unary, starts, C)
         return
-    decoded = space.argmin_chains(unary, starts, C)
+    decoded = Solving.of(space).argmin_chains(unary, starts, C)
     assert decoded.outputs.shape == (len(lengths), max(lengths, default=0))
     np.testing.assert_array_equal(decoded.values, values)
     np.testing.assert_array_equal(decoded.bounds, values)
@@ -155,7 +155,7 @@ def test_argmin_chains_agrees_with_bigrams():
     decoded = space.argmin(costs)
     transitions = np.zeros((6, 5, 4, 4))
     transitions[:, 1:] = costs[:, 20:].reshape(6, 4, 4, 4)
-    stacked = space.argmin_chains(
+    stacked = Solving.of(space).argmin_chains(
         costs[:, :20].reshape(30, 4), np.arange(0, 31, 5), transitions.reshape(30, 4, 4)
     )
     np.testing.assert_array_equal(stacked.outputs, decoded.outputs)
@@ -173,15 +173,15 @@ def test_argmin_chains_agrees_with_bigrams():
 ])  # fmt: skip
 def test_bad_chains(unary, starts, transitions, message):
     with pytest.raises(ValueError, match=message):
-        Sequences("ab", 1).argmin_chains(unary, starts, transitions)
+        Solving.of(Sequences("ab", 1)).argmin_chains(unary, starts, transitions)
 
 
 def test_forbidden_in_every_symbol_is_infeasible():
     space = Sequences("ab", (1, 2))
     with pytest.raises(InfeasibleError, match="row 1"):
-        space.argmin_chains([[0.0, 1.0], [np.inf, np.inf]], [0, 1, 2])
+        Solving.of(space).argmin_chains([[0.0, 1.0], [np.inf, np.inf]], [0, 1, 2])
     with pytest.raises(InfeasibleError, match="row 1"):
-        space.restrict(known={1: "a"}).argmin_chains(np.zeros((3, 2)), [0, 2, 3])
+        Solving.of(space.restrict(known={1: "a"})).argmin_chains(np.zeros((3, 2)), [0, 2, 3])
 
 
 # ------------------------------------------------------------------ the user's formats
@@ -391,8 +391,10 @@ def test_kbest_chains_against_enumeration():
     space = Sequences("abc", (1, 4)).restrict(forbidden=[("a", "b"), (None, "c")])
     rng = np.random.default_rng(0)
     starts, unary, C = np.array([0, 3, 4, 8]), rng.standard_normal((8, 3)), rng.random((1, 3, 3))
-    best = space.kbest_chains(unary, starts, 7, C)
-    np.testing.assert_array_equal(best.outputs[:, 0], space.argmin_chains(unary, starts, C).outputs)
+    best = Solving.of(space).kbest_chains(unary, starts, 7, C)
+    np.testing.assert_array_equal(
+        best.outputs[:, 0], Solving.of(space).argmin_chains(unary, starts, C).outputs
+    )
     for i, size in enumerate(np.diff(starts)):
         outputs = all_sequences(3, size, size)
         outputs = outputs[within(outputs, {}, [(0, 1), (None, 2)], 3)]

@@ -37,6 +37,7 @@ from skstruct.spaces import (
     ShortestPaths,
     Simplex,
     SolverSpace,
+    Solving,
     SpanningTrees,
     Sphere,
     Strings,
@@ -338,9 +339,14 @@ def test_relaxed_and_shared_costs(name):
     for _ in range(10):
         costs = costs_with_ties(rng, N_ROWS, width(space))
         order = rng.permutation(N_ROWS)
-        check_rows(space, costs, order, lambda part, c: part.argmin_relaxed(c))
+        check_rows(space, costs, order, lambda part, c: Solving.of(part).argmin_relaxed(c))
         pairs = costs[0, n:]
-        check_rows(space, costs, order, lambda part, c, w=pairs: part.argmin_shared(c[:, :n], w))
+        check_rows(
+            space,
+            costs,
+            order,
+            lambda part, c, w=pairs: Solving.of(part).argmin_shared(c[:, :n], w),
+        )
 
 
 QUANTITIES = {

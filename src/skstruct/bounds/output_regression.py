@@ -8,6 +8,7 @@ import numpy as np
 
 from skstruct.bounds.certificate import WIDTH, check_not_encoded, check_positive
 from skstruct.kernels.inputs import follows_scale
+from skstruct.spaces import Solving
 from skstruct.tolerances import STATED_BOUND
 
 # sup k(y, y), where the kind of kernel tells
@@ -141,9 +142,9 @@ def _kernel_of_list(model: Any) -> np.ndarray | None:
     return np.asarray(model.output_kernel_(model.space_.restore(problem.space.listed_)))
 
 
-def _is_list(problem: Any) -> Any:
+def _is_list(problem: Any) -> bool:
     """Whether outputs are from a list: of numbers, those of training are only some."""
-    return problem.space.space.discrete
+    return Solving.of(problem.space.space).discrete
 
 
 def input_bound_of(model: Any, given: float | None, K_X: np.ndarray) -> float:

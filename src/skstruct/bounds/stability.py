@@ -22,6 +22,7 @@ from skstruct.bounds.certificate import (
 )
 from skstruct.kernels.inputs import follows_scale
 from skstruct.smoothing import KernelRidge
+from skstruct.spaces import Solving
 from skstruct.tolerances import STATED_BOUND
 
 
@@ -95,7 +96,7 @@ def rounding_of_risk(problem: Any, t: float) -> Any:
     The learner rounds costs to multiples of 2**-30 of their row's scale, and that scale is
     an estimate from bounded targets: at most :math:`\tfrac12 \sqrt t` times their size.
     """
-    if decided_from_weights(problem) or not problem.space.discrete:
+    if decided_from_weights(problem) or not Solving.of(problem.space).discrete:
         return 0.0
     psi, cost = problem.space.targets(problem.outputs), 0.0
     size = float(abs(psi).max())

@@ -8,6 +8,7 @@ import numpy as np
 from skstruct._arrays.imports import require
 from skstruct.inspection.drawing import LITERAL, one_output, written
 from skstruct.learners.tokens import TokenBatch
+from skstruct.spaces import Solving
 
 MOST_SYMBOLS = 40  # rows that can still be read
 
@@ -69,8 +70,7 @@ class SequenceDisplay:
             As of the class.
         """
         space: Any = getattr(estimator, "space_", None)
-        chains = getattr(space, "decodes_chains", False)
-        if not hasattr(estimator, "predict_risk") or not chains:
+        if not hasattr(estimator, "predict_risk") or not Solving.of(space).decodes_chains:
             raise ValueError(
                 "SequenceDisplay draws predictions of a ConditionalRiskMinimizer on Sequences, not "
                 f"of {type(estimator).__name__} on {type(space).__name__}."

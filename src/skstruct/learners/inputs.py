@@ -26,6 +26,7 @@ from skstruct.encoding.statistics import medians
 from skstruct.encoding.tables import Table
 from skstruct.features.token_columns import are_words
 from skstruct.learners.tokens import TokenBatch, TokenReader, are_tokens
+from skstruct.spaces import Solving
 
 MEDIAN_ROWS = 5000
 
@@ -292,7 +293,7 @@ class InputReader:
         """Inputs of training as the smoother reads them; see :func:`input_readers`."""
         raw = raw_inputs(self)
         encode = encode and not (raw or getattr(self, "_precomputed", False))
-        words = getattr(getattr(self, "space", None), "decodes_chains", False)  # a symbol for each
+        words = Solving.of(getattr(self, "space", None)).decodes_chains  # a symbol for each
         readers = input_readers(X, kernel, raw, encode, words)
         self.features_, self.tokens_ = readers.features, readers.tokens
         self.encoder_, self.fill_ = readers.encoder, None

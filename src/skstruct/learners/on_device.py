@@ -13,6 +13,7 @@ from skstruct._arrays.memory import row_blocks
 from skstruct.kernels.on_device import KernelExpansion
 from skstruct.learners.problem import RiskProblem
 from skstruct.solvers.on_device import snap
+from skstruct.spaces import Solving
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.spaces.contracts import Decoded
 
@@ -71,7 +72,8 @@ def device_decider(problem: RiskProblem, backend: Any) -> Callable[..., Any] | N
     plain = type(problem) is RiskProblem and not problem.by_weights and not problem.joint
     if not (plain and problem.width) or differs_by_row(space):
         return None
-    form, argmin = loss.bilinear_form(problem.width), space.tensor_argmin(backend)
+    form = loss.bilinear_form(problem.width)
+    argmin = Solving.of(space).tensor_argmin(backend)
     if form is None or argmin is None:
         return None
     costs = DeviceCosts(problem, form, backend)
@@ -117,7 +119,7 @@ class DeviceCosts:
             raise ValueError("The smoother's means are not finite, or too large to add up.")
         weight = torch.maximum(g.abs().amax(1) / self.problem.size, total.abs()[:, 0])
         terms = torch.maximum(weight * self.problem.unit, largest)
-        costs = snap(costs, terms) if self.problem.space.discrete else costs
+        costs = snap(costs, terms) if Solving.of(self.problem.space).discrete else costs
         return costs, g @ self.v + self.constant * total[:, 0]
 
     def embedding(self, means: Any) -> tuple[Any, Any]:

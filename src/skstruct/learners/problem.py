@@ -18,6 +18,7 @@ from skstruct.losses import pair
 from skstruct.saving import savable
 from skstruct.smoothing.nystroem.landmarks import most_landmarks
 from skstruct.smoothing.planning import SPECTRAL_ROWS
+from skstruct.spaces import Solving
 from skstruct.spaces.contracts import Decoded, KBest, Restrictable
 from skstruct.spaces.truth import told_mean
 
@@ -153,13 +154,15 @@ class RiskProblem:
         costs = np.array(self.loss.cost(g, total), order="C")
         largest = np.abs(costs).max(axis=1, initial=0.0)
         terms = np.maximum(self._terms(means, g, total), largest)
-        costs = snap(costs, terms) if self.space.discrete else costs
+        costs = snap(costs, terms) if Solving.of(self.space).discrete else costs
         return costs, self.loss.offset(g, total)
 
     def _snapped(self, costs: np.ndarray) -> np.ndarray:
         """Costs that are scores or sums of them, (n, d): those that tie do so in every batch."""
         costs = np.array(costs, dtype=np.float64, order="C")
-        return snap(costs, np.abs(costs).max(axis=1, initial=0.0)) if self.space.discrete else costs
+        if not Solving.of(self.space).discrete:
+            return costs
+        return snap(costs, np.abs(costs).max(axis=1, initial=0.0))
 
     def _terms(self, means: np.ndarray, g: np.ndarray, total: np.ndarray) -> Any:
         """Size of the terms that the costs of a row are differences of; shape (n,)."""
@@ -281,7 +284,7 @@ class RiskProblem:
 
     def kbest(self, means: np.ndarray, k: int, rows: slice = slice(None)) -> Decoded:
         space = self.space.rows(rows)
-        if not self.space.discrete:
+        if not Solving.of(self.space).discrete:
             raise ValueError(
                 "There is no second best among numbers; give candidates: loss=Listed(...)."
             )
@@ -366,7 +369,7 @@ class RiskProblem:
 
     def decide(self, means: Any, rows: Any = slice(None)) -> Any:
         """Outputs alone, where nobody asks how good they are."""
-        space = self.space.quick()
+        space = Solving.of(self.space).quick()
         if space is self.space:
             return self.decode(means, rows).outputs
         quick = copy.copy(self)

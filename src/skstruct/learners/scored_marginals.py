@@ -19,6 +19,7 @@ from skstruct.learners.marginals import (
     named_marginals,
 )
 from skstruct.learners.whole_rows import whole_rows
+from skstruct.spaces import Solving
 
 LOG_RANGE = 14.0  # of the inverse temperature: from a millionth to a million
 
@@ -121,7 +122,7 @@ def _distribution(problem: Any, smoothed: Any, rows: Any, inverse: float) -> Any
     if hasattr(smoothed, "starts"):
         unary, transitions, _ = problem.chain_costs(smoothed, rows)
         steps = None if transitions is None else -inverse * transitions
-        chains = problem.space.rows(rows)
+        chains = Solving.of(problem.space.rows(rows))
         return chains.distribution_of_chains(-inverse * unary, smoothed.starts, steps)
     found = problem.space.rows(rows).distribution(_scores(problem, smoothed, rows, inverse))
     return _exactly(found, problem)

@@ -13,6 +13,7 @@ from skstruct.learners.problem import RiskProblem
 from skstruct.learners.tokens import TokenBatch
 from skstruct.saving import savable
 from skstruct.solvers.marginals import nearest_on_simplex
+from skstruct.spaces import Solving
 from skstruct.spaces.contracts import Decoded
 from skstruct.tolerances import SURE
 
@@ -46,12 +47,14 @@ class WithPositions:
 
     def decode(self, means: Any, rows: Any = slice(None)) -> Decoded:
         unary, transitions, offset = self.chain_costs(means, rows)
-        found = self.space.rows(rows).argmin_chains(unary, means.starts, transitions)
+        chains = Solving.of(self.space.rows(rows))
+        found = chains.argmin_chains(unary, means.starts, transitions)
         return Decoded(found.outputs, found.values + offset, found.bounds + offset)
 
     def kbest(self, means: Any, k: int, rows: slice = slice(None)) -> Decoded:
         unary, transitions, offset = self.chain_costs(means, rows)
-        best = self.space.rows(rows).kbest_chains(unary, means.starts, k, transitions)
+        chains = Solving.of(self.space.rows(rows))
+        best = chains.kbest_chains(unary, means.starts, k, transitions)
         offset = offset[:, None]
         return Decoded(best.outputs, best.values + offset, best.bounds + offset)
 
@@ -230,8 +233,8 @@ class TokenProblem(WithPositions, RiskProblem):
             narrowed = self.space if within is None else within.space
             if narrowed.constraints is not None:
                 scores = np.log(np.maximum(values, SURE))
-                values = narrowed.rows(rows).distribution_of_chains(scores, means.starts)
-                values = values.token_marginals()
+                chains = Solving.of(narrowed.rows(rows))
+                values = chains.distribution_of_chains(scores, means.starts).token_marginals()
         return np.split(values, means.starts[1:-1])
 
     def recalibrates(self) -> bool:
@@ -319,7 +322,7 @@ def check_lengths(outputs: np.ndarray, starts: np.ndarray) -> Any:
 
 def check_positions(X: Any, space: Any, outputs: np.ndarray) -> None:
     """Raise where inputs with a row per position have another number of them than outputs."""
-    if isinstance(X, TokenBatch) and space.decodes_chains:
+    if isinstance(X, TokenBatch) and Solving.of(space).decodes_chains:
         check_lengths(outputs, X.starts)
 
 

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from skstruct._arrays.by_name import are_named, by_position
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.methods import keep_in_step
+from skstruct.spaces import Solving
 
 Array = Any
 Weights: TypeAlias = ArrayLike | Mapping[Any, float]  # by position, or by name
@@ -436,7 +437,7 @@ class SeparableLoss(BaseLoss):
 
     def search(self, weights: np.ndarray, outputs: np.ndarray, space: Any) -> Any:
         """As :meth:`minimize`, without proofs that take long: for a search over parameters."""
-        return getattr(space, "search", space.minimize)(self.curves(weights, outputs))
+        return Solving.of(space).search(self.curves(weights, outputs))
 
     def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         self._check_parameters()

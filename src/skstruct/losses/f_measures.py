@@ -14,6 +14,7 @@ from skstruct.losses.base import BaseLoss, BilinearForm
 from skstruct.losses.completions import LISTED
 from skstruct.losses.grid_forms import GridForm
 from skstruct.saving import savable
+from skstruct.spaces import Solving
 
 WIDE, MANY = 300, 50  # labels that are taken for independent, and labels that take long to decide
 
@@ -150,13 +151,13 @@ class FBeta(BaseLoss):
         return total[:, 0]
 
     def decides_from_means(self, space: Any) -> bool:
-        return not self.by_chances_ and bool(space.decides_from_means)
+        return not self.by_chances_ and Solving.of(space).decides_from_means
 
     def minimize_means(
         self, space: Any, g: np.ndarray, columns: np.ndarray, total: np.ndarray, scale: np.ndarray
     ) -> Any:
         """By branch and bound over sizes, without the :math:`d^2 + 1` costs of a row."""
-        found = space.argmin_of_means(g, columns, self._square(), scale)
+        found = Solving.of(space).argmin_of_means(g, columns, self._square(), scale)
         risk = found.values + total[:, 0]
         return replace(found, values=risk, bounds=risk)
 

@@ -19,6 +19,7 @@ from skstruct.solvers.preimages import (
     feature_bounds,
     gaussian_sums,
 )
+from skstruct.spaces import Solving
 from skstruct.spaces.constraints import allowed_by
 from skstruct.spaces.contracts import Decoded
 from skstruct.tolerances import BOUND_ROUNDING
@@ -402,7 +403,7 @@ def _has_constraints(space: Any) -> bool:
     """Whether sums over coordinates are minimized over the space, and it is bounded."""
     constraints = getattr(space, "constraints_", None)
     ends = [getattr(constraints, side, 0.0) for side in ("low", "high")]
-    return getattr(space, "separable", True) and all(np.isfinite(end).all() for end in ends)
+    return Solving.of(space).separable and all(np.isfinite(end).all() for end in ends)
 
 
 def _as_squared(W: np.ndarray, Y: Any, space: Any) -> Decoded:

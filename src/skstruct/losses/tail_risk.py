@@ -13,6 +13,7 @@ from skstruct.losses.base import is_real
 from skstruct.losses.decisions import Cost
 from skstruct.saving import savable
 from skstruct.solvers.tail_risk import TailRisk, closed, probabilities
+from skstruct.spaces import Solving
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.spaces.contracts import Decoded
 
@@ -51,9 +52,10 @@ class ConditionalValueAtRisk(Cost):
     and sums to one. Half of the weights of kernel ridge regression are negative; ``Forest``,
     ``Neighbors`` and ``NadarayaWatson`` weigh as is needed here.
 
-    A linear program, or an integer program, for each row, where ``space.program()`` is known; all
-    outputs are compared where they are few; otherwise outputs are generated one by one as the best
-    for other weights, and bounds tell how far the best of them may be from the optimum.
+    A linear program, or an integer program, for each row, where ``Solving`` of the space knows
+    a ``program``; all outputs are compared where they are few; otherwise outputs are generated one
+    by one as the best for other weights, and bounds tell how far the best of them may be from the
+    optimum.
 
     A single realised cost has no tail: called on decisions and costs this is what decisions cost,
     as :class:`Cost`, and so ``score`` is minus the mean cost. The worst share over test rows is
@@ -165,10 +167,10 @@ class _Decisions:
     """
 
     def __init__(self, space: Any) -> None:
-        self.space, self.program = space, space.program()
+        self.space, self.program = space, Solving.of(space).program()
         small = self.program is None or 2 ** int(self.program.integral.sum()) <= FEW
         listed = space.all_outputs(FEW) if small else None
-        self.listed = listed if space.discrete else None
+        self.listed = listed if Solving.of(space).discrete else None
         self.psi = None if self.listed is None else dense(space.embed(self.listed))
 
     def best(

@@ -19,6 +19,7 @@ from skstruct.learners.token_problem import check_predicted_lengths
 from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import same_width
 from skstruct.model_selection.completions import bounds_of
+from skstruct.spaces import Solving
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.spaces.truth import Truth, check_some_told, read_truth, seen_by, told_mean
 
@@ -69,7 +70,7 @@ def constant_outputs(
     partial : PartialOutputs, default=None
         What was known of the training outputs, where that was not all.
     """
-    if space.decodes_chains:
+    if Solving.of(space).decodes_chains:
         if partial is not None:
             training = np.where(partial.known[:, : training.shape[1]], training, -1)
         return _best_symbols(space, loss, training, truth)

@@ -12,6 +12,7 @@ from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import EmbeddingView
 from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.contracts import Decoded, Guarantee, Samplable
+from skstruct.spaces.solving import Solving, SolvingWithin
 
 
 def annealed_search(
@@ -174,10 +175,6 @@ class SimulatedAnnealing(EmbeddingView):
         return self.space.default_loss
 
     @property
-    def discrete(self) -> bool:  # type: ignore[override]
-        return self.space.discrete
-
-    @property
     def counted(self) -> Any:
         return self.space.counted
 
@@ -289,3 +286,6 @@ class SimulatedAnnealing(EmbeddingView):
         if len(low) == 1:  # the same in all rows, and next time
             self._range = low, high
         return np.minimum(costs * low, costs * high).sum(axis=1)
+
+
+Solving.at(SimulatedAnnealing, SolvingWithin)

@@ -165,7 +165,7 @@ class Assignments:
 
 
 def positions_argmin(d: int, backend: Any) -> Callable[..., Any]:
-    """Rankings of d items by costs of items at positions; see ``BaseSpace.tensor_argmin``.
+    """Rankings of d items by costs of items at positions; see ``Solving.tensor_argmin``.
 
     Problems that are not proven, or have several optima, are solved on the host, which has its own
     way to choose among equals.

@@ -106,7 +106,7 @@ class Forest:
         return taken[self.position].T.to(torch.int8).contiguous(), values
 
 
-# What spaces answer ``tensor_argmin`` with: functions of costs (n, d) on the device to outputs on
+# What ``Solving.tensor_argmin`` answers with: functions of costs (n, d) on the device to outputs on
 # the host and values on the device. None where no output is possible: the host says what is wrong.
 
 

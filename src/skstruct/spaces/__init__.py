@@ -25,6 +25,7 @@ from skstruct.spaces.contracts import (
 )
 from skstruct.spaces.hierarchies.space import Hierarchy
 from skstruct.spaces.label_sets.space import LabelSets
+from skstruct.spaces.solving import Solving
 
 if TYPE_CHECKING:
     from skstruct.spaces.assignments.space import Assignments
@@ -131,6 +132,7 @@ __all__ = [
     "ShortestPaths",
     "Simplex",
     "SolverSpace",
+    "Solving",
     "SpanningTrees",
     "Sphere",
     "Strings",

@@ -4,7 +4,7 @@
 import copy
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,7 +21,6 @@ from skstruct.saving import savable
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_min_cost, min_cost
 from skstruct.solvers.marginals import nearest_on_simplex
-from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common import listing
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance
@@ -33,6 +32,7 @@ from skstruct.spaces.common.narrowing import Narrowed
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
 from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
 from skstruct.spaces.partial import PartialOutputs
+from skstruct.spaces.solving import Solving, SolvingOfLists
 from skstruct.tolerances import ROUNDING_GAP
 
 
@@ -52,17 +52,12 @@ class BaseSpace(
     default_loss: Any = "zero_one"
     usual_losses: ClassVar[tuple[str, ...]] = ()  # others by which predictions are judged
     constraints_: Any  # constraints, those of parameters included
-    discrete = True  # outputs can tie: costs are rounded to a grid on which ties are ties
-    decodes_chains = False  # has ``argmin_chains`` and its like, by costs at every position
-    decodes_relaxed = False  # has ``argmin_relaxed``, over a polytope that holds all psi
-    decides_from_means = False  # has ``argmin_of_means``, which needs no costs of all coordinates
     orders_pairs = False  # an indicator for every ordered pair of items: partial orders
     is_list = False  # a view that lists outputs, such as those of training
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        twins = {"tensor_argmin": ("argmin",), "decides_from_means": ("argmin",)}
-        keep_in_step(cls, BaseSpace, fit_validate=("fit", "validate"), **twins)
+        keep_in_step(cls, BaseSpace, fit_validate=("fit", "validate"))
         read_in_memory(cls)
 
     def fit(self, Y: Any) -> Self:
@@ -107,31 +102,9 @@ class BaseSpace(
         """
         return np.zeros(0)
 
-    def program(self) -> LinearSet | None:
-        """The outputs as the points of linear constraints, where psi(z) = z is the output itself.
-
-        Constraints of :meth:`restrict` are included; of a space that differs from row to row, take
-        ``rows([i])`` first. None where no program is known. What is not linear in psi, such as the
-        conditional value at risk, is minimized by it.
-
-        Returns
-        -------
-        program : :class:`~skstruct.solvers.mixed_programs.LinearSet` or None
-            Such as a :class:`~skstruct.solvers.binary_programs.BinaryProgram`.
-        """
-        return None
-
     def target_blocks(self) -> np.ndarray | None:
         """Which targets may be smoothed alike, a number for each; None where nothing tells."""
         return None
-
-    def quick(self) -> Self:
-        """The same space, whose ``argmin`` ends before it takes long: some bounds may be lower.
-
-        A search decides by it every row once for each penalty, and nobody asks how good a single
-        decision is. The space itself, unless a proof, or a last step, takes most of the time.
-        """
-        return self
 
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
@@ -226,24 +199,6 @@ class BaseSpace(
             Here for outputs that are few enough to be listed.
         """
         return listing.listed_distribution(self, self._checked_scores(scores))
-
-    def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
-        """How :meth:`argmin` is computed on a device of torch; None: not at all.
-
-        Constraints that differ from row to row are decoded on the host. A class that brings
-        another ``argmin`` is decoded by that one, unless it brings this method as well.
-
-        Parameters
-        ----------
-        backend : TorchBackend
-
-        Returns
-        -------
-        callable or None
-            Of costs (n, d), a tensor of float64 on the device, to outputs in canonical form, an
-            array on the host, and their values (n,), a tensor on the device.
-        """
-        return None
 
     def proposals(self) -> Proposals | None:
         """Local moves of Markov chains, :class:`~skstruct.solvers.proposals.Proposals`, or None."""
@@ -509,11 +464,6 @@ class ListView(EmbeddingView):
                 "candidates may hold others.", int(lost[0]),
             )  # fmt: skip
 
-    def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
-        from skstruct.solvers.on_device import listed_argmin
-
-        return listed_argmin(self.listed_, self.allowed()[0], backend)
-
     def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         k = check_k(k, type(self).__name__)
         order, values = k_min_cost(self._allowed_costs(costs), k)
@@ -601,3 +551,6 @@ def _keys(rows: np.ndarray) -> np.ndarray:
     """Rows as single comparable items, byte for byte."""
     rows = np.ascontiguousarray(rows)
     return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+
+
+Solving.at(ListView, SolvingOfLists)

@@ -192,6 +192,13 @@ def check_n_rows(constraints: Constraints | None, n: int, used_by: str) -> None:
         raise ValueError(f"{used_by} is restricted row by row for {expected} rows; got {n}.")
 
 
+def of_one_row(constraints: Any) -> Any:
+    """Constraints, where they are the same for all rows."""
+    if constraints is not None and constraints.n_rows is not None:
+        raise ValueError("This space differs from row to row; take rows(i) of it first.")
+    return constraints
+
+
 def check_restricted(known: int, found: int, what: str, used_by: str) -> None:
     """Constraints that were made for so many labels are of no use for another number of them."""
     if known != found:

@@ -8,6 +8,7 @@ import torch
 
 from skstruct.backends import backend_for
 from skstruct.solvers.on_device import snap
+from skstruct.spaces import Solving
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.torch.inputs import to_host, to_tensor
 
@@ -16,7 +17,7 @@ def best_embeddings(space: Any, costs: torch.Tensor) -> torch.Tensor:
     r""":math:`\psi(\arg\min_z \langle c, \psi(z) \rangle)` of every row, without a gradient.
 
     All rows are decoded by one call: on a CUDA device where the space can
-    (``space.tensor_argmin``), on the host otherwise.
+    (``Solving.tensor_argmin``), on the host otherwise.
 
     Parameters
     ----------
@@ -54,9 +55,9 @@ def on_device(space: Any, rows: torch.Tensor) -> np.ndarray | None:
     devices rest: outputs whose costs differ by less are equal.
     """
     backend = backend_for(rows.device)
-    argmin = None if differs_by_row(space) else space.tensor_argmin(backend)
+    argmin = None if differs_by_row(space) else Solving.of(space).tensor_argmin(backend)
     if argmin is None:
         return None
     space.argmin(np.zeros((1, rows.shape[1])))  # costs of another width are an error on the host
-    rounded = snap(rows.clone(), rows.abs().amax(1)) if space.discrete else rows
+    rounded = snap(rows.clone(), rows.abs().amax(1)) if Solving.of(space).discrete else rows
     return argmin(rounded)[0]

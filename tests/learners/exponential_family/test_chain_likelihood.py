@@ -17,7 +17,7 @@ from skstruct.learners.exponential_family import chain_likelihood
 from skstruct.learners.exponential_family.chain_likelihood import ChainModel
 from skstruct.learners.exponential_family.quasi_newton import Descent
 from skstruct.learners.tokens import TokenReader
-from skstruct.spaces import Sequences
+from skstruct.spaces import Sequences, Solving
 
 
 def corpus(n, q, p, seed, longest=5):
@@ -38,7 +38,7 @@ def by_distributions(space, tokens, starts, outputs, weight, alpha, constant, th
     X = np.hstack([tokens, np.ones((n_tokens, 1))]) if constant else tokens
     p = X.shape[1]
     W, V = theta[: p * q].reshape(p, q), theta[p * q :].reshape(q, q)
-    found = space.distribution_of_chains(X @ W, starts, V[None])
+    found = Solving.of(space).distribution_of_chains(X @ W, starts, V[None])
     unary, steps = found.gradient(weight)
     of_W, of_V = X.T @ unary, steps[0].copy()
     value = weight @ found.log_partition

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.chains.forward_backward import ChainDistribution
-from skstruct.spaces import Sequences, Strings
+from skstruct.spaces import Sequences, Solving, Strings
 from skstruct.testing import check_distribution
 
 FEW = settings(max_examples=40, deadline=None)
@@ -220,13 +220,17 @@ def test_distributions_of_stacked_chains_obey_constraints():
     space = Sequences("ab").fit(["ab", "aba"])
     unary, starts = np.zeros((5, 2)), np.array([0, 2, 5])
     turn = space.restrict(forbidden=[("a", "a"), ("b", "b")])
-    assert_allclose(turn.distribution_of_chains(unary, starts).log_partition, np.log([2, 2]))
+    assert_allclose(
+        Solving.of(turn).distribution_of_chains(unary, starts).log_partition, np.log([2, 2])
+    )
     told = turn.restrict(known=[{}, {1: "b"}])
-    distribution = told.distribution_of_chains(unary, starts, np.array([[0.0, 1.0], [2.0, 0.0]]))
+    distribution = Solving.of(told).distribution_of_chains(
+        unary, starts, np.array([[0.0, 1.0], [2.0, 0.0]])
+    )
     assert_allclose(distribution.log_partition, [np.logaddexp(1.0, 2.0), 3.0])
     assert told.contains(distribution.sample(1, np.random.default_rng(0))[:, 0]).all()
     with pytest.raises(InfeasibleError, match="row 1"):
-        space.restrict(known=[{}, {3: "a"}]).distribution_of_chains(unary, starts)
+        Solving.of(space.restrict(known=[{}, {3: "a"}])).distribution_of_chains(unary, starts)
 
 
 def test_draws_of_stacked_chains_have_the_marginals():

@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 from skstruct import ConditionalRiskMinimizer, load_model, save_model
 from skstruct.exceptions import InfeasibleError, UndecidableError
-from skstruct.spaces import Assignments
+from skstruct.spaces import Assignments, Solving
 from skstruct.testing import check_distribution, check_space
 
 
@@ -42,7 +42,7 @@ def test_spaces_against_all_assignments(shape):
     if len(mean) <= 9:
         inside = space.contains(points)
         assert inside.sum() == len(listed)
-        assert ((space.program().violation(points) <= 1e-9) == inside).all()
+        assert ((Solving.of(space).program().violation(points) <= 1e-9) == inside).all()
 
 
 @settings(max_examples=60)
@@ -69,7 +69,7 @@ def test_restricted_rows_against_all_assignments(shape, data, by_row, unit):
         assert alone.size() == len(part)
         if len(part):
             np.testing.assert_allclose(alone.mean_embedding(), part.mean(axis=0))
-            inside = alone.program().violation(listed) <= 1e-9
+            inside = Solving.of(alone).program().violation(listed) <= 1e-9
             assert inside.tolist() == alone.contains(listed).tolist()
     if not all(map(len, expected)):
         with pytest.raises(InfeasibleError) as error:

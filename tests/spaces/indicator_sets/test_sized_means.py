@@ -12,7 +12,7 @@ from skstruct._arrays.checks import snap
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import F1, FBeta, pair
-from skstruct.spaces import Hierarchy, LabelSets
+from skstruct.spaces import Hierarchy, LabelSets, Solving
 
 seeds = st.integers(0, 2**32 - 1)
 betas = st.sampled_from([0.5, 1.0, 2.0])
@@ -51,7 +51,7 @@ def test_decisions_against_enumeration(seed, d, by_forest, limited, signed, beta
     space = space_of(rng, d, by_forest, limited)
     truths, weights = means_of(rng, space, d, 6, signed)
     view, loss = pair(FBeta(beta, independent=False), space, truths)
-    assert view.decides_from_means
+    assert Solving.of(view).decides_from_means
     problem = RiskProblem(view, loss, truths)
     Z = np.array(list(product([0, 1], repeat=d)), dtype=np.int8)
     Z = Z[space.contains(Z)]
@@ -94,7 +94,7 @@ def test_decisions_of_many_labels_are_those_by_all_costs(seed, d, by_forest, lim
         slow = by_costs(view, loss, means, columns, d)
     except InfeasibleError:
         return
-    fast = view.argmin_of_means(means, columns, beta**2, np.full(5, 4.0))
+    fast = Solving.of(view).argmin_of_means(means, columns, beta**2, np.full(5, 4.0))
     assert fast.values == pytest.approx(slow.values, abs=1e-6)
     assert np.array_equal(fast.outputs, slow.outputs)
 
@@ -124,9 +124,9 @@ def test_rows_of_their_own_constraints_and_ties_for_the_first_labels():
 
 def test_groups_and_paths_are_decided_by_costs():
     space = LabelSets("abc").fit(np.eye(3)).restrict(exclusive=[["a", "b"]])
-    assert not space.with_embedding("sized indicators").decides_from_means
+    assert not Solving.of(space.with_embedding("sized indicators")).decides_from_means
     tree = Hierarchy([("a", "b"), ("a", "c")]).fit(np.zeros((1, 3))).restrict(one_path=True)
-    assert not tree.with_embedding("sized indicators").decides_from_means
+    assert not Solving.of(tree.with_embedding("sized indicators")).decides_from_means
 
 
 def test_weights_of_training_rows_decide_as_means_do():

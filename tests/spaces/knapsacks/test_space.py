@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from skstruct import ConditionalRiskMinimizer, load_model, save_model
 from skstruct.exceptions import InfeasibleError, UndecidableError
-from skstruct.spaces import BinaryPolytope, Knapsacks
+from skstruct.spaces import BinaryPolytope, Knapsacks, Solving
 from skstruct.spaces.knapsacks import space as knapsacks
 from skstruct.testing import check_distribution, check_space
 
@@ -47,7 +47,7 @@ def test_spaces_against_all_sets(case, quick):
     try:
         check_space(space, ALL[inside], n_costs=6, n_draws=500)
         assert space.contains(ALL).tolist() == inside.tolist()
-        program = space.program()
+        program = Solving.of(space).program()
         assert ((program.violation(ALL) <= 1e-6) == inside).all()
     finally:
         knapsacks.QUICK_TABLE = before
@@ -239,21 +239,21 @@ def test_capacities_may_be_infinite():
     assert space.size() == 4
     assert space.argmin(-np.ones((1, 2))).values.tolist() == [-2.0]
     assert space.restrict(capacity=[3, 8]).argmin(-np.ones((2, 2))).values.tolist() == [-1.0, -2.0]
-    assert space.program().A_ub.shape == (0, 2)
+    assert Solving.of(space).program().A_ub.shape == (0, 2)
 
 
 def test_the_program_of_a_restricted_space():
     space = Knapsacks([1, 2, 3, 1, 1], 5).restrict(
         include=[1], exclude=[4], max_size=2, exclusive=[[0, 1]], capacity=4
     )
-    inside = space.program().violation(ALL) <= 1e-9
+    inside = Solving.of(space).program().violation(ALL) <= 1e-9
     assert inside.tolist() == space.contains(ALL).tolist()
     polytope = BinaryPolytope([[1, 2, 3, 1, 1]], [4]).restrict(
         include=[1], exclude=[4], max_size=2, exclusive=[[0, 1]]
     )
-    assert (polytope.program().violation(ALL) <= 1e-9).tolist() == inside.tolist()
+    assert (Solving.of(polytope).program().violation(ALL) <= 1e-9).tolist() == inside.tolist()
     with pytest.raises(ValueError, match="differs from row to row"):
-        space.restrict(capacity=[1, 2]).program()
+        Solving.of(space.restrict(capacity=[1, 2])).program()
 
 
 @pytest.mark.parametrize("weights", [[1, 2, 2], {"a": 1.5, "b": 2.0, "c": 0.25}])

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.pairwise import solve
-from skstruct.spaces import LabelSets, PairwiseLabels
+from skstruct.spaces import LabelSets, PairwiseLabels, Solving
 from skstruct.testing import check_space
 from strategies import subsets
 
@@ -90,7 +90,7 @@ def test_constraints_against_enumeration(data):
     costs = random_costs(narrowed, 1)
     for ask in (
         lambda: narrowed.argmin(costs),
-        lambda: narrowed.argmin_relaxed(costs),
+        lambda: Solving.of(narrowed).argmin_relaxed(costs),
         narrowed.mean_embedding,
         narrowed.second_moment,
         lambda: narrowed.sample(1, 0),
@@ -107,7 +107,7 @@ def test_constraints_row_by_row(space, seed):
     exclude = (rng.random((rows, n)) < 0.3) & ~include
     costs = random_costs(space, rows, seed)
     narrowed = space.restrict(include=include, exclude=exclude)
-    together, relaxed = narrowed.argmin(costs), narrowed.argmin_relaxed(costs)
+    together, relaxed = narrowed.argmin(costs), Solving.of(narrowed).argmin_relaxed(costs)
     for i in range(rows):
         alone = space.restrict(include=include[i], exclude=exclude[i]).argmin(costs[i : i + 1])
         assert_allclose(together.values[i], alone.values[0], atol=1e-9)
@@ -125,7 +125,7 @@ def test_constraints_row_by_row(space, seed):
 
 def test_the_row_that_contradicts_itself_is_named():
     space = PairwiseLabels(labels="abc").restrict(include=[["a"], ["b"]], exclude=[["b"], ["b"]])
-    for decode in (space.argmin, space.argmin_relaxed):
+    for decode in (space.argmin, Solving.of(space).argmin_relaxed):
         with pytest.raises(InfeasibleError, match="row 1"):
             decode(random_costs(space, 2))
 
@@ -134,7 +134,7 @@ def test_the_row_that_contradicts_itself_is_named():
 @given(spaces(max_labels=6), st.integers(0, 99), st.booleans())
 def test_relaxed_outputs_are_embeddings_that_bound_all_sets(space, seed, whole):
     costs = random_costs(space, seed=seed, whole=whole)
-    decoded, psi = space.argmin_relaxed(costs), space.embed(subsets(len(space.labels_)))
+    decoded, psi = Solving.of(space).argmin_relaxed(costs), space.embed(subsets(len(space.labels_)))
     assert np.isin(decoded.outputs, (0.0, 0.5, 1.0)).all()
     assert_allclose((costs * decoded.outputs).sum(axis=1), decoded.values, atol=1e-9)
     assert_array_equal(decoded.values, decoded.bounds)
@@ -146,7 +146,7 @@ def test_relaxed_outputs_are_sets_where_pairs_cost_nothing_or_less(space, seed):
     n = len(space.labels_)
     costs = random_costs(space, seed=seed)
     costs[:, n:] = -np.abs(costs[:, n:])
-    relaxed = space.argmin_relaxed(costs)
+    relaxed = Solving.of(space).argmin_relaxed(costs)
     assert_array_equal(relaxed.outputs, space.embed(relaxed.outputs[:, :n]))
     assert_allclose(relaxed.values, space.argmin(costs).values, atol=1e-9)
 
@@ -159,8 +159,8 @@ def test_shared_costs_of_pairs_are_those_of_every_row(space, seed, fixed):
     if fixed and n > 1:
         space = space.restrict(include=[0], exclude=[n - 1])
     for wide, shared in (
-        (space.argmin, space.argmin_shared),
-        (space.argmin_relaxed, space.argmin_relaxed_shared),
+        (space.argmin, Solving.of(space).argmin_shared),
+        (Solving.of(space).argmin_relaxed, Solving.of(space).argmin_relaxed_shared),
     ):
         expected, found = wide(costs), shared(costs[:, :n], costs[0, n:])
         assert_array_equal(found.outputs, expected.outputs)
@@ -176,8 +176,8 @@ def test_shared_costs_of_pairs_on_every_route():
         w = -np.abs(w) if sign else w
         wide = np.hstack([A, np.repeat(w[None], 5, axis=0)])
         for found, expected in (
-            (space.argmin_shared(A, w), space.argmin(wide)),
-            (space.argmin_relaxed_shared(A, w), space.argmin_relaxed(wide)),
+            (Solving.of(space).argmin_shared(A, w), space.argmin(wide)),
+            (Solving.of(space).argmin_relaxed_shared(A, w), Solving.of(space).argmin_relaxed(wide)),
         ):
             assert_array_equal(found.outputs, expected.outputs)
             assert_allclose(found.values, expected.values)
@@ -198,7 +198,7 @@ def test_pairs_of_no_cost_make_a_forest():
 def test_exact_when_asked():
     space = PairwiseLabels(labels=range(22))
     costs = 3 * random_costs(space, 2)
-    relaxed, loose = space.argmin_relaxed(costs), space.argmin(costs)
+    relaxed, loose = Solving.of(space).argmin_relaxed(costs), space.argmin(costs)
     assert (relaxed.outputs[:, :22] == 0.5).sum(axis=1).min() > 18  # all ways are too many
     assert (loose.values - loose.bounds > 0.1).all()
     best = space.set_params(exact=True).argmin(costs)
@@ -305,10 +305,16 @@ def test_forms_are_those_of_label_sets(format):
     [
         (lambda s: s.argmin(np.zeros((1, 5))), r"costs of shape \(n_samples, 6\); got.*\(1, 5\)"),
         (lambda s: s.argmin(np.full((1, 6), np.nan)), r"costs\[0, 0\] is nan"),
-        (lambda s: s.argmin_shared(np.zeros((2, 4)), np.zeros(3)), r"\(n_samples, 3\)"),
-        (lambda s: s.argmin_shared(np.zeros((2, 3)), np.zeros(2)), r"\(pairs\).*\(n_samples, 3\)"),
-        (lambda s: s.argmin_shared(np.zeros((2, 3)), np.zeros((2, 3))), "one cost per pair"),
-        (lambda s: s.argmin_relaxed_shared(np.zeros((2, 3)), [0, np.inf, 0]), "inf"),
+        (lambda s: Solving.of(s).argmin_shared(np.zeros((2, 4)), np.zeros(3)), r"\(n_samples, 3\)"),
+        (
+            lambda s: Solving.of(s).argmin_shared(np.zeros((2, 3)), np.zeros(2)),
+            r"\(pairs\).*\(n_samples, 3\)",
+        ),
+        (
+            lambda s: Solving.of(s).argmin_shared(np.zeros((2, 3)), np.zeros((2, 3))),
+            "one cost per pair",
+        ),
+        (lambda s: Solving.of(s).argmin_relaxed_shared(np.zeros((2, 3)), [0, np.inf, 0]), "inf"),
         (lambda s: s.restrict(include=["d"]), "include holds the label 'd'"),
         (lambda s: s.lift(np.zeros((1, 3)), "positions"), "got costs of positions"),
         (lambda s: s.lift(np.zeros((1, 4)), "indicators"), r"\(n_samples, 3\)"),

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from path_cases import as_graph, as_rows, costs_of, graphs, paths_one_by_one
 from skstruct.exceptions import InfeasibleError, UndecidableError
-from skstruct.spaces import ShortestPaths
+from skstruct.spaces import ShortestPaths, Solving
 from skstruct.spaces.paths import decoding, integer_programs
 from skstruct.spaces.paths.integer_programs import HardPath, min_simple_path
 
@@ -131,7 +131,7 @@ def test_in_a_hurry_rows_with_negative_cycles_have_a_path_and_a_bound(data, n):
     arcs += [(i, i + 1) for i in range(n - 1) if (i, i + 1) not in arcs]
     space = ShortestPaths(arcs, 0, n - 1)
     costs = rng.normal(0.5, 1.0, (4, len(space.labels_)))
-    hurried, proven = space.quick().argmin(costs), space.argmin(costs)
+    hurried, proven = Solving.of(space).quick().argmin(costs), space.argmin(costs)
     assert space.contains(hurried.outputs).all()
     assert_allclose(hurried.values, (hurried.outputs * costs).sum(axis=1))
     assert (hurried.values >= proven.values - 1e-9).all()

@@ -16,7 +16,7 @@ from path_cases import as_graph, as_rows, costs_of, graphs, obeys, paths_one_by_
 from skstruct import ConditionalRiskMinimizer, load_model, save_model
 from skstruct.exceptions import InfeasibleError, UndecidableError
 from skstruct.losses import Hamming
-from skstruct.spaces import ShortestPaths
+from skstruct.spaces import ShortestPaths, Solving
 from skstruct.testing import check_distribution, check_loss, check_space
 
 CYCLIC = [("s", "a"), ("a", "b"), ("b", "a"), ("b", "t"), ("a", "t"), ("t", "s")]
@@ -280,15 +280,15 @@ def test_programs_describe_paths_without_cycles():
     rng = np.random.default_rng(0)
     for narrowed in (space, space.restrict(avoid=[(0, 1)]), space.restrict(via=[(2, 0)])):
         cost = rng.normal(size=12)
-        point, bound = narrowed.program().solve(cost)
+        point, bound = Solving.of(narrowed).program().solve(cost)
         best = narrowed.argmin(cost[None])
         assert_array_equal(point, best.outputs[0])
         assert bound == pytest.approx(best.values[0])
-        assert_allclose(narrowed.program().violation(narrowed.enumerate()), 0.0)
+        assert_allclose(Solving.of(narrowed).program().violation(narrowed.enumerate()), 0.0)
     beyond = ShortestPaths([("s", "t"), ("t", "z")], "s", "t").restrict(via=["z"])
     with pytest.raises(InfeasibleError):
-        beyond.program().solve(np.ones(2))
-    assert ShortestPaths(CYCLIC, "s", "t").program() is None
+        Solving.of(beyond).program().solve(np.ones(2))
+    assert Solving.of(ShortestPaths(CYCLIC, "s", "t")).program() is None
 
 
 def test_many_paths_of_a_cyclic_graph_are_not_counted():

@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from skstruct.kernels.outputs.base import OutputKernel, named
 from skstruct.kernels.outputs.codes import count_matches, listed, output_codes, symbol_codes
 from skstruct.saving import savable
+from skstruct.spaces import Solving
 
 
 @named("dirac")
@@ -177,7 +178,7 @@ class HammingKernel(OutputKernel):
 
     # ------------------------------------------------------------- on sequences
     def embedding_on(self, space: Any) -> str | None:
-        return "positions" if hasattr(space, "argmin_chains") else None
+        return "positions" if Solving.of(space).decodes_chains else None
 
     def bind(self, space: Any) -> Any:
         bound = copy.copy(self)

@@ -20,6 +20,7 @@ from skstruct.solvers.k_best import k_min_cost, min_cost
 from skstruct.spaces.base import EmbeddingView, check_k
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
 from skstruct.spaces.contracts import EXACT, Countable, Decoded, Enumerable, Guarantee, Samplable
+from skstruct.spaces.solving import Solving, SolvingWithin
 from skstruct.tolerances import GRAM_DEFINITENESS, SINGULAR_VALUE_ZERO
 
 BLOCK = 1 << 22  # kernel values at a time
@@ -179,10 +180,6 @@ class KernelSpace(EmbeddingView):
         return self.space.default_loss
 
     @property
-    def discrete(self) -> bool:  # type: ignore[override]
-        return self.space.discrete
-
-    @property
     def guarantee(self) -> Any:
         if self.exact_:
             return EXACT
@@ -294,3 +291,6 @@ def _joined(A: np.ndarray, B: np.ndarray) -> np.ndarray:
         )
     both = np.concatenate([A, B])
     return both[distinct(both)[0]]
+
+
+Solving.at(KernelSpace, SolvingWithin)

@@ -11,6 +11,7 @@ import numpy as np
 from skstruct._arrays.rows import dense
 from skstruct.learners.problem import RiskProblem, WeightProblem
 from skstruct.losses import pair
+from skstruct.spaces import Solving
 from skstruct.spaces.common.choices import joined
 from skstruct.spaces.partial import PartialOutputs
 
@@ -61,7 +62,7 @@ def soft_targets(problem: RiskProblem, partial: PartialOutputs) -> np.ndarray:
     psi = dense(problem.space.targets(partial.outputs)).astype(np.float64)
     for rows, part in allowed_outputs(partial).in_parts(len(partial)):
         open_rows = np.flatnonzero(~partial.complete[rows])
-        if len(open_rows) and part.discrete:
+        if len(open_rows) and Solving.of(part).discrete:
             narrowed = part.rows(open_rows).as_seen_by(problem.space)
             psi[rows[open_rows]] = narrowed.uniform_means(len(open_rows))
     return np.hstack([psi, np.ones((len(psi), psi.shape[1] if problem.joint else 1))])

@@ -47,7 +47,7 @@ from skstruct.learners.regression import (
 from skstruct.losses import pair, resolve_loss
 from skstruct.saving import savable
 from skstruct.smoothing.planning import SPECTRAL_ROWS
-from skstruct.spaces import Classes
+from skstruct.spaces import Classes, Solving
 from skstruct.spaces.infer_space import infer_space
 from skstruct.spaces.partial import read_partial
 from skstruct.spaces.truth import read_truth
@@ -455,7 +455,7 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
     def _token_problem(self, loss: Any) -> Any:
         from skstruct.learners.token_problem import TokenProblem
 
-        if not self.space_.decodes_chains:
+        if not Solving.of(self.space_).decodes_chains:
             raise ValueError(
                 "X has features for every position of a sequence: the space is Sequences; got "
                 f"{type(self.space_).__name__}."

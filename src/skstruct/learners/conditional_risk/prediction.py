@@ -28,7 +28,7 @@ from skstruct.learners.regression import Retargeting, given_name
 from skstruct.learners.thresholds import decide_by_threshold, read_threshold
 from skstruct.losses import Pinball, resolve_loss
 from skstruct.smoothing.base import is_linear, linear_part, weighing_part, weights_fitted_with
-from skstruct.spaces import Decoded
+from skstruct.spaces import Decoded, Solving
 
 if TYPE_CHECKING:
     from skstruct.bounds import Certificate
@@ -60,7 +60,7 @@ def _settings(loss: Any) -> str:
 
 def _has_intervals(learner: Any) -> bool:
     space = getattr(learner, "space_", learner.space)
-    apart = getattr(space, "coordinates_apart", space is None)
+    apart = space is None or Solving.of(space).coordinates_apart
     return apart and estimator_type(learner) == "regressor"
 
 

@@ -18,6 +18,7 @@ from scipy import sparse
 
 from skstruct.learners.token_problem import inner_positions
 from skstruct.solvers.chains.likelihood import ChainBlock
+from skstruct.spaces import Solving
 from skstruct.tolerances import CHAIN_GRADIENT_ACCURACY
 
 BLOCK_TOKENS = 2048  # so that scores of some dozens of symbols stay in the cache
@@ -180,7 +181,7 @@ class ChainModel:
             upto = np.concatenate([[0], np.cumsum(lengths)])
             space = self.space.rows(np.flatnonzero(left) + rows.start)
             other = self._scores(tokens, W)[taken]
-            found = space.distribution_of_chains(other, upto, transitions[None])
+            found = Solving.of(space).distribution_of_chains(other, upto, transitions[None])
             log_sums[left] = found.log_partition
             marginals, counts = found.gradient(weight[left])
             marginals[np.arange(upto[-1]), symbols[taken]] -= np.repeat(weight[left], lengths)

@@ -38,6 +38,7 @@ from skstruct.learners.penalty_path import (
 from skstruct.learners.tokens import TokenBatch
 from skstruct.sampling.chains import check_samplable
 from skstruct.saving import savable
+from skstruct.spaces import Solving
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.streaming.sources import as_source
 
@@ -321,7 +322,7 @@ class ExponentialFamily(ExponentialPredictor):
                 )
             self.solver_ = "exact"
             return TrainingSequences(self, self.features_map_.mapped(tokens), X.starts, share)
-        if not self.space_.discrete:
+        if not Solving.of(self.space_).discrete:
             raise ValueError(
                 f"{type(self.space_).__name__} is a space of numbers; ExponentialFamily sums over "
                 "outputs that can be counted. ConditionalRiskMinimizer takes numbers."

@@ -23,6 +23,7 @@ from skstruct._arrays.rows import dense
 from skstruct.learners.exponential_family.chain_likelihood import ChainModel
 from skstruct.learners.exponential_family.likelihood import RowModel
 from skstruct.learners.token_problem import inner_positions
+from skstruct.spaces import Solving
 
 
 class PartialRowModel(RowModel):
@@ -150,7 +151,8 @@ class PartialChainModel(ChainModel):
         tokens = np.arange(starts[-1]) + shift
         here, weight = scores[tokens - self.starts[rows.start]], self.weight[gaps]
         used = (np.zeros_like(here), 0.0 * transitions) if self.uniform else (here, transitions)
-        found = self.allowed.rows(gaps).distribution_of_chains(used[0], starts, used[1][None])
+        chains = Solving.of(self.allowed.rows(gaps))
+        found = chains.distribution_of_chains(used[0], starts, used[1][None])
         marginals, counts = found.gradient(weight)
         filled, steps = self._filled(self.symbols[tokens], starts, weight)
         residuals, steps = filled - marginals, steps - counts[0]

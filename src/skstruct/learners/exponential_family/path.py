@@ -22,6 +22,7 @@ from skstruct.learners.penalty_path import mean_square, rows_of
 from skstruct.learners.token_problem import ChainScores
 from skstruct.learners.tokens import TokenBatch
 from skstruct.solvers.chains.likelihood import ChainBlock
+from skstruct.spaces import Solving
 
 LOOSER = 10.0  # times the tolerance of training, along the path
 FEW_SEQUENCES, MOST_LEFT_OUT = 200, 2000  # up to so many, five folds; and how many leave at once
@@ -166,7 +167,8 @@ class TrainingSequences(TrainingRows):
             starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[gaps])])
             with some_agreeing(self.space, gaps):
                 zeros = np.zeros((starts[-1], q))
-                self.allowed.rows(gaps).argmin_chains(zeros, starts, np.zeros((1, q, q)))
+                chains = Solving.of(self.allowed.rows(gaps))
+                chains.argmin_chains(zeros, starts, np.zeros((1, q, q)))
 
     def model(self, rows: np.ndarray, alpha: float) -> Any:
         share = np.zeros(len(self.share))  # the others are passed over, so that nothing is copied
@@ -211,8 +213,8 @@ class TrainingSequences(TrainingRows):
         if not len(gaps):
             return values
         some = rows_of(TokenBatch(scores.values, scores.starts), gaps)
-        space = self.allowed.rows(rows[gaps])
-        found = space.distribution_of_chains(some.tokens, some.starts, scores.transitions)
+        chains = Solving.of(self.allowed.rows(rows[gaps]))
+        found = chains.distribution_of_chains(some.tokens, some.starts, scores.transitions)
         values[gaps] = found.log_partition
         return values
 

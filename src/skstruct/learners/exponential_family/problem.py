@@ -19,6 +19,7 @@ from skstruct.learners.token_problem import (
 from skstruct.losses import pair
 from skstruct.sampling.partition import LogPartition
 from skstruct.saving import savable
+from skstruct.spaces import Solving
 
 MOST_LISTED = 2000  # outputs of which losses are written down, each against each
 
@@ -168,7 +169,7 @@ class ChainExponentialProblem(WithChainScores, RiskProblem):
     n_features = 0
 
     def __init__(self, space: Any, loss: Any, outputs: np.ndarray, distributions: Any) -> None:
-        if not space.decodes_chains:
+        if not Solving.of(space).decodes_chains:
             raise ValueError(
                 "X has features for every position of a sequence: the space is Sequences; got "
                 f"{type(space).__name__}."
@@ -190,8 +191,8 @@ class ChainExponentialProblem(WithChainScores, RiskProblem):
         return 8 * self.longest * (8 * q + q * q * self.by_loss + 3 * self.n_features)
 
     def _distribution(self, scores: Any, rows: slice) -> Any:
-        space = self.space.rows(rows)
-        return space.distribution_of_chains(scores.values, scores.starts, scores.transitions)
+        chains = Solving.of(self.space.rows(rows))
+        return chains.distribution_of_chains(scores.values, scores.starts, scores.transitions)
 
     # ------------------------------------------------------------------ decisions
     def chain_costs(

@@ -40,6 +40,7 @@ from skstruct.learners.penalty_path import (
 from skstruct.learners.scored_marginals import ScoredMarginals
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses.base import same_width
+from skstruct.spaces import Solving
 from skstruct.spaces.constraints import differs_by_row
 
 MOST_PASSES = 50  # of one training along a path of penalties
@@ -50,16 +51,17 @@ class MarginLearner(ScoredMarginals, ScoreLearner):
     """A learner of scores that put the truth ahead of all others by a margin."""
 
     def _problem(self, X: Any) -> MarginProblem:
+        solving = Solving.of(self.space_)
         if isinstance(X, TokenBatch):
             from skstruct.learners.max_margin.problem import ChainMargins
 
-            if not self.space_.decodes_chains:
+            if not solving.decodes_chains:
                 raise ValueError(
                     "X has features for every position of a sequence: the space is Sequences; got "
                     f"{type(self.space_).__name__}."
                 )
             return ChainMargins(self.space_, self.loss_, self.outputs_, X.starts)
-        relaxed = self.space_.decodes_relaxed and self.space_.guarantee.kind != "exact"
+        relaxed = solving.decodes_relaxed and self.space_.guarantee.kind != "exact"
         return MarginProblem(self.space_, self.loss_, self.outputs_, relaxed=relaxed)
 
     def _warn_if_approximate(self) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from skstruct._arrays.rows import dense
 from skstruct.learners.exponential_family.distribution import exact_means
 from skstruct.learners.token_problem import inner_positions, sums_of_sequences
+from skstruct.spaces import Solving
 
 
 class RowGaps:
@@ -136,13 +137,14 @@ class ChainGaps(RowGaps):
 
     def first_completions(self, allowed: Any, means: np.ndarray, examples: np.ndarray) -> Any:
         costs, _ = self.loss.token_costs(means, np.ones(len(means)))
-        return allowed.argmin_chains(costs, self._tokens(examples)[1]).outputs
+        return Solving.of(allowed).argmin_chains(costs, self._tokens(examples)[1]).outputs
 
     def best_allowed(
         self, allowed: Any, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray
     ) -> Any:
         transitions = -constants.reshape(1, self.n_seeing, self.n_seeing)
-        return allowed.argmin_chains(-scores, self._tokens(examples)[1], transitions).outputs
+        starts = self._tokens(examples)[1]
+        return Solving.of(allowed).argmin_chains(-scores, starts, transitions).outputs
 
     def completed(self, outputs: np.ndarray) -> Any:
         return self.of(outputs, self.starts)

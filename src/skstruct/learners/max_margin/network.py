@@ -14,6 +14,7 @@ from skstruct.learners.max_margin.base import HingeLearner
 from skstruct.learners.max_margin.problem import MarginProblem, MostViolating
 from skstruct.learners.tokens import TokenBatch
 from skstruct.saving import savable
+from skstruct.spaces import Solving
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.pairwise.labels import PairwiseLabels
 
@@ -50,14 +51,15 @@ class NetworkMargins(MarginProblem):
         loss_costs, offset = self.loss_costs(examples)
         weight = np.broadcast_to(weight, len(examples))
         space, n = self.space.rows(examples), self.n_seeing
+        solving = Solving.of(space)
         if len(weight) and np.ptp(weight) > 0:  # edges that differ from row to row
             both = np.hstack([scores, np.broadcast_to(constants, (len(scores), len(constants)))])
             costs = -weight[:, None] * both
             costs[:, :n] -= loss_costs
-            found = space.argmin_relaxed(costs) if self.relaxed else space.argmin(costs)
+            found = solving.argmin_relaxed(costs) if self.relaxed else space.argmin(costs)
         else:
             once = weight[0] if len(weight) else 1.0
-            decode = space.argmin_relaxed_shared if self.relaxed else space.argmin_shared
+            decode = solving.argmin_relaxed_shared if self.relaxed else solving.argmin_shared
             found = decode(-once * scores - loss_costs, -once * constants)
         psi = found.outputs if self.relaxed else space.embed(found.outputs)
         losses = (psi[:, :n] * loss_costs).sum(axis=1) + offset
@@ -73,7 +75,7 @@ class NetworkMargins(MarginProblem):
     def decode(self, means: Any, rows: Any = slice(None)) -> Any:
         # Weights of edges are the same for all rows: only what a product gave is rounded.
         labels = self._snapped(-means.labels)
-        return self.space.rows(rows).argmin_shared(labels, -means.edges)
+        return Solving.of(self.space.rows(rows)).argmin_shared(labels, -means.edges)
 
     def costs(self, means: Any) -> tuple[np.ndarray, np.ndarray]:
         n, edges = len(means.labels), means.edges

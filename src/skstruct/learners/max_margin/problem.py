@@ -23,6 +23,7 @@ from skstruct.learners.token_problem import (
 )
 from skstruct.losses import pair
 from skstruct.saving import savable
+from skstruct.spaces import Solving
 from skstruct.spaces.contracts import KBest
 
 
@@ -130,7 +131,7 @@ class MarginProblem(RowGaps, RiskProblem):
         costs = self.decoder.lift(-weight * scores, self.scored.embedding) - loss_costs
         decoder = self.decoder.rows(examples)
         if self.relaxed:
-            found = decoder.argmin_relaxed(costs)
+            found = Solving.of(decoder).argmin_relaxed(costs)
             psi, losses = found.outputs, (found.outputs * loss_costs).sum(axis=1) + offset
         else:
             found = decoder.argmin(costs)
@@ -323,7 +324,8 @@ class ChainMargins(WithChainScores, ChainGaps, MarginProblem):
             transitions[at, true[at - 1], true[at]] += bigrams * self._both_told(tokens, at)
         elif len(weight):
             transitions = weight[0] * transitions
-        found = self.space.rows(examples).argmin_chains(unary, starts, transitions)
+        chains = Solving.of(self.space.rows(examples))
+        found = chains.argmin_chains(unary, starts, transitions)
         seeing, counts = self._psi(found.outputs[found.outputs >= 0], starts)
         losses = self.losses_of(found.outputs, examples)
         offset = sums_of_sequences(common, starts) + bigrams * self._n_steps(tokens, starts)

@@ -24,7 +24,7 @@ from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import BaseLoss
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_min_cost
-from skstruct.spaces import Box, Candidates, Classes, Interval
+from skstruct.spaces import Box, Candidates, Classes, Interval, Solving
 from skstruct.spaces.base import ListView
 from skstruct.spaces.constraints import check_feasible, check_n_rows
 from skstruct.spaces.contracts import Decoded, KBest
@@ -360,7 +360,7 @@ class KernelProblem(RiskProblem):
     def _means(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         g, total = self.mean_embedding(means)
         scale = np.maximum(np.abs(g).max(axis=1, initial=0.0), np.abs(total).max(axis=1))
-        if not self.space.discrete:
+        if not Solving.of(self.space).discrete:
             return g, total
         return snap(np.array(g, order="C"), scale), snap(total.copy(), scale)
 

@@ -92,7 +92,7 @@ def _traced(came_from: list[Any], last: Any, length: Any, T: int) -> Any:
 def chains_argmin(
     T: int, q: int, bigrams: bool, walls: dict[str, Any], lengths: tuple[int, int], backend: Any
 ) -> Callable[..., Any]:
-    """Sequences of up to T of q symbols; see ``BaseSpace.tensor_argmin``.
+    """Sequences of up to T of q symbols; see ``Solving.tensor_argmin``.
 
     Parameters
     ----------

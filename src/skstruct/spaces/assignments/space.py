@@ -7,13 +7,11 @@ from math import perm
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
 from skstruct._arrays.checks import is_count
 from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
 from skstruct.solvers.assignment import min_cost_assignments
-from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_best_sequences
@@ -27,8 +25,8 @@ from skstruct.spaces.common.description import DrawnGraph, number_of_names
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import Constraints, check_feasible, label_mask
 from skstruct.spaces.contracts import Decoded
-from skstruct.spaces.indicator_sets.decoding import with_masks
 from skstruct.spaces.label_sets.space import IndicatorSpace
+from skstruct.spaces.solving import Solving
 
 PAIR_BYTES = 112  # a tuple of two names, and the numbers of a graph without arcs
 
@@ -248,20 +246,6 @@ class Assignments(IndicatorSpace):
         n, ranks = values.shape
         return Decoded(self._flat(chosen.reshape(-1, small)).reshape(n, ranks, -1), values, values)
 
-    def program(self) -> BinaryProgram:
-        """The space as linear constraints on 0/1 points, those of :meth:`restrict` included."""
-        (a, t), known = self._shape, self._one_row()
-        sides = {
-            "agents": sparse.kron(sparse.eye_array(a), np.ones((1, t)), format="csr"),
-            "tasks": sparse.kron(np.ones((1, a)), sparse.eye_array(t), format="csr"),
-        }
-        once = [sides[name] for name, full in (("agents", a <= t), ("tasks", t <= a)) if full]
-        most = [sides[name] for name, full in (("agents", a <= t), ("tasks", t <= a)) if not full]
-        most = [*most, sparse.csr_array((0, a * t))]
-        A_ub, A_eq = (sparse.csr_array(sparse.vstack(part)) for part in (most, once))
-        program = BinaryProgram(A_ub, np.ones(A_ub.shape[0]), A_eq, np.ones(A_eq.shape[0]))
-        return with_masks(program, known.low[0], known.high[0])
-
     def restrict(self, *, include: Any = None, exclude: Any = None) -> Self:
         """The same space, narrowed.
 
@@ -360,3 +344,6 @@ def _named(given: Any, what: str) -> tuple[Any, ...]:
     if not names:
         raise ValueError(f"Assignments: there are no {what}.")
     return names
+
+
+Solving.at(Assignments, "skstruct.spaces.assignments.solving:SolvingOfAssignments")

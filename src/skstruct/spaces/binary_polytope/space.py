@@ -18,8 +18,9 @@ from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import Constraints
-from skstruct.spaces.indicator_sets.decoding import with_limits, with_masks
+from skstruct.spaces.indicator_sets.decoding import with_limits
 from skstruct.spaces.label_sets.space import IndicatorSpace
+from skstruct.spaces.solving import Solving
 from skstruct.tolerances import FEASIBLE
 
 
@@ -52,7 +53,7 @@ class BinaryPolytope(IndicatorSpace):
 
     decodes_sizes = False
     _from_parameters = ("_names", "_parsed")
-    _from_constraints = ("_limited_program",)
+    _from_constraints = ("program_",)
     _constraints_rest_on = ("A_ub", "A_eq", "labels")
 
     def __init__(
@@ -106,14 +107,9 @@ class BinaryPolytope(IndicatorSpace):
         return BinaryProgram(read.A_ub, read.b_ub, read.A_eq, read.b_eq)
 
     @cached_property
-    def _limited_program(self) -> BinaryProgram:
+    def program_(self) -> BinaryProgram:
         """The constraints of parameters, sizes and groups; what is known stays bounds."""
         return with_limits(self._parsed, self.dag_, self.constraints_)
-
-    def program(self) -> BinaryProgram:
-        """The space as linear constraints on 0/1 points, those of :meth:`restrict` included."""
-        known = self._one_row()
-        return with_masks(self._limited_program, known.low[0], known.high[0])
 
     def validate(self, Y: Any) -> np.ndarray:
         Z = super().validate(Y)
@@ -131,7 +127,7 @@ class BinaryPolytope(IndicatorSpace):
     def _decode(
         self, costs: np.ndarray, constraints: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self._limited_program.solve_rows(costs, constraints.low, constraints.high)
+        return self.program_.solve_rows(costs, constraints.low, constraints.high)
 
     def restrict(
         self,
@@ -174,3 +170,6 @@ class BinaryPolytope(IndicatorSpace):
         if not len(listed):
             raise InfeasibleError("BinaryPolytope: no 0/1 point meets the constraints.")
         return listed[np.random.default_rng(rng).integers(len(listed), size=n)]
+
+
+Solving.at(BinaryPolytope, "skstruct.spaces.binary_polytope.solving:SolvingOfBinaryPolytopes")

@@ -17,6 +17,7 @@ from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.formats import is_missing_name, refuse_empty
 from skstruct.spaces.common.reading_choices import read_choices
 from skstruct.spaces.partial import PartialOutputs
+from skstruct.spaces.solving import Solving
 
 
 @savable
@@ -162,12 +163,6 @@ class Candidates(Classes):
         costs = check_costs(costs, self.n_known_, used_by="Candidates")
         return super()._allowed_costs(costs[:, : self.n_candidates_])
 
-    def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
-        from skstruct.solvers.on_device import listed_argmin
-
-        allowed = getattr(self, "allowed_", np.ones(self.n_candidates_, bool))
-        return listed_argmin(self.listed_, self._pad(allowed), backend)
-
     def _pad(self, array: np.ndarray) -> np.ndarray:
         extra = self.n_known_ - self.n_candidates_
         return np.pad(array, [(0, extra)] * array.ndim)
@@ -229,3 +224,6 @@ def _same(a: Any, b: Any) -> bool:
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
     return bool(a == b)
+
+
+Solving.at(Candidates, "skstruct.spaces.candidates.solving:SolvingOfCandidates")

@@ -3,7 +3,7 @@
 
 import copy
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -36,6 +36,7 @@ from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.partial import PartialOutputs
+from skstruct.spaces.solving import Solving
 
 
 @savable
@@ -259,11 +260,6 @@ class Classes(GivenWhole):
         best, values = min_cost(self._allowed_costs(costs))
         return decoded_or_infeasible(best, values, values, self)
 
-    def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
-        from skstruct.solvers.on_device import listed_argmin
-
-        return listed_argmin(self.listed_, getattr(self, "allowed_", None), backend)
-
     def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         """The ``k`` minimum-cost classes of every row; fewer when there are fewer classes."""
         k = check_k(k, type(self).__name__)
@@ -336,3 +332,6 @@ def _distinct(values: np.ndarray) -> np.ndarray:
         distinct = np.empty(len(names), dtype=object)
         distinct[:] = names
         return distinct
+
+
+Solving.at(Classes, "skstruct.spaces.classes.solving:SolvingOfClasses")

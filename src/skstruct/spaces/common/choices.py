@@ -13,6 +13,7 @@ from skstruct._arrays.checks import check_costs
 from skstruct._arrays.rows import dense
 from skstruct.saving import savable
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.solving import Solving
 
 
 class OneOf:
@@ -66,8 +67,6 @@ class ListedChoices:
         Where the list of each row begins, and the end of the last one.
     """
 
-    decides_from_means = False
-    discrete = True  # lists are, of numbers too
     _saved_arguments = ("space", "listed", "starts")
 
     def __init__(self, space: Any, listed: np.ndarray, starts: np.ndarray) -> None:
@@ -173,10 +172,6 @@ class RowChoices:
     def __len__(self) -> int:
         return sum(map(len, self.numbers))
 
-    @property
-    def discrete(self) -> bool:
-        return bool(self.parts[0].discrete)
-
     def in_parts(self, n: int) -> Iterator[tuple[np.ndarray, Any]]:
         """Numbers of rows that are decoded together, and the space or the lists of these."""
         yield from zip(self.numbers, self.parts)
@@ -246,3 +241,16 @@ def joined(parts: list[tuple[np.ndarray, np.ndarray]], n: int) -> np.ndarray:
         else:
             outputs[rows] = Z
     return outputs
+
+
+class SolvingOfRows(Solving):
+    """Rows of several kinds, which are all discrete or none is."""
+
+    __slots__ = ()
+
+    @property
+    def discrete(self) -> bool:
+        return Solving.of(self.space.parts[0]).discrete
+
+
+Solving.at(RowChoices, SolvingOfRows)

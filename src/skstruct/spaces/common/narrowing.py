@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skstruct.spaces.constraints import check_n_rows, keeps_value
+from skstruct.spaces.constraints import check_n_rows, keeps_value, of_one_row
 from skstruct.spaces.facets import KEPT
 
 
@@ -78,9 +78,7 @@ class Narrowed:
 
     def _one_row(self) -> Any:
         """Constraints, where they are the same for all rows."""
-        if self.constraints_ is not None and self.constraints_.n_rows is not None:
-            raise ValueError("This space differs from row to row; take rows(i) of it first.")
-        return self.constraints_
+        return of_one_row(self.constraints_)
 
 
 def one_or_more(index: Any) -> Any:

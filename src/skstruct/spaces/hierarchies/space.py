@@ -17,14 +17,14 @@ from skstruct.solvers.dags import (
 )
 from skstruct.solvers.k_best import min_cost
 from skstruct.solvers.marginals import nearest_falling
-from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.common.formats import LabelSetFormat
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.common.marginals import given_marginals, label_classes
 from skstruct.spaces.constraints import Constraints
-from skstruct.spaces.indicator_sets.decoding import limit_constraints, set_program
+from skstruct.spaces.indicator_sets.decoding import limit_constraints
 from skstruct.spaces.label_sets.space import IndicatorSpace
+from skstruct.spaces.solving import Solving
 
 
 class ForestShares:
@@ -319,10 +319,6 @@ class Hierarchy(IndicatorSpace):
             bounds = values - gap
         return outputs, np.where(feasible, values, np.inf), bounds
 
-    def program(self) -> LinearSet | None:
-        """A row for each arc, z_child <= z_parent, with those of constraints."""
-        return set_program(self.dag_, self._one_row()) if self.embedding == "indicators" else None
-
     def _closed(
         self, costs: np.ndarray, constraints: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -337,19 +333,6 @@ class Hierarchy(IndicatorSpace):
             outputs, values = forest_closed_sets(costs, self.dag_)
             return outputs, values, values
         return dag_closed_sets(costs, self.dag_)
-
-    def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
-        constraints = self.constraints_
-        if (
-            not self.dag_.is_forest
-            or constraints.is_sized
-            or constraints.groups
-            or constraints.one_path
-        ):
-            return None
-        from skstruct.solvers.on_device import forest_argmin
-
-        return forest_argmin(self.dag_, constraints, *self._close_masks(constraints), backend)
 
     def _decode_paths(
         self, costs: np.ndarray, constraints: Any, embed: Callable[..., Any] | None = None
@@ -414,3 +397,6 @@ class Hierarchy(IndicatorSpace):
         if not self.dag_.is_forest or constraints.one_path:
             return None
         return ForestShares(self.dag_, *(mask[0] for mask in self._close_masks(constraints)))
+
+
+Solving.at(Hierarchy, "skstruct.spaces.hierarchies.solving:SolvingOfHierarchies")

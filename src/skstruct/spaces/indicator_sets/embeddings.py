@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Label sets under other embeddings: by size, and of independent labels."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from skstruct.spaces.indicator_sets.decoding import (
     label_order,
     min_cost_per_size,
 )
+from skstruct.spaces.solving import Solving
 
 
 @savable
@@ -71,61 +71,6 @@ class SizedSets(EmbeddingView):
         costs = self._checked(costs)
         outputs, values = self._decode(costs, self.space.constraints_)
         return decoded_or_infeasible(outputs, values, values, self.space)
-
-    @property
-    def decides_from_means(self) -> bool:  # type: ignore[override]  # by constraints
-        """Whether ``argmin_of_means`` does: not within groups, and not on single paths."""
-        dag, limits = self.space.dag_, self.space.constraints_
-        plain = not len(dag.parents) or dag.is_forest
-        return plain and not limits.one_path and not limits.groups
-
-    def argmin_of_means(
-        self, means: np.ndarray, columns: np.ndarray, square: float, scale: np.ndarray
-    ) -> Decoded:
-        r"""The sets of least :math:`-\sum_s g_{js} (1 + b) / (b s + |z|)`, summed over j in z.
-
-        By branch and bound over sizes of z, from the means of the columns that are not zero: as
-        :meth:`argmin` of the :math:`d^2 + 1` costs, most of which are never computed.
-
-        Parameters
-        ----------
-        means : array of shape (n, q)
-        columns : int array of shape (q,)
-            Which of the :math:`d^2 + 1` columns they are the means of; others are zero.
-        square : float
-            The square b of beta.
-        scale : array of shape (n,)
-            Of terms that costs are differences of: ties are ties below :math:`2^{-30}` of it.
-        """
-        dag, limits, d = self.space.dag_, self.space.constraints_, len(self.labels_)
-        from skstruct.spaces.indicator_sets._numba_sized import best_sets
-
-        n, by_forest = len(means), len(dag.parents) > 0
-        means = np.ascontiguousarray(self._checked_costs(means, len(columns)))
-        label, size = np.divmod(columns, d)
-        inside = columns < d * d
-        sizes = np.unique(size[inside])
-        place = np.where(inside, np.searchsorted(sizes, size), -1)
-        masks = self.space._close_masks(limits) if by_forest else (limits.low, limits.high)
-        low, high = (np.require(mask, requirements=["C", "W"]) for mask in masks)
-        forest = dag.preorder if by_forest else (None, None)
-        outputs, values = np.zeros((n, d), np.int8), np.empty(n)
-        roots = 1.0 / np.sqrt(square * (sizes[:, None] + 1.0) + np.arange(d + 1.0))
-        shape = (d + 1, max(d + 1, 3) if by_forest else 3)
-        work = np.empty((len(sizes), d)), np.empty((len(sizes), 2)), np.empty(d), np.empty(d)
-        tables = np.empty(shape), np.empty(shape), *np.empty((3, d + 1), np.int64), np.empty(d + 1)
-        given = means, label, place, roots, (1.0 + square) * roots**2, square, scale, low, high
-        within = int(limits.smallest), int(min(limits.largest, d))
-        best_sets(*given, *within, *forest, *work, *tables, outputs, values)
-        return decoded_or_infeasible(outputs, values, values, self.space)
-
-    def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
-        constraints = self.space.constraints_
-        if constraints.one_path or constraints.groups or len(self.space.dag_.parents):
-            return None
-        from skstruct.spaces.indicator_sets.on_device import sized_argmin
-
-        return sized_argmin(len(self.labels_), constraints, backend)
 
     def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of the sets, one sum for every size; scores of shape (n, d * d + 1)."""
@@ -338,3 +283,6 @@ def _sizes_of_others(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         after = down[:, :, t + 1] if s else 0.0
         down[:, :, t] = (f[:, t + 1, None] - (1.0 - of_common) * after) / of_common
     return np.where(rare[:, :, None], up, down), f[:, 0]
+
+
+Solving.at(SizedSets, "skstruct.spaces.indicator_sets.solving:SolvingOfSizedSets")

@@ -62,7 +62,7 @@ def _first_labels(cube: Any, size: Any, forced: Any, free: Any) -> Any:
 
 
 def sized_argmin(d: int, constraints: Any, backend: Any) -> Callable[..., Any] | None:
-    """Label sets by costs of labels and sizes; see ``BaseSpace.tensor_argmin``."""
+    """Label sets by costs of labels and sizes; see ``Solving.tensor_argmin``."""
     low, high = (np.broadcast_to(mask[0], d) for mask in (constraints.low, constraints.high))
     smallest, largest = int(constraints.smallest), int(min(constraints.largest, d))
     if (low & ~high).any() or max(smallest, low.sum()) > min(largest, high.sum()):

@@ -20,6 +20,7 @@ from skstruct.spaces.base import EmbeddingView, decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.indicator_sets.decoding import limit_constraints
+from skstruct.spaces.solving import Solving
 from skstruct.tolerances import ROUNDING_GAP
 
 MOST_BRANCHES = 500  # of a row, before an integer program
@@ -39,7 +40,8 @@ class ParentProducts(EmbeddingView):
     2. *branch and bound* with such cuts;
     3. after hundreds of branchings, an integer program, LP first, with its bound.
 
-    Rows of a :meth:`quick` view go through the first door, and four branchings of the second.
+    Rows of a view in haste, ``Solving.of(view).quick()``, go through the first door, and four
+    branchings of the second.
     """
 
     embedding = "indicators and parents"
@@ -98,11 +100,6 @@ class ParentProducts(EmbeddingView):
 
     def proposals(self) -> Proposals | None:
         return None if len(self.shared_) else self.space.proposals()
-
-    def quick(self) -> Self:
-        other = copy.copy(self)
-        other.exact = False
-        return other
 
     def _over(self, space: Any) -> Self:
         other = copy.copy(self)  # constraints leave the graph as it is
@@ -176,3 +173,6 @@ def _rows(*entries: Any, shape: tuple[int, int]) -> Any:
     column = np.concatenate([entry[1] for entry in entries])
     value = np.concatenate([np.full(len(entry[0]), entry[2]) for entry in entries])
     return sparse.csr_array((value, (row, column)), shape=shape)
+
+
+Solving.at(ParentProducts, "skstruct.spaces.indicator_sets.solving:SolvingOfProducts")

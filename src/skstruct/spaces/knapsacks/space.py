@@ -17,7 +17,7 @@ from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.constraints import check_feasible, check_size, label_mask
-from skstruct.spaces.indicator_sets.decoding import with_limits, with_masks
+from skstruct.spaces.indicator_sets.decoding import with_limits
 from skstruct.spaces.knapsacks.constraints import KnapsackConstraints
 from skstruct.spaces.knapsacks.table import WholeWeights, list_fillings
 from skstruct.spaces.knapsacks.weights import (
@@ -29,6 +29,7 @@ from skstruct.spaces.knapsacks.weights import (
     whole_units,
 )
 from skstruct.spaces.label_sets.space import IndicatorSpace
+from skstruct.spaces.solving import Solving
 from skstruct.tolerances import FEASIBLE
 
 QUICK_TABLE = 2**14  # entries up to which a table is always filled: the search is no quicker
@@ -212,15 +213,6 @@ class Knapsacks(IndicatorSpace):
     def _searched(self) -> BinaryProgram:
         return with_limits(self._normal, self.dag_, self.constraints_)
 
-    def program(self) -> BinaryProgram:
-        """The space as linear constraints on 0/1 points, those of :meth:`restrict` included."""
-        known, d = self._one_row(), len(self.labels_)
-        finite = np.isfinite(known.capacity[0])
-        A_ub, b_ub = sparse.csr_array(self.weights_[finite]), known.capacity[0, finite]
-        none = sparse.csr_array((0, d)), np.zeros(0)
-        program = with_limits(BinaryProgram(A_ub, b_ub, *none), self.dag_, known)
-        return with_masks(program, known.low[0], known.high[0])
-
     def _decode(
         self, costs: np.ndarray, constraints: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -338,3 +330,6 @@ class Knapsacks(IndicatorSpace):
     def proposals(self) -> Proposals | None:
         """None: single flips may not lead from each output to each."""
         return None
+
+
+Solving.at(Knapsacks, "skstruct.spaces.knapsacks.solving:SolvingOfKnapsacks")

@@ -17,7 +17,6 @@ from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_best
 from skstruct.solvers.marginals import nearest_sized
-from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, check_proven, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, Scalar
@@ -38,10 +37,10 @@ from skstruct.spaces.indicator_sets.decoding import (
     keep_group_winners,
     limit_constraints,
     min_cost_subsets,
-    set_program,
     threshold,
 )
 from skstruct.spaces.partial import PartialOutputs
+from skstruct.spaces.solving import Solving
 from skstruct.tolerances import SURE
 
 
@@ -480,10 +479,6 @@ class LabelSets(IndicatorSpace):
         values = np.where(feasible, (costs * outputs).sum(axis=1), np.inf)
         return outputs, values, values
 
-    def program(self) -> LinearSet | None:
-        """All sets of so many labels; known ones are limits."""
-        return set_program(self.dag_, self._one_row()) if self.embedding == "indicators" else None
-
     def chances_are_enough(self) -> bool:
         return not self.constraints_.groups
 
@@ -519,14 +514,6 @@ class LabelSets(IndicatorSpace):
 
     def condition(self, means: np.ndarray) -> np.ndarray:
         return given_marginals(self, means)
-
-    def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
-        constraints = self.constraints_
-        if constraints.is_sized or constraints.groups:
-            return None
-        from skstruct.solvers.on_device import sets_argmin, threshold
-
-        return sets_argmin(threshold, constraints, constraints.low, constraints.high, backend)
 
     def restrict(
         self,
@@ -591,3 +578,6 @@ def _free_subsets(constraints: Constraints) -> FreeSubsets:
     return FreeSubsets(
         constraints.low[0], constraints.high[0], constraints.smallest, constraints.largest
     )
+
+
+Solving.at(LabelSets, "skstruct.spaces.label_sets.solving:SolvingOfLabelSets")

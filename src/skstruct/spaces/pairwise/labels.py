@@ -14,8 +14,7 @@ from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.pairwise.inference import label_distribution
 from skstruct.solvers.pairwise.proposals import LabelProposals
-from skstruct.solvers.pairwise.roof_duality import embed_points
-from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_fixed, relax, relax_fixed
+from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_fixed
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.description import DrawnGraph
@@ -25,6 +24,7 @@ from skstruct.spaces.constraints import Constraints, check_feasible, check_restr
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
 from skstruct.spaces.label_sets.space import IndicatorSpace, LabelSets
+from skstruct.spaces.solving import Solving
 
 # Labels and the pairs of them that count: given, learned, or brought by a graph.
 
@@ -129,6 +129,18 @@ class LabelsAndEdges(IndicatorSpace):
             labels). A single row of them serves all rows.
         """
         return self._narrowed(include, exclude, None, None, (), False)
+
+
+def min_cost_sets(
+    node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray, constraints: Any, exact: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sets of least cost within constraints, None for none; their values, infinite where there is
+    no set, and bounds.
+    """
+    costs = node_costs, edge_costs, edges
+    if constraints is None or not constraints.is_masked:
+        return minimize(*costs, exact=exact)
+    return minimize_fixed(*costs, constraints.low, constraints.high, exact=exact)
 
 
 @savable
@@ -239,32 +251,6 @@ class PairwiseLabels(LabelsAndEdges):
         outputs, values, bounds = self._best(node_costs, edge_costs, self.constraints)
         return decoded_or_infeasible(outputs, values, bounds, self)
 
-    def argmin_shared(self, node_costs: np.ndarray, edge_costs: np.ndarray) -> Decoded:
-        """As :meth:`argmin`, with the same costs of pairs for all rows.
-
-        Parameters
-        ----------
-        node_costs : array of shape (n, number of labels)
-        edge_costs : array of shape (E,)
-        """
-        node_costs, edge_costs = self._check_shared(node_costs, edge_costs)
-        outputs, values, bounds = self._best(node_costs, edge_costs, self.constraints)
-        return decoded_or_infeasible(outputs, values, bounds, self)
-
-    decodes_relaxed = True
-
-    def argmin_relaxed(self, costs: np.ndarray) -> Decoded:
-        """For every row a point of least cost in the local polytope; costs of shape (n, d).
-
-        Its ``outputs`` are embeddings, (n, d) of 0, 1/2 and 1. They are those of sets on
-        forests, and where no pair costs more than zero.
-        """
-        return self._relaxed(*self._split(costs))
-
-    def argmin_relaxed_shared(self, node_costs: np.ndarray, edge_costs: Any) -> Decoded:
-        """As :meth:`argmin_relaxed`, with costs as in :meth:`argmin_shared`."""
-        return self._relaxed(*self._check_shared(node_costs, edge_costs))
-
     def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         """The ``k`` minimum-cost sets of every row: outputs (n, k, labels), values (n, k)."""
         k = check_k(k, "PairwiseLabels")
@@ -286,20 +272,6 @@ class PairwiseLabels(LabelsAndEdges):
         costs = self._checked_costs(costs, n + len(self.edges_))
         return np.ascontiguousarray(costs[:, :n]), np.ascontiguousarray(costs[:, n:])
 
-    def _check_shared(
-        self, node_costs: np.ndarray, edge_costs: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        node_costs = check_costs(node_costs, len(self.labels_), used_by="PairwiseLabels")
-        edge_costs = np.atleast_2d(np.asarray(edge_costs, dtype=np.float64))
-        edge_costs = check_costs(edge_costs, len(self.edges_), used_by="PairwiseLabels (pairs)")
-        if len(edge_costs) != 1:
-            raise ValueError(
-                f"PairwiseLabels expects one cost per pair, shape ({len(self.edges_)},); "
-                f"got shape {edge_costs.shape}. argmin takes costs of pairs row by row."
-            )
-        self._check_rows(len(node_costs))
-        return node_costs, edge_costs
-
     def _decode(
         self, costs: np.ndarray, constraints: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -309,21 +281,8 @@ class PairwiseLabels(LabelsAndEdges):
     def _best(
         self, node_costs: np.ndarray, edge_costs: np.ndarray, constraints: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Outputs, values (infinite where infeasible) and bounds."""
         costs = node_costs, edge_costs, self.edges_
-        if constraints is None or not constraints.is_masked:
-            return minimize(*costs, exact=self.exact)
-        return minimize_fixed(*costs, constraints.low, constraints.high, exact=self.exact)
-
-    def _relaxed(self, node_costs: np.ndarray, edge_costs: np.ndarray) -> Decoded:
-        costs, constraints = (node_costs, edge_costs, self.edges_), self.constraints
-        if constraints is None or not constraints.is_masked:
-            points = relax(*costs)
-        else:
-            check_feasible(~(constraints.low & ~constraints.high).any(axis=1), self)
-            points = relax_fixed(*costs, constraints.low, constraints.high)
-        embedded, values = embed_points(points, *costs)
-        return Decoded(embedded, values, values)
+        return min_cost_sets(*costs, constraints, self.exact)
 
     # ------------------------------------------------------------- distributions
     def distribution(self, scores: Any) -> Distribution | None:
@@ -363,3 +322,6 @@ class PairwiseLabels(LabelsAndEdges):
     def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """``n`` sets drawn uniformly and independently; shape (n, number of labels)."""
         return self._sets().sample(n, rng)
+
+
+Solving.at(PairwiseLabels, "skstruct.spaces.pairwise.solving:SolvingOfPairs")

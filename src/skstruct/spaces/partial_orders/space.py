@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Partial orders of named items as outputs."""
 
-import copy
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -29,6 +28,7 @@ from skstruct.spaces.partial_orders.decoding import (
 )
 from skstruct.spaces.partial_orders.formats import as_pairs
 from skstruct.spaces.partial_orders.relaxation import OpenPairs
+from skstruct.spaces.solving import Solving
 
 
 @savable
@@ -185,17 +185,11 @@ class PartialOrders(EdgeSetSpace):
         self, costs: np.ndarray, constraints: Constraints
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         low, high, n = constraints.low, constraints.high, len(self.items_)
-        if self._hurried:
+        if self.hurried:
             return min_cost_orders(costs, low, high, n, most_nodes=0)
         return min_cost_orders(costs, low, high, n, prove=bool(self.prove))
 
-    _hurried = False
-
-    def quick(self) -> Self:
-        """Without branch and bound: the order found first, which is mostly the best."""
-        hurried = copy.copy(self)
-        hurried._hurried = True
-        return hurried
+    hurried = False  # whether the order found first will do
 
     # ------------------------------------------------------------- all outputs
     @property
@@ -220,3 +214,6 @@ class PartialOrders(EdgeSetSpace):
         if n < len(COUNTS) and not self._one_row().is_masked:
             return COUNTS[n]
         return len(self._listed)
+
+
+Solving.at(PartialOrders, "skstruct.spaces.partial_orders.solving:SolvingOfPartialOrders")

@@ -158,3 +158,11 @@ def read_length(value: Any) -> np.ndarray | None:
     if not values:
         raise ValueError(f"{NAME}: max_length is a number of arcs, or one per row; got none.")
     return np.array([check_size(size, "max_length", NAME) for size in values], dtype=np.int64)
+
+
+def with_ends(limits: PathConstraints) -> PathConstraints:
+    """Constraints of which no end is open, or an error that names it."""
+    for end, number in (("source", limits.source), ("target", limits.target)):
+        if (number == OPEN_END).any():
+            raise ValueError(f"{NAME}: the {end} is open; give restrict({end}=...).")
+    return limits

@@ -13,7 +13,7 @@ from skstruct.solvers.state_graphs import PathDistribution, StateGraph
 from skstruct.spaces.base import BaseSpace, CountedSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.paths.arcs import NAME, ArcTable, read_graph
-from skstruct.spaces.paths.constraints import OPEN_END, PathConstraints
+from skstruct.spaces.paths.constraints import OPEN_END, PathConstraints, with_ends
 from skstruct.spaces.paths.counting import (
     ListedPaths,
     list_simple_paths,
@@ -83,11 +83,7 @@ class CountedPaths(CountedSpace):
         return "a node" if node == OPEN_END else repr(self.nodes_[node])
 
     def _known_ends(self) -> PathConstraints:
-        limits = self._limits
-        for end, number in (("source", limits.source), ("target", limits.target)):
-            if (number == OPEN_END).any():
-                raise ValueError(f"{NAME}: the {end} is open; give restrict({end}=...).")
-        return limits
+        return with_ends(self._limits)
 
     def _raise_infeasible(self, i: int) -> None:
         limits = self._limits

@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Simple paths from a source to a target of a graph."""
 
-import copy
 import itertools
 from collections.abc import Sequence, Sized
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from skstruct._arrays.checks import is_count
 from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
-from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.spaces.base import check_k
 from skstruct.spaces.common.description import DrawnGraph, Part, Parts
 from skstruct.spaces.common.fixing import fixed_nodes_and_edges
@@ -26,10 +23,11 @@ from skstruct.spaces.paths.constraints import (
     read_ends,
     read_length,
 )
-from skstruct.spaces.paths.decoding import MOST_NODES, decode, ends_open, visited_nodes
+from skstruct.spaces.paths.decoding import MOST_NODES, decode, visited_nodes
 from skstruct.spaces.paths.distribution import CountedPaths
 from skstruct.spaces.paths.formats import PathFormat, read_paths, trace_paths
 from skstruct.spaces.paths.ranked import k_min_cost_paths
+from skstruct.spaces.solving import Solving
 
 
 @savable
@@ -282,18 +280,12 @@ class ShortestPaths(CountedPaths):
             "bound only", reference="exact where no cycle of negative cost is in the way"
         )
 
-    _hurried = False
-
-    def quick(self) -> Self:
-        """Rows with a cycle of negative cost are not searched, but where few nodes allow tables."""
-        hurried = copy.copy(self)
-        hurried._hurried = True
-        return hurried
+    hurried = False  # whether rows with a cycle of negative cost are searched no further
 
     def argmin(self, costs: np.ndarray) -> Decoded:
         """For every row the path of least cost; costs of shape (n, d), of any sign."""
         costs = self._checked_costs(costs, len(self.labels_))
-        outputs, values, bounds = decode(self._table, costs, self._known_ends(), self._hurried)
+        outputs, values, bounds = decode(self._table, costs, self._known_ends(), self.hurried)
         lost = np.flatnonzero(np.isinf(values))
         if len(lost):
             i = int(lost[0])
@@ -315,27 +307,5 @@ class ShortestPaths(CountedPaths):
             self._raise_infeasible(int(lost[0]))
         return Decoded(outputs, values, values)
 
-    def program(self) -> BinaryProgram | None:
-        """Paths of a graph without cycles as the 0/1 points of a polytope with integral corners.
 
-        None of a graph with cycles, whose flows are more than paths.
-
-        What leaves a node less what enters it is 1 at the source, -1 at the target and 0 elsewhere.
-        A limit of the length may take the corners away; closed arcs add up to zero.
-        """
-        if not self.is_acyclic:
-            return None
-        self._one_row()
-        limits, (u, v) = self._known_ends(), self._table.edges.T
-        d, n_nodes = len(u), len(self.nodes_)
-        at, ones = np.arange(d), np.ones(d)
-        position = np.concatenate([u, v]), np.concatenate([at, at])
-        A_eq = sparse.csr_array((np.concatenate([ones, -ones]), position), shape=(n_nodes, d))
-        b_eq = np.zeros(n_nodes)
-        np.add.at(b_eq, [limits.source[0], limits.target[0]], [1.0, -1.0])
-        possible = ends_open(limits, 1)[0] and limits.spans(self._table)[0]
-        closed = ~limits.usable_onward(self._table)[0]
-        A_ub = sparse.csr_array(np.vstack([closed, np.ones(d)]).astype(np.float64))
-        kept = np.array([bool(closed.any()) or not possible, limits.is_short])
-        b_ub = np.array([0.0 if possible else -1.0, float(limits.longest[0])])
-        return BinaryProgram(A_ub[kept], b_ub[kept], A_eq, b_eq)
+Solving.at(ShortestPaths, "skstruct.spaces.paths.solving:SolvingOfPaths")

@@ -12,13 +12,13 @@ from scipy import sparse
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.imports import is_pandas
 from skstruct.saving import require, savable
-from skstruct.solvers.mixed_programs import MixedProgram
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import about_gaps, check_distinct, match_columns
 from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.partial import PartialOutputs
+from skstruct.spaces.solving import Solving, SolvingOfNumbers
 
 
 @savable
@@ -155,8 +155,6 @@ class QuantitySpace(GivenWhole):
     embeddings: tuple[str, ...] = ("coordinates", "squares")
     default_loss = "squared"
     usual_losses: ClassVar[tuple[str, ...]] = ("absolute",)
-    discrete = False  # nothing to break ties between: costs are taken as they are
-    separable = True  # whether ``minimize`` is known
     labels: Any = None
     _learned: ClassVar[tuple[str, ...]] = ("labels_", "format_", "mean_")
     constraints_: Any = None  # limits that may differ from row to row, with ``n_rows`` and ``rows``
@@ -361,9 +359,6 @@ class QuantitySpace(GivenWhole):
     # ------------------------------------------------------------- means
     marginal_losses: ClassVar[dict[str, str]] = {"means": "squared"}
     estimator_type = "regressor"
-    coordinates_apart: ClassVar[bool] = (
-        False  # whether each may have any value, whatever others have
-    )
 
     def marginal_parts(self) -> tuple[str, ...]:
         told = self.embedding in ("coordinates", "squares")
@@ -402,22 +397,5 @@ class QuantitySpace(GivenWhole):
     def minimize(self, curves: Any) -> Decoded:
         """Minimize a sum over coordinates, given as curves (see ``decoding.curves``)."""
 
-    def search(self, curves: Any) -> Decoded:
-        """As :meth:`minimize`, where nobody asks for proofs: outputs and bounds may be worse."""
-        return self.minimize(curves)
 
-
-def linear_set(
-    space: Any, constraints: Any, low: np.ndarray, high: np.ndarray
-) -> MixedProgram | None:
-    """Numbers within limits (d,) and linear constraints of one row, None for none, as a program;
-    None under an embedding other than the coordinates.
-    """
-    if space.embedding != "coordinates":
-        return None
-    d = len(low)
-    parts = sparse.csr_array((0, d)), np.zeros(0), sparse.csr_array((0, d)), np.zeros(0)
-    if constraints is not None:
-        row = constraints.row(0)
-        parts = row.A_ub, row.b_ub, row.A_eq, row.b_eq
-    return MixedProgram(*parts, low, high, np.zeros(d, bool))
+Solving.at(QuantitySpace, SolvingOfNumbers)

@@ -12,10 +12,10 @@ import numpy as np
 from skstruct._arrays.by_name import by_position
 from skstruct._arrays.imports import is_pandas
 from skstruct.saving import check_row_constraints, require, savable
-from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
-from skstruct.spaces.quantities.base import QuantityFormat, QuantitySpace, linear_set
+from skstruct.spaces.quantities.base import QuantityFormat, QuantitySpace
+from skstruct.spaces.solving import Solving
 from skstruct.tolerances import OUTPUT_RANGE
 
 
@@ -143,8 +143,6 @@ class Box(LimitedQuantities):
         self.labels = labels
 
     _learned: ClassVar[tuple[str, ...]] = (*QuantitySpace._learned, "low_", "high_")
-
-    coordinates_apart = True
 
     def coordinate_range(self, j: int) -> tuple[float, float]:
         return self.low_[j], self.high_[j]
@@ -285,11 +283,6 @@ class Box(LimitedQuantities):
         )
 
     # ------------------------------------------------------------- decoding
-    def program(self) -> LinearSet | None:
-        """The limits alone; None under an embedding other than the coordinates."""
-        self._ready()
-        limits = self._one_row()
-        return linear_set(self, None, limits.low[0], limits.high[0])
 
     def _linear(self, costs: np.ndarray) -> Decoded:
         return self._quadratic(np.zeros_like(costs), costs)
@@ -373,3 +366,6 @@ class Interval(Box):
                 "Use Box for several."
             )
         super()._learn(Z)
+
+
+Solving.at(Box, "skstruct.spaces.quantities.solving:SolvingOfBoxes")

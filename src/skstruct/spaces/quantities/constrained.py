@@ -13,12 +13,12 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.saving import require, savable
 from skstruct.solvers.curves.base import QuadraticCurves
 from skstruct.solvers.linear_constraints import LinearConstraints
-from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.solvers.quadratic_programs import minimize_quadratic
 from skstruct.solvers.separable.envelopes import minimize_over_polytope
 from skstruct.spaces.contracts import Decoded
-from skstruct.spaces.quantities.base import QuantitySpace, linear_set
+from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.boxes import Range
+from skstruct.spaces.solving import Solving
 from skstruct.tolerances import OUTPUT_FEASIBLE
 
 LARGE = 400  # constraints from which on one linear program per row is faster
@@ -124,11 +124,6 @@ class ConstrainedSpace(QuantitySpace):
         return uniform_points(self, n, rng)
 
     # ------------------------------------------------------------- decoding
-    def program(self) -> LinearSet | None:
-        """The constraints as they are; None under an embedding other than the coordinates."""
-        self._ready()
-        system = self._one_row()
-        return linear_set(self, system.constraints, system.range.low[0], system.range.high[0])
 
     def _linear(self, costs: np.ndarray) -> Decoded:
         self._check_rows(len(costs))
@@ -191,16 +186,9 @@ class ConstrainedSpace(QuantitySpace):
 
     def minimize(self, curves: Any) -> Decoded:
         self._ready()
-        return self._minimized(curves, self._n_boxes())
-
-    def search(self, curves: Any) -> Decoded:
-        return self._minimized(curves, 0)
-
-    def _minimized(self, curves: Any, max_boxes: int | None) -> Decoded:
-        self._ready()
         self._check_rows(curves.shape[0])
         try:
-            return Decoded(*self._separable(self.constraints_, curves, max_boxes))
+            return Decoded(*self._separable(self.constraints_, curves, self._n_boxes()))
         except InfeasibleError as error:
             raise self._explained(error) from None
 
@@ -221,3 +209,6 @@ class ConstrainedSpace(QuantitySpace):
         return InfeasibleError(
             f"{name}: no point meets the constraints in row {error.row}: {reason}.", error.row
         )
+
+
+Solving.at(ConstrainedSpace, "skstruct.spaces.quantities.solving:SolvingOfConstrained")

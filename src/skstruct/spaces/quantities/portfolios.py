@@ -16,6 +16,7 @@ from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.boxes import LimitedQuantities, Range
+from skstruct.spaces.solving import Solving
 from skstruct.tolerances import (
     CANCELED,
     FEASIBLE,
@@ -86,7 +87,6 @@ class Portfolios(LimitedQuantities):
     default_loss = "regret"
     usual_losses: ClassVar[tuple[str, ...]] = ()
     marginal_losses: ClassVar[dict[str, str]] = {}
-    separable = False
     covariance: Any = None  # of returns; that of psi over all outputs is for spaces that count
     _learned: ClassVar[tuple[str, ...]] = (*QuantitySpace._learned, "covariance_", "low_", "high_")
 
@@ -339,3 +339,6 @@ class Portfolios(LimitedQuantities):
 
     def minimize(self, curves: Any) -> Decoded:
         raise NotImplementedError("Portfolios are decided upon by costs; see Simplex for others.")
+
+
+Solving.at(Portfolios, "skstruct.spaces.quantities.solving:SolvingWithoutCurves")

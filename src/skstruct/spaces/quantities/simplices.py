@@ -9,10 +9,10 @@ import numpy as np
 
 from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
-from skstruct.solvers.mixed_programs import LinearSet, simplex_program
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.constrained import boxes_for
+from skstruct.spaces.solving import Solving
 from skstruct.tolerances import OUTPUT_FEASIBLE, OUTPUT_RANGE, ROUNDING_GAP
 
 CELLS = 64  # of the first samples of curves that are not piecewise linear
@@ -127,11 +127,6 @@ class Simplex(QuantitySpace):
         outputs, values = roots_on_simplex(costs, self.total)
         return Decoded(outputs, values, values)
 
-    def program(self) -> LinearSet | None:
-        self._ready()
-        d = len(self.labels_)
-        return simplex_program(d, float(self.total)) if self.embedding == "coordinates" else None
-
     def _linear(self, costs: np.ndarray) -> Decoded:
         from skstruct.spaces.quantities.resource_allocation import best_vertices
 
@@ -145,7 +140,7 @@ class Simplex(QuantitySpace):
         return Decoded(outputs, values, values)
 
     def minimize(self, curves: Any) -> Decoded:
-        found = self.search(curves)
+        found = self._searched(curves)
         max_boxes = boxes_for(len(self.labels_), self.max_boxes)
         gap = found.values - found.bounds
         rows = np.flatnonzero(
@@ -174,7 +169,7 @@ class Simplex(QuantitySpace):
             part[rows] = better
         return found
 
-    def search(self, curves: Any) -> Decoded:
+    def _searched(self, curves: Any) -> Decoded:
         from skstruct.solvers.curves.base import QuadraticCurves
         from skstruct.spaces.quantities.resource_allocation import separable_on_simplex
 
@@ -183,3 +178,6 @@ class Simplex(QuantitySpace):
             values = decoded.values + curves.constant.sum(axis=1)
             return Decoded(decoded.outputs, values, values)
         return Decoded(*separable_on_simplex(curves, self.total))
+
+
+Solving.at(Simplex, "skstruct.spaces.quantities.solving:SolvingOfSimplices")

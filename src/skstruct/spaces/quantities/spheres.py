@@ -9,6 +9,7 @@ import numpy as np
 from skstruct.saving import savable
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.quantities.base import QuantitySpace
+from skstruct.spaces.solving import Solving
 from skstruct.tolerances import OUTPUT_FEASIBLE, UNIT_SQUARE
 
 
@@ -134,8 +135,6 @@ class Sphere(QuantitySpace):
     array([0.])
     """
 
-    separable = False  # no sum over coordinates but a quadratic one is minimized over it
-
     marginal_losses: ClassVar[dict[str, str]] = {}  # means are inside, where no output is
 
     def __init__(
@@ -193,3 +192,6 @@ class Sphere(QuantitySpace):
             "Sphere: how to minimize this loss over unit vectors is not known. Known are the "
             "squared loss, kernel losses, and any loss over a list: loss=Listed(...)."
         )
+
+
+Solving.at(Sphere, "skstruct.spaces.quantities.solving:SolvingWithoutCurves")

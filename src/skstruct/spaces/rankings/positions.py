@@ -122,7 +122,7 @@ class PositionEmbedding:
     def tensor_argmin(
         self, d: int, constraints: RankConstraints, backend: Any
     ) -> Callable[..., Any] | None:
-        """As ``BaseSpace.tensor_argmin``, of rankings of d items."""
+        """As ``Solving.tensor_argmin``, of rankings of d items."""
         return None
 
     @staticmethod

@@ -3,7 +3,7 @@
 
 import copy
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -29,6 +29,7 @@ from skstruct.spaces.rankings.formats import RankingFormat, read_rankings
 from skstruct.spaces.rankings.pairs import Pairs, WeightedPairs
 from skstruct.spaces.rankings.partial import is_total, tied_behind
 from skstruct.spaces.rankings.positions import Positions, Ranks, RatedRanks
+from skstruct.spaces.solving import Solving
 
 EMBEDDINGS = {
     "positions": Positions(),
@@ -391,9 +392,6 @@ class Rankings(RandomRankings):
             outputs[rows], values[rows], bounds[rows] = decoded
         return decoded_or_infeasible(outputs, values, bounds, self)
 
-    def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
-        return self._scheme.tensor_argmin(len(self.items_), self.constraints_, backend)
-
     def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         """The ``k`` minimum-cost rankings of every row: outputs (n, k, d), values (n, k)."""
         k = check_k(k, "Rankings")
@@ -439,3 +437,6 @@ def _filled(starts: np.ndarray, d: int) -> np.ndarray:
     np.put_along_axis(rest, starts, False, axis=1)
     others = np.nonzero(rest)[1].reshape(len(starts), d - starts.shape[1])
     return np.hstack([starts, others])
+
+
+Solving.at(Rankings, "skstruct.spaces.rankings.solving:SolvingOfRankings")

@@ -89,6 +89,20 @@ def count_sequences(constraints: SequenceConstraints) -> ChainCounts:
     )
 
 
+def given_lengths(length: Any, used_by: str) -> tuple[int | None, int | None]:
+    """The shortest and the longest length that a space was given, None where it was not."""
+    low, high = read_length(length, used_by)
+    if len(low) > 1:
+        raise ValueError(
+            f"{used_by}: length is a number or a pair (shortest, longest); got {length!r}. "
+            "Lengths row by row are for restrict(length=...)."
+        )
+    if high[0] == 0:
+        raise ValueError(f"{used_by}: the longest length is at least 1; got 0.")
+    shortest, longest = (int(bound[0]) if bound[0] >= 0 else None for bound in (low, high))
+    return shortest, longest
+
+
 class SequenceSet(UniformSequences):
     """All sequences of symbols, of one length or of several, whatever their embedding.
 
@@ -124,16 +138,7 @@ class SequenceSet(UniformSequences):
         return self.symbols_
 
     def _given_lengths(self) -> tuple[int | None, int | None]:
-        low, high = read_length(self.length, type(self).__name__)
-        if len(low) > 1:
-            raise ValueError(
-                f"{type(self).__name__}: length is a number or a pair (shortest, longest); got "
-                f"{self.length!r}. Lengths row by row are for restrict(length=...)."
-            )
-        if high[0] == 0:
-            raise ValueError(f"{type(self).__name__}: the longest length is at least 1; got 0.")
-        shortest, longest = (int(bound[0]) if bound[0] >= 0 else None for bound in (low, high))
-        return shortest, longest
+        return given_lengths(self.length, type(self).__name__)
 
     @property
     def lengths_(self) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 """Sequences of symbols, embedded by which symbol is at which position."""
 
 import copy
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,10 +10,8 @@ from scipy import sparse
 
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.memory import check_square_fits
-from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
 from skstruct.solvers.chains.counting import ChainCounts
-from skstruct.solvers.chains.forward_backward import ChainDistribution
 from skstruct.solvers.chains.viterbi import best_chains, k_best_chains
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.marginals import nearest_on_simplex
@@ -29,49 +27,9 @@ from skstruct.spaces.sequence_sets.distribution import (
     sequence_proposals,
 )
 from skstruct.spaces.sequence_sets.formats import sequence_lengths
+from skstruct.spaces.sequences.chains import chains_of
+from skstruct.spaces.solving import Solving
 from skstruct.tolerances import SURE
-
-
-def unstacked(symbols: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Rows of symbols as wide as the longest, padded with -1."""
-    outputs = np.full((len(lengths), int(lengths.max(initial=0))), -1, np.int64)
-    outputs[np.arange(outputs.shape[1]) < lengths[:, None]] = symbols
-    return outputs
-
-
-def check_stacked(
-    unary: Any, starts: Any, transitions: np.ndarray | None, q: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Costs in stacked form as arrays, or an error that names what is wrong."""
-    unary = np.asarray(unary, dtype=np.float64)
-    starts = np.asarray(starts)
-    if unary.ndim != 2 or unary.shape[1] != q:
-        raise ValueError(f"Sequences expects unary costs of shape (N, {q}); got {unary.shape}.")
-    N = len(unary)
-    good = starts.ndim == 1 and len(starts) > 0 and starts.dtype.kind in "iu"
-    if not good or starts[0] != 0 or starts[-1] != N or (np.diff(starts) < 0).any():
-        raise ValueError(f"Sequences: starts rise from 0 to the {N} rows of unary; got {starts}.")
-    _check_entries(unary, "unary")
-    if transitions is not None:
-        transitions = np.asarray(transitions, dtype=np.float64)
-        transitions = transitions[None] if transitions.ndim == 2 else transitions
-        if transitions.shape not in ((1, q, q), (N, q, q)):
-            raise ValueError(
-                f"Sequences expects transitions of shape (1, {q}, {q}) or ({N}, {q}, {q}); got "
-                f"{transitions.shape}."
-            )
-        _check_entries(transitions, "transitions")
-    return unary, starts.astype(np.int64), transitions
-
-
-def _check_entries(costs: np.ndarray, name: str) -> None:
-    """Finite, or infinite where forbidden; no NaN, no infinite reward."""
-    low = costs.min(initial=0.0)  # NaN where one is NaN
-    if not np.isfinite(low):
-        at = np.argwhere(np.isnan(costs) | (costs == -np.inf))[0]
-        where = ", ".join(map(str, at))
-        raise ValueError(f"Sequences: {name}[{where}] is {costs[tuple(at)]}; no cost is that.")
-
 
 # Moments of sequence embeddings under the uniform distribution.
 #
@@ -173,8 +131,6 @@ class Sequences(SequenceSet):
     >>> sure.restore(sure.argmin(costs).outputs), sure.size()
     (array(['bdd'], dtype=object), 6)
     """
-
-    decodes_chains = True
 
     def __init__(
         self,
@@ -291,50 +247,14 @@ class Sequences(SequenceSet):
     def _chains(self, costs: np.ndarray) -> dict[str, Any]:
         """Costs of the embedding's coordinates as costs of chains, constraints included."""
         costs = self._checked_costs(costs, self._width())
-        constraints, n = self.constraints_, len(costs)
-        T, q = self.length_, len(self.symbols_)
-        starts = T * np.arange(n + 1)
-        unary = costs[:, : T * q].reshape(n * T, q)
-        transitions, which = None, None
-        if self._has_bigrams and T > 1:
-            transitions = costs[:, T * q :].reshape(n * (T - 1), q, q)
-            position = np.arange(n * T)
-            # The step into position t of row i is matrix t - 1 of that row.
-            which = np.maximum(position - position // T - 1, 0)
-            row_of = np.repeat(np.arange(n), T - 1)
-        else:
-            row_of = np.repeat(np.arange(n), T)
-        transitions, served = constraints.forbid_transitions(transitions, row_of)
-        return {
-            "unary": constraints.fix_known(unary, starts, np.full(n, T)),
-            "starts": starts,
-            "transitions": transitions,
-            "which": which if served is None else served,
-            "shortest": constraints.least_lengths(),
-            "longest": constraints.longest,
-            **constraints.ends(),
-        }
+        form = self.length_, len(self.symbols_), self._has_bigrams
+        return chains_of(costs, *form, self.constraints_)
 
     def argmin(self, costs: np.ndarray) -> Decoded:
         """For every row the sequence of least cost; of equal ones the shortest."""
         symbols, values = best_chains(**self._chains(costs))
         outputs = symbols.reshape(len(values), self.length_)
         return decoded_or_infeasible(outputs, values, values, self)
-
-    def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
-        nothing = self._chains(np.zeros((1, self._width())))  # but walls
-        if not np.isfinite(best_chains(**nothing)[1]).all():
-            return None  # the host says what is wrong
-        constraints, q = self.constraints_, len(self.symbols_)
-        walls = {name: wall[0] for name, wall in constraints.ends().items()}
-        if not np.isfinite(nothing["unary"]).all():
-            walls["unary"] = nothing["unary"]
-        if constraints.forbidden[0, :q, :q].any():
-            walls["steps"] = nothing["transitions"][0]
-        lengths = int(constraints.least_lengths()[0]), int(constraints.longest[0])
-        from skstruct.solvers.chains.on_device import chains_argmin
-
-        return chains_argmin(self.length_, q, self._has_bigrams, walls, lengths, backend)
 
     def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         """The ``k`` minimum-cost sequences of every row: outputs (n, k, T), values (n, k)."""
@@ -343,78 +263,6 @@ class Sequences(SequenceSet):
         check_feasible(np.isfinite(values).any(axis=1), self)
         outputs = symbols.reshape(len(values), self.length_, -1).swapaxes(1, 2)
         return Decoded(outputs, values, values)
-
-    def argmin_chains(
-        self, unary: Any, starts: Any, transitions: np.ndarray | None = None
-    ) -> Decoded:
-        """For every row the minimum-cost sequence as long as the row has positions.
-
-        Costs come in stacked form, the positions of all rows one after the other, as a
-        model of tokens makes them. Known symbols and forbidden transitions are obeyed; rows
-        may be of any length, longer than T too.
-
-        Parameters
-        ----------
-        unary : array of shape (N, q)
-            Cost of each symbol at each position; infinity forbids.
-        starts : int array of shape (n + 1,)
-            Row i owns the positions starts[i]:starts[i + 1].
-        transitions : array of shape (1, q, q) or (N, q, q), default=None
-            Cost of (symbol before, symbol here), the same everywhere or by position.
-
-        Returns
-        -------
-        decoded : Decoded
-            Outputs as wide as the longest row.
-        """
-        chains, lengths = self._stacked(unary, starts, transitions)
-        symbols, values = best_chains(**chains)
-        return decoded_or_infeasible(unstacked(symbols, lengths), values, values, self)
-
-    def kbest_chains(
-        self, unary: np.ndarray, starts: np.ndarray, k: int, transitions: np.ndarray | None = None
-    ) -> Decoded:
-        """The ``k`` of least cost in every row, with costs as in ``argmin_chains``."""
-        k = check_k(k, "Sequences")
-        chains, lengths = self._stacked(unary, starts, transitions)
-        symbols, values = k_best_chains(**chains, k=k)
-        check_feasible(np.isfinite(values).any(axis=1), self)
-        ranks = [unstacked(column, lengths) for column in symbols.T]
-        return Decoded(np.stack(ranks, axis=1), values, values)
-
-    def _stacked(
-        self, unary: Any, starts: Any, transitions: np.ndarray | None
-    ) -> tuple[dict[str, Any], np.ndarray]:
-        """Costs in stacked form with the constraints in them, and the lengths of the rows."""
-        constraints, q = self.constraints_, len(self.symbols_)
-        unary, starts, transitions = check_stacked(unary, starts, transitions, q)
-        lengths = np.diff(starts)
-        self._check_rows(len(lengths))
-        self._check_given(lengths)
-        row_of = np.repeat(np.arange(len(lengths)), lengths)
-        steps, which = constraints.forbid_transitions(transitions, row_of)
-        reached = constraints.anywhere().least_lengths()  # a known position must be there
-        chains = {
-            "unary": constraints.fix_known(unary, starts, lengths),
-            "starts": starts,
-            "transitions": steps,
-            "which": which,
-            "shortest": np.maximum(lengths, reached),
-            **constraints.ends(),
-        }
-        return chains, lengths
-
-    def _check_given(self, lengths: np.ndarray) -> None:
-        """Rows are of a length that was given to the space, if any was."""
-        low, high = self._given_lengths()
-        least, most = 0 if low is None else low, np.inf if high is None else high
-        wrong = np.flatnonzero((lengths < least) | (lengths > most))
-        if len(wrong):
-            row = int(wrong[0])
-            raise InfeasibleError(
-                f"Sequences: length={self.length!r} was given, and row {row} has {lengths[row]} "
-                "positions.", row,
-            )  # fmt: skip
 
     # ------------------------------------------------------------- distributions
     def distribution(self, scores: Any) -> Distribution | None:
@@ -425,26 +273,6 @@ class Sequences(SequenceSet):
         return SequenceDistribution(
             distribution, self.length_, self._has_bigrams and self.length_ > 1
         )
-
-    def distribution_of_chains(
-        self, unary: np.ndarray, starts: np.ndarray, transitions: np.ndarray | None = None
-    ) -> ChainDistribution:
-        """The distribution of every row, as long as the row has positions.
-
-        Parameters
-        ----------
-        unary, starts, transitions
-            As of ``argmin_chains``, with scores in the place of costs: large is likely, and
-            minus infinity forbids.
-
-        Returns
-        -------
-        distribution : :class:`~skstruct.solvers.chains.forward_backward.ChainDistribution`
-        """
-        costs = None if transitions is None else np.negative(transitions)
-        distribution = distribution_of_costs(self._stacked(np.negative(unary), starts, costs)[0])
-        check_feasible(distribution.log_partition > -np.inf, self)
-        return distribution
 
     def proposals(self) -> Proposals | None:
         """Chains that change a symbol or the last position; None with forbidden transitions."""
@@ -458,3 +286,6 @@ class Sequences(SequenceSet):
     def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all sequences; shape (d, d)."""
         return second_moment_of_chains(self._some(), self.length_, self._has_bigrams)
+
+
+Solving.at(Sequences, "skstruct.spaces.sequences.solving:SolvingOfSequences")

@@ -23,6 +23,7 @@ from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.contracts import Decoded, Guarantee
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.quantities.base import QuantitySpace
+from skstruct.spaces.solving import Solving
 from skstruct.tolerances import INTEGRAL, SOLVER_GAP
 
 CLAIMED = Guarantee("exact", reference="claimed by who wrote the solver")
@@ -125,7 +126,6 @@ class SolverSpace(QuantitySpace):
     default_loss = "regret"
     usual_losses: ClassVar[tuple[str, ...]] = ()
     marginal_losses: ClassVar[dict[str, str]] = {}
-    separable = False
     _learned: ClassVar[tuple[str, ...]] = ("labels_", "format_", "mean_")
     _from_parameters: ClassVar[tuple[str, ...]] = ("_pool",)
 
@@ -159,10 +159,6 @@ class SolverSpace(QuantitySpace):
     @property
     def embedding(self) -> str:  # type: ignore[override]
         return "indicators" if self.binary else "coordinates"
-
-    @property
-    def discrete(self) -> bool:  # type: ignore[override]
-        return bool(self.binary)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -328,3 +324,6 @@ class SolverSpace(QuantitySpace):
 
     def naming_all(self) -> Self:
         return super().naming_all() if self._knows_width() else copy.copy(self)
+
+
+Solving.at(SolverSpace, "skstruct.spaces.solver_space.solving:SolvingBySolvers")
