@@ -19,5 +19,5 @@ class SolvingOfCandidates(Solving):
 
         space, n = self.space, self.space.n_candidates_
         allowed = np.zeros(space.n_known_, bool)
-        allowed[:n] = getattr(space, "allowed_", True)
+        allowed[:n] = True if space.allowed_ is None else space.allowed_
         return listed_argmin(space.listed_, allowed, backend)

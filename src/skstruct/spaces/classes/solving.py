@@ -16,4 +16,4 @@ class SolvingOfClasses(Solving):
         from skstruct.solvers.on_device import listed_argmin
 
         space = self.space
-        return listed_argmin(space.listed_, getattr(space, "allowed_", None), backend)
+        return listed_argmin(space.listed_, space.allowed_, backend)

@@ -64,6 +64,7 @@ class Classes(GivenWhole):
     default_loss: Any = "zero_one"
     labels_: Any  # array of names
     series_: tuple[Any, ...] | None
+    allowed_: np.ndarray | None = None  # those that may be predicted, (k,) or by row; None for all
     _learned: ClassVar[tuple[str, ...]] = ("labels_", "number_", "series_")
     _named_by: ClassVar = {"labels": "labels_"}
 
@@ -191,12 +192,13 @@ class Classes(GivenWhole):
         return narrowed
 
     def rows(self, index: Any) -> Self:
-        allowed: Any = getattr(self, "allowed_", None)
+        allowed = self.allowed_
         by_row = allowed is not None and allowed.ndim == 2
         return self.among(allowed[one_or_more(index)]) if by_row else self
 
     def uniform_means(self, n: int) -> np.ndarray:
-        allowed = np.atleast_2d(getattr(self, "allowed_", np.ones(len(self.listed_), bool)))
+        allowed = np.ones(len(self.listed_), bool) if self.allowed_ is None else self.allowed_
+        allowed = np.atleast_2d(allowed)
         means: np.ndarray = allowed / allowed.sum(axis=1, keepdims=True)
         if means.shape[1] < len(self.listed_):  # outputs that are known but never predicted
             means = np.pad(means, [(0, 0), (0, len(self.listed_) - means.shape[1])])
@@ -241,11 +243,11 @@ class Classes(GivenWhole):
         return self.listed_.tobytes()
 
     def all_outputs(self, most: int) -> np.ndarray:
-        allowed = getattr(self, "allowed_", None)
+        allowed = self.allowed_
         return self.enumerate() if allowed is None else self.enumerate()[allowed]
 
     def contains(self, Z: Any) -> np.ndarray:
-        Z, allowed = np.asarray(Z), getattr(self, "allowed_", None)
+        Z, allowed = np.asarray(Z), self.allowed_
         if allowed is None:
             return np.isin(Z, self.listed_)
         return ((Z[:, None] == self.listed_) & allowed).any(axis=1)
@@ -253,7 +255,7 @@ class Classes(GivenWhole):
     def _allowed_costs(self, costs: np.ndarray) -> np.ndarray:
         self._ready()
         costs = check_costs(costs, len(self.labels_), used_by=type(self).__name__)
-        allowed = getattr(self, "allowed_", None)
+        allowed = self.allowed_
         return costs if allowed is None else np.where(allowed, costs, np.inf)
 
     def argmin(self, costs: np.ndarray) -> Decoded:
@@ -273,7 +275,7 @@ class Classes(GivenWhole):
 
         self._ready()
         scores = self._checked_scores(scores, len(self.listed_))
-        allowed: Any = getattr(self, "allowed_", None)
+        allowed = self.allowed_
         if allowed is not None and allowed.ndim == 2:
             values = np.where(allowed, scores, -np.inf)
         else:
@@ -292,7 +294,7 @@ class Classes(GivenWhole):
 
     def _predicted(self) -> np.ndarray:
         """Numbers of the classes that may be predicted."""
-        listed, allowed = self.enumerate(), getattr(self, "allowed_", None)
+        listed, allowed = self.enumerate(), self.allowed_
         return listed if allowed is None else listed[allowed]
 
     def size(self) -> int:
