@@ -13,6 +13,7 @@ from drawn_solvers import solver_space
 from oracle_quantities import nearest_probabilities
 
 from skstruct import ConditionalRiskMinimizer, losses
+from skstruct.spaces import Targets
 
 DECIDED = [knapsack, assignments, shortest_paths, spanning_trees, label_sets, matchings,
            binary_polytope, solver_space]  # fmt: skip
@@ -129,7 +130,10 @@ def region_decision_case(rng, n_rows):
     own = np.zeros((d, d))
     if region.facts is not None:
         S, most = region.facts
-        own, region = S * float(region.space.own_costs()[0]), risk_limited(region, S, most)
+        own, region = (
+            S * float(Targets.of(region.space).own_costs()[0]),
+            risk_limited(region, S, most),
+        )
     what = f"{region.name}, {loss}"
     try:
         model = ConditionalRiskMinimizer(region.space, loss, **smoother(rng)).fit(X, C)
@@ -155,7 +159,7 @@ def best_of(region, C, own):
     """What the best costs in every row of training; of portfolios, as the space says."""
     if region.facts is None:
         return (region.vertices @ C.T).min(axis=0)
-    costs = np.column_stack([C, np.tile(region.space.own_costs(), (len(C), 1))])
+    costs = np.column_stack([C, np.tile(Targets.of(region.space).own_costs(), (len(C), 1))])
     return region.space.argmin(costs).values
 
 

@@ -13,7 +13,7 @@ import skstruct
 from skstruct import ConditionalRiskMinimizer, losses, spaces
 from skstruct.learners.problem import risk_problem
 from skstruct.losses.names import SHORT_NAMES
-from skstruct.spaces import Solving
+from skstruct.spaces import Solving, Targets
 from space_cases import SMALL
 
 LOSSES = Path(__file__).parents[1] / "docs" / "losses.md"
@@ -198,8 +198,8 @@ def decided_from_observations(loss, model, X):
     space = model.space_
     if hasattr(loss, "candidates"):
         loss.set_params(candidates=model.predict(X))
-    decided = model.observation_space_.outputs_of(model.outputs_)
-    width = space.embed(decided).shape[1] - len(space.own_costs())
+    decided = Targets.of(model.observation_space_).outputs_of(model.outputs_)
+    width = space.embed(decided).shape[1] - len(Targets.of(space).own_costs())
     rows = loss.observation_space(space).validate(np.arange(6.0 * width).reshape(6, width) - 3)
     problem = risk_problem(space, loss, rows)
     return problem.decode(problem.mean_targets(np.ones(6))).outputs

@@ -14,6 +14,7 @@ from skstruct import ConditionalRiskMinimizer, spaces
 from skstruct._arrays.rows import dense
 from skstruct.losses import Cost, Hamming, Regret, pair, resolve_loss
 from skstruct.model_selection import decision_scorer, regrets, relative_regret
+from skstruct.spaces import Targets
 from skstruct.spaces.cost_vectors import CostVectors
 
 TRIANGLE = [("a", "b"), ("b", "c"), ("a", "c")]
@@ -65,7 +66,7 @@ def test_regret_is_what_a_list_of_all_decisions_says(name, sense):
         assert_allclose(bound(listed[chosen], observed), expected[at], atol=1e-12)
         given_back = space.restore(listed[chosen])
         assert_allclose(regrets(space, given_back, costs, sense=sense), expected[at], atol=1e-12)
-        best = space.restore(bound.observation_space(space).outputs_of(observed))
+        best = space.restore(Targets.of(bound.observation_space(space)).outputs_of(observed))
         assert_allclose(regrets(space, best, costs, sense=sense), 0.0, atol=1e-12)
 
 
@@ -78,7 +79,7 @@ def test_estimated_risks_are_sums_over_rows_of_any_weight(name, kind):
     observed = loss.observation_space(space).fit_validate(costs)
     view, bound = pair(loss, space, observed)
     weight = np.random.default_rng(3).normal(size=(4, 9))
-    targets = bound.observation_space(view).targets(observed)
+    targets = Targets.of(bound.observation_space(view)).targets(observed)
     g, total = weight @ targets, weight.sum(axis=1, keepdims=True)
     risks = bound.cost(g, total) @ dense(view.embed(listed)).T + bound.offset(g, total)[:, None]
     assert_allclose(risks, weight @ bound.pairwise(listed, observed).T, atol=1e-10)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from skstruct import ConditionalRiskMinimizer
 from skstruct.losses import F1, FBeta
 from skstruct.solvers.marginals import lowered
-from skstruct.spaces import Hierarchy, LabelSets
+from skstruct.spaces import Coordinates, Hierarchy, LabelSets
 from skstruct.spaces.indicator_sets.decoding import min_cost_per_size
 
 
@@ -224,5 +224,5 @@ def test_penalties_of_many_labels_are_compared_by_chances():
     assert stand_in.independent is True
     assert stand_in.beta == pytest.approx(2.0)
     Y = np.random.default_rng(0).integers(0, 2, (4, 60))
-    assert np.array_equal(view.project(view.embed(Y), "independent labels"), Y)
+    assert np.array_equal(Coordinates.of(view).project(view.embed(Y), "independent labels"), Y)
     assert F1(independent=False).bind(view).search_loss(view).independent is False

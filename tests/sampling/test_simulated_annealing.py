@@ -12,11 +12,13 @@ from skstruct._arrays.rows import dense
 from skstruct.exceptions import InfeasibleError
 from skstruct.sampling import SimulatedAnnealing
 from skstruct.spaces import (
+    Coordinates,
     Hierarchy,
     LabelSets,
     PairwiseLabels,
     Rankings,
     SpanningTrees,
+    Targets,
 )
 from skstruct.testing import check_space
 from strategies import closed_sets, dags, subsets
@@ -179,7 +181,9 @@ def test_all_but_decoding_is_that_of_the_space():
     space = Rankings(range(4), "pairs")
     annealed = SimulatedAnnealing(space, n_sweeps=5)
     every, scores = space.enumerate(), np.random.default_rng(0).standard_normal((2, 6))
-    assert_array_equal(dense(annealed.targets(every)), dense(space.targets(every)))
+    assert_array_equal(
+        dense(Targets.of(annealed).targets(every)), dense(Targets.of(space).targets(every))
+    )
     ours, theirs = annealed.covariance(), space.covariance()
     assert_allclose(ours.dense(), theirs.dense())
     assert annealed.counted is space
@@ -202,4 +206,6 @@ def test_another_embedding_is_searched_too():
     assert_allclose(found.values, every.min(axis=1))
     assert (found.bounds <= found.values + 1e-12).all()
     # The same costs, written for positions.
-    assert_allclose(costs_of_all(annealed.space, annealed.lift(costs, "ranks")), every)
+    assert_allclose(
+        costs_of_all(annealed.space, Coordinates.of(annealed).lift(costs, "ranks")), every
+    )

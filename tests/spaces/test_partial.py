@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skstruct.spaces import Box, Censored, Classes, Hierarchy, Interval, LabelSets, Sequences
+from skstruct.spaces import (
+    Box,
+    Censored,
+    Classes,
+    Hierarchy,
+    Interval,
+    LabelSets,
+    Sequences,
+    Targets,
+)
 from skstruct.spaces.indicator_sets.missing_labels import conditional_means
 from skstruct.spaces.indicator_sets.partial import completed
 from skstruct.spaces.partial import PartialOutputs, are_partial, read_partial
@@ -186,7 +195,7 @@ def test_rows_of_partial_outputs():
 
 def test_propensities_are_checked_and_divide_indicators():
     space = LabelSets(["a", "b"], propensity={"b": 0.5})
-    assert space.targets(np.array([[1, 1]])).tolist() == [[1.0, 2.0]]
+    assert Targets.of(space).targets(np.array([[1, 1]])).tolist() == [[1.0, 2.0]]
     for wrong in (0.0, 1.5, [0.5], "often"):
         with pytest.raises(ValueError, match="propensity is a number above 0"):
             LabelSets(["a", "b"], propensity=wrong).propensities()

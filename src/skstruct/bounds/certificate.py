@@ -7,6 +7,7 @@ from textwrap import fill
 from typing import Any
 
 from skstruct._arrays.rows import distinct
+from skstruct.spaces import Targets
 from skstruct.tolerances import STATED_BOUND
 
 LARGEST = "largest loss"  # the term that a bound has to stay below to say anything
@@ -157,7 +158,7 @@ def largest_of_problem(problem: Any, loss_bound: Any, used_by: str) -> Any:
         loss_bound = check_positive(loss_bound, "loss_bound", used_by)
         first, _ = distinct(problem.outputs)  # files may be sorted by output
         some = problem.outputs[first[:SEEN]]
-        right = problem.observations.outputs_of(some)
+        right = Targets.of(problem.observations).outputs_of(some)
         seen = float(problem.loss.pairwise(right, some).max())
         if seen > loss_bound * (1 + STATED_BOUND):
             raise ValueError(

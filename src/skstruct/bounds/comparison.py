@@ -11,6 +11,7 @@ from sklearn.base import clone
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
 from skstruct.losses import pair, resolve_loss
+from skstruct.spaces import Targets
 from skstruct.tolerances import STATED_BOUND
 
 MOST = 2048  # outputs that are compared pair by pair
@@ -133,7 +134,7 @@ def _some_outputs(space: Any, y: Any, most: int) -> Any:
 
 def _transposed(view: Any, loss: Any, outputs: Any) -> Any:
     """V^T, of shape (columns that are observed, columns that are decided on)."""
-    width = loss.observation_space(view).targets(outputs[:1]).shape[1]
+    width = Targets.of(loss.observation_space(view)).targets(outputs[:1]).shape[1]
     if width > WIDEST:
         raise ValueError(
             f"comparison_constant writes down the matrix of a loss; that of "

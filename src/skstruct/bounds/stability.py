@@ -22,7 +22,7 @@ from skstruct.bounds.certificate import (
 )
 from skstruct.kernels.inputs import follows_scale
 from skstruct.smoothing import KernelRidge
-from skstruct.spaces import Solving
+from skstruct.spaces import Solving, Targets
 from skstruct.tolerances import STATED_BOUND
 
 
@@ -53,7 +53,7 @@ def ramps(problem: Any, means: np.ndarray, rows: slice, rhos: Any) -> Iterator[n
     space, loss = problem.space.rows(rows), problem.loss
     g, weight = problem.mean_embedding(means)
     risk, risk_offset = np.asarray(loss.cost(g, weight)), loss.offset(g, weight)
-    psi = dense(problem.space.targets(problem.outputs[rows]))
+    psi = dense(Targets.of(problem.space).targets(problem.outputs[rows]))
     one = np.ones((len(psi), 1))
     true, true_offset = np.asarray(loss.cost(psi, one)), loss.offset(psi, one)
     least = space.argmin(risk.copy()).values + risk_offset
@@ -98,7 +98,7 @@ def rounding_of_risk(problem: Any, t: float) -> Any:
     """
     if decided_from_weights(problem) or not Solving.of(problem.space).discrete:
         return 0.0
-    psi, cost = problem.space.targets(problem.outputs), 0.0
+    psi, cost = Targets.of(problem.space).targets(problem.outputs), 0.0
     size = float(abs(psi).max())
     for rows in row_blocks(len(problem.outputs), 8 * problem.width, "100MB"):
         block = dense(psi[rows])

@@ -26,6 +26,7 @@ from skstruct.reports.outputs import in_words
 from skstruct.serving.abilities import why_not
 from skstruct.serving.constraints import constraints_for
 from skstruct.serving.served import Served
+from skstruct.spaces import Targets
 from skstruct.spaces.truth import Truth, read_truth, seen_by
 
 ABILITIES = ("marginals", "kbest", "explain", "risk", "what_if")
@@ -219,7 +220,7 @@ class Explored:
         """The true output of a row in canonical form; None where nothing is known of it."""
         if self.truth is None or not self.truth.says[i]:
             return None
-        return seen_by(self.learner).outputs_of(self.truth.outputs[[i]])[0]
+        return Targets.of(seen_by(self.learner)).outputs_of(self.truth.outputs[[i]])[0]
 
     def drawn_truth(self, i: int, z: np.ndarray) -> np.ndarray | None:
         """The true output of a row for a drawing of z: as wide, and as z where it is not known."""

@@ -11,6 +11,7 @@ import numpy as np
 from skstruct.explorer.inputs import Inputs, read_inputs
 from skstruct.explorer.state import Explored
 from skstruct.losses.base import same_width
+from skstruct.spaces import Targets
 from skstruct.spaces.truth import seen_by
 
 
@@ -57,7 +58,7 @@ class Training:
 
     def text(self, i: int) -> str:
         """The output of a row in words."""
-        outputs = seen_by(self.explored.learner).outputs_of(self.outputs[[i]])
+        outputs = Targets.of(seen_by(self.explored.learner)).outputs_of(self.outputs[[i]])
         return self.explored.text(outputs[0])
 
     def place(self, i: int) -> int | None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from skstruct._arrays.checks import is_count
 from skstruct.learners.token_problem import sums_of_sequences
+from skstruct.spaces import Targets
 
 
 def label_next(model: Any, X: Any, k: int = 10, by: str = "risk") -> tuple[np.ndarray, np.ndarray]:
@@ -88,7 +89,7 @@ def _disagreement(model: Any, X: Any) -> np.ndarray:
     (read, _), problem = model._checked(X), model.problem_
     first = None
     if not problem.by_weights:  # no squares of quantities, no optimum of costs
-        first = problem.observations.n_deciding(problem.width)
+        first = Targets.of(problem.observations).n_deciding(problem.width)
     if not hasattr(read, "tokens"):
         return np.asarray(smoother.disagreement(read, first))
     sums = sums_of_sequences(smoother.disagreement(read.tokens, first), read.starts)

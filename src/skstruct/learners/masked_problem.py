@@ -12,6 +12,7 @@ from skstruct.learners.problem import RiskProblem, StandInProblem
 from skstruct.losses import pair
 from skstruct.saving import savable
 from skstruct.smoothing.base import column_means
+from skstruct.spaces import Targets
 from skstruct.spaces.partial import PartialOutputs
 
 
@@ -55,7 +56,7 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
 
     def targets(self) -> np.ndarray:
         """psi(y_i), NaN where it was not observed, and a column of ones; (n, q + 1)."""
-        psi = dense(self.observations.targets(self.outputs))
+        psi = dense(Targets.of(self.observations).targets(self.outputs))
         fill = np.nan if self.filling is None else self.filling
         psi = np.where(self.observed, psi, fill)
         return np.hstack([psi, np.ones((len(psi), 1))])
@@ -72,7 +73,7 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
         """The same of other outputs, of which nothing is filled."""
         psi = np.where(
             self.observations.known_targets(partial.observed),
-            dense(self.observations.targets(partial.outputs)),
+            dense(Targets.of(self.observations).targets(partial.outputs)),
             np.nan,
         )
         return np.hstack([psi, np.ones((len(psi), 1))])
@@ -100,7 +101,7 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
 
     def deciding_targets(self) -> np.ndarray:
         targets = self.targets()
-        n_deciding = self.observations.n_deciding(self.width)
+        n_deciding = Targets.of(self.observations).n_deciding(self.width)
         return targets if n_deciding is None else targets[:, :n_deciding]
 
     def stand_in(self, loss: Any) -> RiskProblem:
@@ -182,4 +183,4 @@ class OpenPairsProblem(RiskProblem):
 
 def leaves_pairs_open(space: Any, outputs: np.ndarray) -> bool:
     """Whether some of these rankings do not order all pairs, under an embedding by pairs."""
-    return space.embedding == "pairs" and bool((space.targets(outputs) == 0).any())
+    return space.embedding == "pairs" and bool((Targets.of(space).targets(outputs) == 0).any())

@@ -18,7 +18,7 @@ from skstruct.losses import pair
 from skstruct.saving import savable
 from skstruct.smoothing.nystroem.landmarks import most_landmarks
 from skstruct.smoothing.planning import SPECTRAL_ROWS
-from skstruct.spaces import Solving
+from skstruct.spaces import Coordinates, Solving, Targets
 from skstruct.spaces.contracts import Decoded, KBest, Restrictable
 from skstruct.spaces.truth import told_mean
 
@@ -66,7 +66,7 @@ class RiskProblem:
         some: bool = False,
     ) -> None:
         self.space, self.loss, self.outputs, self.joint = space, loss, outputs, joint
-        psi = self.observations.targets(outputs)
+        psi = Targets.of(self.observations).targets(outputs)
         self.width = psi.shape[1]
         # Columns that are zero for all training rows have mean zero: they cost nothing.
         self.used = None
@@ -79,7 +79,7 @@ class RiskProblem:
         self._psi = _thin(psi) if self.by_weights else None
         self._measure(psi)
         seen = self.observations
-        self.key: tuple[Any, ...] = (seen.embedding, joint, seen.embedding_key())
+        self.key: tuple[Any, ...] = (seen.embedding, joint, Coordinates.of(seen).key())
         if self.by_weights:
             self.key = ("weights",)
 
@@ -104,7 +104,7 @@ class RiskProblem:
 
     def targets_of(self, outputs: np.ndarray) -> np.ndarray:
         """The same of any outputs in canonical form."""
-        psi = self.observations.targets(outputs)
+        psi = Targets.of(self.observations).targets(outputs)
         psi = psi if self.used is None else psi[:, self.used]
         psi = dense(psi)
         ones = np.ones((len(psi), psi.shape[1] if self.joint else 1))
@@ -121,7 +121,7 @@ class RiskProblem:
         plain = self.smooths_means and self.rows_stand_alone and not self.by_weights
         if self.used is None or not plain:
             return self.targets()
-        psi = self.observations.targets(self.outputs)[:, self.used]
+        psi = Targets.of(self.observations).targets(self.outputs)[:, self.used]
         if psi.nnz > THIN * psi.shape[0] * psi.shape[1]:
             return self.targets()
         return sparse.csr_array(sparse.hstack([psi, np.ones((psi.shape[0], 1))]))
@@ -131,11 +131,11 @@ class RiskProblem:
         targets = self.targets()
         if self.by_weights or self.joint or self.used is not None:
             return targets
-        return targets[:, : self.observations.n_deciding(self.width)]
+        return targets[:, : Targets.of(self.observations).n_deciding(self.width)]
 
     def target_blocks(self) -> np.ndarray | None:
         """Blocks of the targets, by the space; None for none, or for fewer than two."""
-        blocks = None if self.by_weights or self.joint else self.observations.target_blocks()
+        blocks = None if self.by_weights or self.joint else Targets.of(self.observations).blocks()
         if blocks is None or len(blocks) != self.width or blocks.max(initial=0) < 1:
             return None
         blocks = blocks if self.used is None else blocks[self.used]
@@ -216,7 +216,7 @@ class RiskProblem:
         """The same problem where a smoother gives the weights of training rows."""
         weighing = copy.copy(self)
         weighing.by_weights, weighing.used = True, None
-        weighing._psi = _thin(self.observations.targets(self.outputs))
+        weighing._psi = _thin(Targets.of(self.observations).targets(self.outputs))
         return weighing
 
     def marginals(
@@ -235,7 +235,7 @@ class RiskProblem:
 
     def true_marginals(self, outputs: np.ndarray, means: Any, parts: str | None) -> Any:
         """What ``marginals`` would be of outputs that are known."""
-        return self.space.marginals(dense(self.space.targets(outputs)), parts, raw=True)
+        return self.space.marginals(dense(Targets.of(self.space).targets(outputs)), parts, raw=True)
 
     def judging(self, known: np.ndarray | None) -> RiskProblem:
         """The same problem for other rows, of whose outputs these parts (n, d) were looked at; None
@@ -409,7 +409,7 @@ class RiskProblem:
         if not estimated:
             losses = self.loss(decided, outputs)
             return losses
-        g, total = dense(self.space.targets(outputs)), np.ones((len(outputs), 1))
+        g, total = dense(Targets.of(self.space).targets(outputs)), np.ones((len(outputs), 1))
         psi = dense(self.space.embed(decided))
         losses = (self.loss.cost(g, total) * psi).sum(axis=1) + self.loss.offset(g, total)
         return losses
@@ -446,7 +446,7 @@ class RiskProblem:
         weight = weight / weight.sum()
         if self.by_weights:
             return weight[None, :]
-        psi = self.observations.targets(self.outputs)
+        psi = Targets.of(self.observations).targets(self.outputs)
         psi = psi if self.used is None else psi[:, self.used]
         mean = np.asarray(weight @ psi).reshape(1, -1)
         return np.hstack([mean, np.ones((1, mean.shape[1] if self.joint else 1))])
@@ -494,7 +494,7 @@ class StandInProblem(RiskProblem):
         self.space, self.loss = pair(loss, problem.space.whole, problem.outputs)
         self.joint, self.by_weights = problem.joint, problem.by_weights
         self.rows_stand_alone, self.n_kept = problem.rows_stand_alone, problem.n_kept
-        psi = self._projected(problem.observations.targets(problem.outputs))
+        psi = self._projected(Targets.of(problem.observations).targets(problem.outputs))
         self.width = psi.shape[1]
         self._psi = _thin(psi) if self.by_weights else None
         self._measure(psi)
@@ -506,7 +506,7 @@ class StandInProblem(RiskProblem):
         return self.problem.n_targets(compared=compared)
 
     def _projected(self, means: np.ndarray) -> Any:
-        return self.problem.space.project(means, self.space.embedding)
+        return Coordinates.of(self.problem.space).project(means, self.space.embedding)
 
     def mean_embedding(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if self.by_weights:

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from skstruct._arrays.by_name import are_named, by_position
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.methods import keep_in_step
-from skstruct.spaces import Solving
+from skstruct.spaces import Coordinates, Solving
 
 Array = Any
 Weights: TypeAlias = ArrayLike | Mapping[Any, float]  # by position, or by name
@@ -204,7 +204,7 @@ class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         if agreeing is None:
             return None
         view = space.with_embedding(self.embedding_on(space), partial.outputs)
-        return None if view.is_list else decoded_ends(self, view, Y_pred, agreeing)
+        return None if Coordinates.of(view).is_list else decoded_ends(self, view, Y_pred, agreeing)
 
     def decides_from_means(self, space: Any) -> bool:
         """Whether :meth:`minimize_means` decides over a space, in place of :meth:`cost`.

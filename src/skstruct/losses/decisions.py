@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from skstruct._arrays.rows import dense
 from skstruct.losses.base import BaseLoss
 from skstruct.saving import savable
+from skstruct.spaces import Targets
 from skstruct.spaces.cost_vectors import CostVectors, sign_of
 
 
@@ -63,8 +64,7 @@ class ObservedCosts(BaseLoss):
         return dense(np.asarray(Y_pred, np.float64) if space is None else space.embed(Y_pred))
 
     def _own_costs(self) -> np.ndarray:
-        space = getattr(self, "space_", None)
-        return np.zeros(0) if space is None else space.own_costs()
+        return Targets.of(getattr(self, "space_", None)).own_costs()
 
     @property
     def _sign(self) -> float:

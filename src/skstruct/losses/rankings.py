@@ -19,6 +19,7 @@ from skstruct.losses.grid_forms import GridForm
 from skstruct.losses.partial_orders import PartialKendall, check_cost_of_pair, swapped_pairs
 from skstruct.saving import savable
 from skstruct.solvers.linear_ordering import pair_blocks, pair_numbers, pair_signs
+from skstruct.spaces import Coordinates
 from skstruct.spaces.rankings.partial import expected_ranks, is_total, position_shares
 
 
@@ -73,12 +74,13 @@ class Kendall(BaseLoss):
         self.invent = invent
 
     def embedding_on(self, space: Any) -> str:
-        if space.orders_pairs:
+        if Coordinates.of(space).order_pairs:
             return PartialKendall.embedding
         return "pair shares" if self.normalize else "pairs"
 
     def observe(self, space: Any, outputs: np.ndarray) -> Self:
-        if not space.orders_pairs or self.invent is not None or not len(outputs):
+        asks = Coordinates.of(space).order_pairs and self.invent is None
+        if not (asks and len(outputs)):
             return self
         there = np.asarray(outputs, dtype=bool).mean(axis=0)
         most = float((there + there[swapped_pairs(len(there))]).max(initial=0.0))
@@ -95,7 +97,7 @@ class Kendall(BaseLoss):
         return seen
 
     def bind(self, space: Any) -> Any:
-        if not space.orders_pairs:
+        if not Coordinates.of(space).order_pairs:
             self._check_total()
             return self
         if self.normalize:

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from skstruct.losses import ZeroOne, pair, resolve_loss
 from skstruct.solvers.linear_ordering import packed_bound, pair_matrix, solve_triangles
-from skstruct.spaces import Rankings
+from skstruct.spaces import Rankings, Targets
 from skstruct.spaces.rankings.partial import expected_ranks, is_total, tied_behind
 
 
@@ -189,7 +189,7 @@ def _check_weights(weights: ArrayLike | None, n: int) -> np.ndarray:
 def _costs(
     view: Rankings, loss: Any, weights: np.ndarray, outputs: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    targets = view.targets(outputs)
+    targets = Targets.of(view).targets(outputs)
     g = weights[None] @ targets
     g = g.toarray() if sparse.issparse(g) else np.asarray(g)
     total = np.array([[weights.sum()]])

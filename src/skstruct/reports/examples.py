@@ -15,6 +15,7 @@ from skstruct.reports.outputs import in_words
 from skstruct.reports.pages import Drawn, Example, Section, Table, Text, left_out, number
 from skstruct.reports.pictures import risk_curve
 from skstruct.reports.subject import row_of
+from skstruct.spaces import Targets
 from skstruct.spaces.truth import seen_by
 
 MOST_FEATURES = 6
@@ -241,7 +242,7 @@ def _gaps(subject: Any, i: int) -> np.ndarray | None:
 def _voices(subject: Any, place: int, explanation: Any) -> list[Table]:
     weights = explanation.weights
     weights = weights[[place]].toarray()[0] if hasattr(weights, "toarray") else weights[place]
-    outputs = seen_by(subject.learner).outputs_of(subject.learner.outputs_)
+    outputs = Targets.of(seen_by(subject.learner)).outputs_of(subject.learner.outputs_)
     tables = []
     sides = zip(VOICES, (explanation.supporters, explanation.opponents))
     for side, strongest in sides:

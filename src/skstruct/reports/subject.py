@@ -16,6 +16,7 @@ from skstruct.inspection.risks import judged, risks_and_losses
 from skstruct.learners.tokens import are_tokens
 from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import same_width
+from skstruct.spaces import Targets
 from skstruct.spaces.truth import check_some_told, seen_by
 
 
@@ -101,7 +102,7 @@ def read_subject(model: Any, X: Any, y: Any, **options: Any) -> Subject:
     if not says.all():
         rows = np.flatnonzero(says)
         X, inner, y = (_safe_indexing(part, rows) for part in (X, inner, y))
-    right = seen_by(learner).outputs_of(read.outputs)
+    right = Targets.of(seen_by(learner)).outputs_of(read.outputs)
     predicted, truth, losses = (
         predicted[says],
         _of_width(right, predicted)[says],

@@ -9,11 +9,12 @@ import numpy as np
 from skstruct._arrays.checks import check_costs, is_count
 from skstruct.sampling.chains import Chains, uniform_draws, values_of
 from skstruct.solvers.proposals import Proposals
-from skstruct.spaces import Solving
+from skstruct.spaces import Coordinates, Solving, Targets
 from skstruct.spaces.base import EmbeddingView
 from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.contracts import Decoded, Guarantee, Samplable
 from skstruct.spaces.solving import SolvingWithin
+from skstruct.spaces.targets import TargetsOfSpace
 
 
 def annealed_search(
@@ -191,12 +192,6 @@ class SimulatedAnnealing(EmbeddingView):
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return self.space.sample(n, rng)
 
-    def targets(self, Y: Any) -> Any:
-        return self.space.targets(Y)
-
-    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
-        return self.space.lift(costs, embedding)
-
     def covariance(self) -> Any:
         return self.space.covariance()
 
@@ -290,3 +285,16 @@ class SimulatedAnnealing(EmbeddingView):
 
 
 Solving.at(SimulatedAnnealing, SolvingWithin)
+
+
+class CoordinatesWithin(Coordinates):
+    """Those of the space that is searched."""
+
+    __slots__ = ()
+
+    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
+        return Coordinates.of(self.space.space).lift(costs, embedding)
+
+
+Coordinates.at(SimulatedAnnealing, CoordinatesWithin)
+Targets.at(SimulatedAnnealing, TargetsOfSpace)

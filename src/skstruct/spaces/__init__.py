@@ -23,9 +23,11 @@ from skstruct.spaces.contracts import (
     SupportsInference,
     SupportsProposals,
 )
+from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.hierarchies.space import Hierarchy
 from skstruct.spaces.label_sets.space import LabelSets
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.targets import Targets
 
 if TYPE_CHECKING:
     from skstruct.spaces.assignments.space import Assignments
@@ -100,6 +102,7 @@ __all__ = [
     "Censored",
     "Classes",
     "Cliques",
+    "Coordinates",
     "Countable",
     "Cycles",
     "Decoded",
@@ -138,6 +141,7 @@ __all__ = [
     "Strings",
     "SupportsInference",
     "SupportsProposals",
+    "Targets",
     "Tournaments",
     "check_costs",
 ]

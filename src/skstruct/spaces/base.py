@@ -31,6 +31,7 @@ from skstruct.spaces.common.marginals import PartMarginals, renormalized
 from skstruct.spaces.common.narrowing import Narrowed
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
 from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
+from skstruct.spaces.coordinates import Coordinates, CoordinatesOfList, CoordinatesOfListed
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.spaces.solving import Solving, SolvingOfLists
 from skstruct.tolerances import ROUNDING_GAP
@@ -52,8 +53,6 @@ class BaseSpace(
     default_loss: Any = "zero_one"
     usual_losses: ClassVar[tuple[str, ...]] = ()  # others by which predictions are judged
     constraints_: Any  # constraints, those of parameters included
-    orders_pairs = False  # an indicator for every ordered pair of items: partial orders
-    is_list = False  # a view that lists outputs, such as those of training
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -72,39 +71,12 @@ class BaseSpace(
         """
         return self.fit(Y).validate(Y)
 
-    def targets(self, Y: Any) -> Any:
-        """What is regressed on for training outputs: psi, where these are like predictions."""
-        return self.embed(Y)
-
-    def n_deciding(self, width: int) -> int | None:
-        """How many of the first of ``width`` targets decide; others tell what a decision costs.
-
-        None for all.
-        """
-        return None
-
     def fit_costs(self, costs: Any) -> Self:
         """Learn names that are open from a table (n, d) with a column for each coordinate of psi.
 
         Where costs are observed, no output tells them; a frame has them above its columns.
         """
         return self
-
-    def outputs_of(self, observed: np.ndarray) -> np.ndarray:
-        """The outputs that are right for what was observed, in canonical form: these themselves,
-        unless observations are no outputs.
-        """
-        return observed
-
-    def own_costs(self) -> np.ndarray:
-        """Costs of the last coordinates of psi, where these belong to the space and are not
-        observed; shape (k,), none for most.
-        """
-        return np.zeros(0)
-
-    def target_blocks(self) -> np.ndarray | None:
-        """Which targets may be smoothed alike, a number for each; None where nothing tells."""
-        return None
 
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
@@ -134,10 +106,6 @@ class BaseSpace(
     def whole(self) -> Self:
         """The set of outputs that a view is a view of; the space itself where it is none."""
         return self
-
-    def embedding_key(self) -> bytes | None:
-        """What distinguishes embeddings of the same name, such as the outputs that are listed."""
-        return None
 
     def all_outputs(self, most: int) -> np.ndarray | None:
         """All outputs, where there are no more than ``most`` and these can be listed."""
@@ -245,53 +213,6 @@ class BaseSpace(
         """
         return listing.approximate_enumeration(self, costs, nu)
 
-    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
-        r"""Costs of another embedding's coordinates as costs of the coordinates of this one.
-
-        Every output has the same cost under both: for all z in the space,
-        :math:`\langle \mathrm{lift}(c), \psi(z) \rangle = \langle c, \psi'(z) \rangle`. A loss that
-        is bilinear in a small embedding is so charged in a larger one.
-
-        Parameters
-        ----------
-        costs : array of shape (n, d')
-        embedding : str
-            What these are costs of; every space takes its own.
-
-        Returns
-        -------
-        costs : array of shape (n, d)
-        """
-        if embedding == self.embedding:
-            return costs
-        raise ValueError(
-            f"{type(self).__name__} embeds its outputs by {self.embedding}; got costs of "
-            f"{embedding}, which cannot be written in these."
-        )
-
-    def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
-        r"""Mean embeddings of another kind, read off those of this space.
-
-        The other way round from :meth:`lift`: a column of :math:`\psi'` that is also one of
-        :math:`\psi` has the same mean in both.
-
-        Parameters
-        ----------
-        means : array or sparse array of shape (n, d)
-        embedding : str
-            What is asked for; every space gives its own.
-
-        Returns
-        -------
-        means : array of shape (n, d')
-        """
-        if embedding == self.embedding:
-            return means
-        raise ValueError(
-            f"{type(self).__name__} embeds its outputs by {self.embedding}; means of {embedding} "
-            "cannot be read off these."
-        )
-
 
 class CountedSpace(BaseSpace):
     """A space that knows how many outputs it has."""
@@ -397,7 +318,7 @@ class EmbeddingView(BaseSpace):
         recalibrate: Any = None,
     ) -> Any:
         """Those of the whole space, whose means are read off those of the view."""
-        means = self.project(means, self.space.embedding)
+        means = Coordinates.of(self).project(means, self.space.embedding)
         narrowed = None if within is None else within.whole
         return self.space.marginals(means, parts, narrowed, raw, recalibrate)
 
@@ -426,10 +347,6 @@ class ListView(EmbeddingView):
     """
 
     listed_: np.ndarray
-    is_list = True
-
-    def embedding_key(self) -> bytes | None:
-        return self.listed_.tobytes()
 
     def all_outputs(self, most: int) -> np.ndarray:
         return self.listed_[self.allowed()[0]]
@@ -512,14 +429,6 @@ class ListedOutputs(ListView):
         shape = (len(keys), len(self.listed_))
         return sparse.csr_array((np.ones(len(known)), at), shape=shape)
 
-    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
-        """Costs of any embedding that the listed space has, for every output on the list."""
-        if embedding == self.embedding:
-            return costs
-        psi = self.space.with_embedding(embedding).embed(self.listed_)
-        costs = check_costs(costs, psi.shape[1], used_by=type(self).__name__)
-        return costs @ psi.T
-
     def allowed(self, part: slice = slice(None)) -> np.ndarray:
         allowed = super().allowed()
         allowed[:, self.n_candidates_ :] = False
@@ -554,3 +463,7 @@ def _keys(rows: np.ndarray) -> np.ndarray:
 
 
 Solving.at(ListView, SolvingOfLists)
+
+
+Coordinates.at(ListView, CoordinatesOfList)
+Coordinates.at(ListedOutputs, CoordinatesOfListed)

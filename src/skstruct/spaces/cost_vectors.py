@@ -12,6 +12,7 @@ from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.partial import PartialOutputs, are_partial, split_table
 from skstruct.spaces.solving import Solving, SolvingOfNumbers
+from skstruct.spaces.targets import Targets
 
 SENSES = {"min": 1.0, "max": -1.0}
 
@@ -108,14 +109,9 @@ class CostVectors(BaseSpace):
         found: np.ndarray = self.space.argmin(self.full(self.sign * costs)).values
         return self.sign * found
 
-    def outputs_of(self, observed: np.ndarray) -> np.ndarray:
-        """The best decisions, once the costs are known."""
-        costs = self.full(self.sign * observed[:, :-1])
-        return self.space.argmin(costs).outputs
-
     def full(self, costs: np.ndarray) -> np.ndarray:
         """Costs (n, d), of which little is wanted, beside those that are the space's own."""
-        own = self.space.own_costs()
+        own = Targets.of(self.space).own_costs()
         if not len(own):
             return costs
         return np.hstack([costs, np.broadcast_to(own, (len(costs), len(own)))])
@@ -183,9 +179,6 @@ class CostVectors(BaseSpace):
         Z = np.asarray(Z, dtype=np.float64)
         return Z if self.with_optimum else Z[:, :-1]
 
-    def n_deciding(self, width: int) -> int | None:
-        return width - 1 if self.with_optimum else None
-
     def contains(self, Z: np.ndarray) -> np.ndarray:
         return np.asarray(np.isfinite(np.asarray(Z, dtype=np.float64)).all(axis=1))
 
@@ -221,3 +214,21 @@ def _shape_of(Y: Any, costs: np.ndarray) -> str:
 
 
 Solving.at(CostVectors, SolvingOfNumbers)
+
+
+class TargetsOfCosts(Targets):
+    """Costs, and perhaps their optimum, which no decision changes."""
+
+    __slots__ = ()
+
+    def n_deciding(self, width: int) -> int | None:
+        return width - 1 if self.space.with_optimum else None
+
+    def outputs_of(self, observed: np.ndarray) -> np.ndarray:
+        """The best decisions, once the costs are known."""
+        costs = self.space.full(self.space.sign * observed[:, :-1])
+        best: np.ndarray = self.space.space.argmin(costs).outputs
+        return best
+
+
+Targets.at(CostVectors, TargetsOfCosts)

@@ -11,6 +11,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.solving import Solving, SolvingOfNumbers
+from skstruct.spaces.targets import Targets
 
 
 @savable
@@ -88,11 +89,20 @@ class ObservedRows(BaseSpace):
     def rows(self, index: Any) -> Self:
         return self
 
-    def outputs_of(self, observed: np.ndarray) -> np.ndarray:
-        raise NotImplementedError("What is right for an observation, only a solver knows.")
-
     def argmin(self, costs: np.ndarray) -> Any:
         raise NotImplementedError("ObservedRows are observed; decisions are those of a space.")
 
 
 Solving.at(ObservedRows, SolvingOfNumbers)
+
+
+class TargetsOfObservations(Targets):
+    """Numbers for which no output is right by itself."""
+
+    __slots__ = ()
+
+    def outputs_of(self, observed: np.ndarray) -> np.ndarray:
+        raise NotImplementedError("What is right for an observation, only a solver knows.")
+
+
+Targets.at(ObservedRows, TargetsOfObservations)

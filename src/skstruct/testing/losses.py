@@ -9,6 +9,7 @@ from scipy import sparse
 
 from skstruct.learners.problem import risk_problem
 from skstruct.losses import pair
+from skstruct.spaces import Targets
 from skstruct.tolerances import CHECKED_COST, CHECKED_EXACTLY, CHECKED_RISK
 
 
@@ -46,7 +47,7 @@ def check_loss(
     outputs = np.asarray(outputs)
     observed = outputs if observed is None else np.asarray(observed)
     view, loss = pair(loss, space, observed)
-    psi, targets = _dense(view.embed(outputs)), _dense(view.targets(observed))
+    psi, targets = _dense(view.embed(outputs)), _dense(Targets.of(view).targets(observed))
     by_definition = loss.pairwise(outputs, observed)  # [z, y]
     scale = 1 + np.abs(by_definition).max()
     one = np.ones((len(observed), 1))

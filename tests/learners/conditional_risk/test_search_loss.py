@@ -14,7 +14,7 @@ from skstruct.learners.problem import risk_problem
 from skstruct.losses import Hamming, HierarchicalLoss
 from skstruct.model_selection import left_out_risk
 from skstruct.solvers.binary_programs import BinaryProgram
-from skstruct.spaces import Hierarchy
+from skstruct.spaces import Coordinates, Hierarchy
 from skstruct.spaces.indicator_sets.parent_products import ParentProducts
 
 ARCS = [("r", "a"), ("r", "b"), ("s", "b"), ("a", "c"), ("b", "c"), ("s", "d"), ("b", "d"),
@@ -155,8 +155,8 @@ def test_products_are_minima_over_parents(space, seed):
     found = view.embed(Z)
     assert found.dtype == np.float64
     assert_array_equal(found, expected)
-    assert_array_equal(view.project(found, "indicators"), Z)
-    assert_array_equal(view.project(found, view.embedding), found)
+    assert_array_equal(Coordinates.of(view).project(found, "indicators"), Z)
+    assert_array_equal(Coordinates.of(view).project(found, view.embedding), found)
 
 
 def test_no_rows_and_no_products():
@@ -166,9 +166,9 @@ def test_no_rows_and_no_products():
 
 def test_means_that_cannot_be_read_off():
     with pytest.raises(ValueError, match="means of positions cannot be read off"):
-        ParentProducts(DAG).project(np.zeros((1, 11)), "positions")
+        Coordinates.of(ParentProducts(DAG)).project(np.zeros((1, 11)), "positions")
     with pytest.raises(ValueError, match="means of positions cannot be read off"):
-        TREE.project(np.zeros((1, 4)), "positions")
+        Coordinates.of(TREE).project(np.zeros((1, 4)), "positions")
 
 
 @given(graphs(), st.integers(0, 2**31))

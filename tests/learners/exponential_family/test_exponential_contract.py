@@ -11,7 +11,7 @@ from skstruct import ExponentialFamily
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners import AnnealedChains, PersistentChains
 from skstruct.losses import Kendall, ZeroOne, resolve_loss
-from skstruct.spaces import Hierarchy, Interval, LabelSets, Rankings
+from skstruct.spaces import Hierarchy, Interval, LabelSets, Rankings, Targets
 from skstruct.testing.spaces import assert_drawn_from
 
 X = np.random.default_rng(0).normal(size=(40, 3))
@@ -75,7 +75,7 @@ def test_partial_rankings_stand_for_all_that_agree():
     Y = [["a", "b", "c"], ["a", "c"], ["b", "a", "c"]] * 5
     space = Rankings(["a", "b", "c"], "pairs", unlisted="unknown")
     model = ExponentialFamily(space, alpha=0.1, fit_intercept=False).fit(np.ones((15, 1)), Y)
-    psi = space.fit(Y).targets(space.validate(Y))
+    psi = Targets.of(space.fit(Y)).targets(space.validate(Y))
     means = model.predict_marginals([[1.0]], raw=True)[0]
     assert_allclose(means + 2 * 0.1 * model.coef_[:, 0], psi.mean(axis=0), atol=1e-4)
     probabilities = np.exp(model.log_proba(np.ones((6, 1)), space.restore(space.enumerate())))

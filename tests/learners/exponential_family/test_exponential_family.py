@@ -29,6 +29,7 @@ from skstruct.spaces import (
     Rankings,
     Sequences,
     SpanningTrees,
+    Targets,
 )
 
 
@@ -52,7 +53,7 @@ def test_objective_and_gradient_are_those_of_the_definition(space, seed, lam):
     rng = np.random.default_rng(seed)
     share = rng.random(6)
     share /= share.sum()
-    model = RowModel(space, X, space.targets(Z), share, lam, "1MB")
+    model = RowModel(space, X, Targets.of(space).targets(Z), share, lam, "1MB")
     theta = rng.normal(size=model.size)
 
     def objective(theta):
@@ -250,7 +251,7 @@ def test_stochastic_gradients_come_close_to_the_exact_solution(space, solver):
     rough = ExponentialFamily(clone(space), alpha=0.02, solver=chains, **settings).fit(X, Y)
     assert rough.solver_ == solver
     assert rough.converged_
-    model = RowModel(space, X, space.targets(Z), np.full(150, 1 / 150), 0.02, "1GB")
+    model = RowModel(space, X, Targets.of(space).targets(Z), np.full(150, 1 / 150), 0.02, "1GB")
     there = model.value_and_gradient(rough.coef_.T.ravel())[0]
     assert exact.objective_ <= there <= exact.objective_ + 0.01
     found = rough.partition(X[:5])

@@ -32,6 +32,7 @@ from skstruct.spaces import (
     PairwiseLabels,
     Sequences,
     SpanningTrees,
+    Targets,
 )
 
 TREE = [("r", "a"), ("r", "b"), ("a", "c")]
@@ -81,7 +82,7 @@ def half_known_sequences(n, rng, T=3, q=2):
 def row_model(space, Y, X, alpha, weight):
     partial = space.read_partial(Y)
     allowed, is_open = space.agreeing(partial), ~partial.complete
-    psi = space.targets(partial.outputs)
+    psi = Targets.of(space).targets(partial.outputs)
     if is_open.any():
         psi = soft_targets(allowed, psi, is_open)
     return PartialRowModel(

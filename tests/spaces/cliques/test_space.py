@@ -15,7 +15,7 @@ from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners import StructuredSVM
 from skstruct.solvers.pairwise import solve
-from skstruct.spaces import LabelSets, PairwiseLabels
+from skstruct.spaces import Coordinates, LabelSets, PairwiseLabels
 from skstruct.spaces.cliques.space import Cliques
 from skstruct.testing import check_space
 from strategies import subsets
@@ -106,7 +106,7 @@ def test_nodes_are_given_or_learned():
     with pytest.raises(ValueError, match="'d', which is not one of the 3"):
         Cliques(list("abc")).fit([{"d"}])
     with pytest.raises(ValueError, match="got costs of indicators"):
-        space.lift(np.zeros((1, 2)), "indicators")
+        Coordinates.of(space).lift(np.zeros((1, 2)), "indicators")
 
 
 def test_losses_of_nodes_see_sets():

@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from cycle_cases import KINDS, all_tours, indicators
 from skstruct.exceptions import InfeasibleError, UndecidableError
+from skstruct.spaces import Coordinates
 from skstruct.spaces.cycles.space import Cycles
 from skstruct.spaces.cycles.tours import CycleCounts
 from skstruct.testing import check_space
@@ -160,15 +161,15 @@ def test_lift():
     space = Cycles(5)
     view, Z = space.with_embedding("indicators"), space.enumerate()
     costs = np.random.default_rng(0).standard_normal((4, 10))
-    lifted = view.lift(costs, "signed pairs")
+    lifted = Coordinates.of(view).lift(costs, "signed pairs")
     assert_allclose(lifted @ view.embed(Z).T, costs @ space.embed(Z).T, atol=1e-12)
     assert_array_equal(view.argmin(lifted).outputs, space.argmin(costs).outputs)
     assert view.with_embedding("signed pairs").embedding == "signed pairs"
     for narrow, name in ((space, "indicators"), (Cycles(5, False), "signed pairs")):
         with pytest.raises(ValueError, match=name):
-            narrow.lift(np.zeros((1, 20)), name)
+            Coordinates.of(narrow).lift(np.zeros((1, 20)), name)
     with pytest.raises(ValueError, match=r"shape \(n_samples, 10\)"):
-        view.lift(np.zeros((1, 20)), "signed pairs")
+        Coordinates.of(view).lift(np.zeros((1, 20)), "signed pairs")
     with pytest.raises(ValueError, match="asks for signed pairs"):
         Cycles(5, False).with_embedding("signed pairs")
 

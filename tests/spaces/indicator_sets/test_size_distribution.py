@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 from set_cases import EXTREME, SCORES, limited, rows_of, sibling_groups
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Hierarchy, LabelSets
+from skstruct.spaces import Coordinates, Hierarchy, LabelSets
 from skstruct.spaces.indicator_sets.distribution import SizesDistribution
 from skstruct.testing import check_distribution
 from strategies import dags, forests
@@ -52,7 +52,7 @@ def test_scores_of_labels_lifted():
     space = LabelSets(range(d), max_size=20)
     view = space.with_embedding("sized indicators")
     distribution, plain = (
-        view.distribution(view.lift(scores, "indicators")),
+        view.distribution(Coordinates.of(view).lift(scores, "indicators")),
         space.distribution(scores),
     )
     assert isinstance(distribution, SizesDistribution)

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.pairwise import solve
-from skstruct.spaces import LabelSets, PairwiseLabels, Solving
+from skstruct.spaces import Coordinates, LabelSets, PairwiseLabels, Solving
 from skstruct.testing import check_space
 from strategies import subsets
 
@@ -316,8 +316,8 @@ def test_forms_are_those_of_label_sets(format):
         ),
         (lambda s: Solving.of(s).argmin_relaxed_shared(np.zeros((2, 3)), [0, np.inf, 0]), "inf"),
         (lambda s: s.restrict(include=["d"]), "include holds the label 'd'"),
-        (lambda s: s.lift(np.zeros((1, 3)), "positions"), "got costs of positions"),
-        (lambda s: s.lift(np.zeros((1, 4)), "indicators"), r"\(n_samples, 3\)"),
+        (lambda s: Coordinates.of(s).lift(np.zeros((1, 3)), "positions"), "got costs of positions"),
+        (lambda s: Coordinates.of(s).lift(np.zeros((1, 4)), "indicators"), r"\(n_samples, 3\)"),
         (lambda s: s.with_embedding("weights"), "loss of quantities"),
     ],
 )
@@ -331,10 +331,10 @@ def test_bad_arguments_are_named(ask, message):
 def test_lifted_costs_leave_the_costs_of_sets(space, seed):
     n = len(space.labels_)
     costs = np.random.default_rng(seed).standard_normal((4, n))
-    lifted, Z = space.lift(costs, "indicators"), subsets(n)
+    lifted, Z = Coordinates.of(space).lift(costs, "indicators"), subsets(n)
     assert_allclose(lifted @ space.embed(Z).T, costs @ Z.T, atol=1e-9)
     assert_array_equal(space.argmin(lifted).outputs, LabelSets(range(n)).argmin(costs).outputs)
-    assert space.lift(lifted, space.embedding) is lifted
+    assert Coordinates.of(space).lift(lifted, space.embedding) is lifted
 
 
 def test_the_plain_sets():

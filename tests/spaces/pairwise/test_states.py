@@ -18,7 +18,7 @@ from skstruct.datasets.generated_labels import random_tree_edges
 from skstruct.exceptions import InfeasibleError
 from skstruct.losses import Hamming, Listed, ZeroOne
 from skstruct.solvers.pairwise.forests import best_states_on_forest, k_best_states
-from skstruct.spaces import PairwiseStates, Sequences
+from skstruct.spaces import Coordinates, PairwiseStates, Sequences
 from skstruct.testing import check_loss, check_space
 
 
@@ -144,12 +144,12 @@ def test_costs_of_states_are_lifted(forest):
     space = PairwiseStates(edges.tolist(), range(k), range(n))
     nodes, Z = space.with_embedding("node states"), all_states(n, k)
     costs = np.random.default_rng(0).standard_normal((5, n * k))
-    lifted = space.lift(costs, "node states")
+    lifted = Coordinates.of(space).lift(costs, "node states")
     assert_allclose(lifted @ space.embed(Z).T.toarray(), costs @ nodes.embed(Z).T.toarray())
     assert_array_equal(space.argmin(lifted).outputs, nodes.argmin(costs).outputs)
-    assert space.lift(lifted, "states") is lifted
+    assert Coordinates.of(space).lift(lifted, "states") is lifted
     with pytest.raises(ValueError, match="got costs of states"):
-        nodes.lift(lifted, "states")
+        Coordinates.of(nodes).lift(lifted, "states")
 
 
 # ----------------------------------------------------------------- forms

@@ -13,7 +13,7 @@ from scipy import sparse
 from skstruct import ConditionalRiskMinimizer, load_model, save_model
 from skstruct.exceptions import InfeasibleError
 from skstruct.losses import Regret
-from skstruct.spaces import Portfolios
+from skstruct.spaces import Portfolios, Targets
 from skstruct.testing import check_space
 
 
@@ -235,7 +235,8 @@ def test_models_learn_from_returns(given):
     model = ConditionalRiskMinimizer(Portfolios(S, **given), Regret("max"), alpha=1.0)
     model.fit(X[:100], R[:100])
     Z = model.predict(X[100:])
-    best = model.observation_space_.outputs_of(model.observation_space_.validate(R[100:]))
+    observed = model.observation_space_
+    best = Targets.of(observed).outputs_of(observed.validate(R[100:]))
     regrets = utility(best, R[100:], S, aversion) - utility(Z, R[100:], S, aversion)
     assert (regrets >= -1e-9).all()
     assert_allclose(model.score(X[100:], R[100:]), -regrets.mean())

@@ -11,7 +11,7 @@ import numpy as np
 from skstruct._arrays.rows import dense
 from skstruct.learners.problem import RiskProblem, WeightProblem
 from skstruct.losses import pair
-from skstruct.spaces import Solving
+from skstruct.spaces import Solving, Targets
 from skstruct.spaces.common.choices import joined
 from skstruct.spaces.partial import PartialOutputs
 
@@ -59,7 +59,7 @@ def soft_targets(problem: RiskProblem, partial: PartialOutputs) -> np.ndarray:
     given = given_problem(problem, partial.outputs)
     if is_by_weights(problem):
         return given.targets()
-    psi = dense(problem.space.targets(partial.outputs)).astype(np.float64)
+    psi = dense(Targets.of(problem.space).targets(partial.outputs)).astype(np.float64)
     for rows, part in allowed_outputs(partial).in_parts(len(partial)):
         open_rows = np.flatnonzero(~partial.complete[rows])
         if len(open_rows) and Solving.of(part).discrete:

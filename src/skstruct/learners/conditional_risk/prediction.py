@@ -28,7 +28,7 @@ from skstruct.learners.regression import Retargeting, given_name
 from skstruct.learners.thresholds import decide_by_threshold, read_threshold
 from skstruct.losses import Pinball, resolve_loss
 from skstruct.smoothing.base import is_linear, linear_part, weighing_part, weights_fitted_with
-from skstruct.spaces import Decoded, Solving
+from skstruct.spaces import Coordinates, Decoded, Solving
 
 if TYPE_CHECKING:
     from skstruct.bounds import Certificate
@@ -38,7 +38,11 @@ def _read_off(fitted: Any, problem: Any) -> Any:
     """Another problem, decided from what is smoothed for the fitted one; None where the means that
     it needs cannot be read off.
     """
-    if fitted.by_weights or not fitted.rows_stand_alone or problem.observations.is_list:
+    if (
+        fitted.by_weights
+        or not fitted.rows_stand_alone
+        or Coordinates.of(problem.observations).is_list
+    ):
         return None
     try:
         return fitted.stand_in(problem.loss)

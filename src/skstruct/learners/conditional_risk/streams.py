@@ -48,6 +48,7 @@ from skstruct.smoothing.nystroem.masked_passes import check_again
 from skstruct.smoothing.nystroem.reading import first_not_finite, placed
 from skstruct.smoothing.penalties import alpha_grid, smoother_alphas
 from skstruct.smoothing.planning import EXACT_ROWS
+from skstruct.spaces import Targets
 from skstruct.streaming.blocks import joined
 
 FEWEST_JUDGED_ROWS = 200  # rows: with fewer to judge it by, alpha stays as it is
@@ -466,7 +467,7 @@ def check_seen(problem: Any, outputs: np.ndarray) -> None:
     """Raise where outputs have coordinates that those of the first fit had not."""
     if problem.used is None:
         return
-    columns = np.unique(problem.space.targets(outputs).indices)
+    columns = np.unique(Targets.of(problem.space).targets(outputs).indices)
     if not np.isin(columns, problem.used).all():
         raise ValueError(
             "y has labels, or combinations of them, that no row of fit had; begin with "

@@ -13,7 +13,7 @@ from skstruct.learners.base import BlockPredictor, Explanation
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import pair, resolve_loss
 from skstruct.saving import savable
-from skstruct.spaces import Decoded
+from skstruct.spaces import Decoded, Targets
 from skstruct.spaces.truth import flattened
 
 
@@ -91,7 +91,7 @@ class CountingProblem(RiskProblem):
         m = self.row[-1] + 1
         weight = np.ones(m) if sample_weight is None else sample_weight
         of_output = (weight / np.bincount(self.row))[self.row]
-        g = np.atleast_2d(of_output @ space.targets(self.outputs)) / weight.sum()
+        g = np.atleast_2d(of_output @ Targets.of(space).targets(self.outputs)) / weight.sum()
         decided = space.argmin(np.ascontiguousarray(loss.cost(g, np.ones((1, 1))))).outputs
         losses = self.losses_of(np.repeat(decided, m, axis=0), np.arange(m))
         return float(np.average(losses, weights=weight))

@@ -12,12 +12,13 @@ from skstruct.sampling.chains import mean_of
 from skstruct.sampling.partition import LogPartition, chain_draws, exact_distribution, log_partition
 from skstruct.saving import savable
 from skstruct.solvers.distributions import ListedDistribution
+from skstruct.spaces import Coordinates, Targets
 from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import differs_by_row
 
 
 def exact_means(distribution: Any, space: Any, view: Any, scores: np.ndarray) -> Any:
-    """Means of ``view.targets(Y)`` for every row; None where only draws can tell.
+    """Means of the targets of a view for every row; None where only draws can tell.
 
     Parameters
     ----------
@@ -34,7 +35,8 @@ def exact_means(distribution: Any, space: Any, view: Any, scores: np.ndarray) ->
         return None if any(means is None for means in each) else np.concatenate(each)
     drawn = distribution.sample(3, np.random.default_rng(0))
     some = drawn[0]
-    if np.array_equal(dense(view.targets(some), np.float64), dense(view.embed(some), np.float64)):
+    targets = dense(Targets.of(view).targets(some), np.float64)
+    if np.array_equal(targets, dense(view.embed(some), np.float64)):
         means = _linear(distribution, space, view, scores, view.embed(some).shape[1])
         if means is not None:
             return means
@@ -45,7 +47,7 @@ def exact_means(distribution: Any, space: Any, view: Any, scores: np.ndarray) ->
     )
     if not isinstance(listed, ListedDistribution):
         return None
-    return np.asarray(listed.probabilities @ view.targets(listed.outputs))
+    return np.asarray(listed.probabilities @ Targets.of(view).targets(listed.outputs))
 
 
 def _of_row(space: Any, view: Any, scores: np.ndarray, i: int) -> Any:
@@ -56,17 +58,20 @@ def _of_row(space: Any, view: Any, scores: np.ndarray, i: int) -> Any:
 
 def _linear(distribution: Any, space: Any, view: Any, scores: np.ndarray, width: int) -> Any:
     """Means where one embedding is written in the other."""
-    same = view.embedding == space.embedding and view.embedding_key() == space.embedding_key()
+    keys = [(part.embedding, Coordinates.of(part).key()) for part in (view, space)]
+    same = keys[0] == keys[1]
     if view is space or same:
         return distribution.marginals()
     try:  # the same distribution in the view's own coordinates
-        other = view.distribution(view.lift(scores, space.embedding))
+        other = view.distribution(Coordinates.of(view).lift(scores, space.embedding))
         if other is not None:
             return other.marginals()
     except (AttributeError, ValueError):
         pass
     try:  # psi' = P psi where costs of psi' can be written as costs of psi
-        return distribution.marginals() @ space.lift(np.eye(width), view.embedding).T
+        return (
+            distribution.marginals() @ Coordinates.of(space).lift(np.eye(width), view.embedding).T
+        )
     except (AttributeError, ValueError):
         return None
 

@@ -22,7 +22,7 @@ from skstruct.learners.penalty_path import mean_square, rows_of
 from skstruct.learners.token_problem import ChainScores
 from skstruct.learners.tokens import TokenBatch
 from skstruct.solvers.chains.likelihood import ChainBlock
-from skstruct.spaces import Solving
+from skstruct.spaces import Solving, Targets
 
 LOOSER = 10.0  # times the tolerance of training, along the path
 FEW_SEQUENCES, MOST_LEFT_OUT = 200, 2000  # up to so many, five folds; and how many leave at once
@@ -56,7 +56,7 @@ class TrainingRows:
         self._prepare()
 
     def _prepare(self) -> None:
-        self.psi = self.space.targets(self.learner.problem_.outputs)
+        self.psi = Targets.of(self.space).targets(self.learner.problem_.outputs)
         if self.allowed is not None:
             with some_agreeing(self.space, np.flatnonzero(self.is_open)):
                 soft = soft_targets(self.allowed, self.psi, self.is_open)

@@ -20,6 +20,7 @@ from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.rows import dense
 from skstruct.saving import savable
 from skstruct.solvers.distributions import Distribution
+from skstruct.spaces import Targets
 
 
 @savable
@@ -102,7 +103,7 @@ class PerturbedMaximum(Distribution):
         return self._mean(self.space.embed(self._outputs))
 
     def means_in(self, view: Any) -> np.ndarray:
-        return self._mean(view.targets(self._outputs))
+        return self._mean(Targets.of(view).targets(self._outputs))
 
     def _mean(self, psi: Any) -> np.ndarray:
         n = len(self.scores)

@@ -19,7 +19,7 @@ from skstruct.learners.token_problem import (
 from skstruct.losses import pair
 from skstruct.sampling.partition import LogPartition
 from skstruct.saving import savable
-from skstruct.spaces import Solving
+from skstruct.spaces import Solving, Targets
 
 MOST_LISTED = 2000  # outputs of which losses are written down, each against each
 
@@ -45,9 +45,9 @@ class ExponentialProblem(RiskProblem):
 
     def __init__(self, space: Any, loss: Any, outputs: np.ndarray, distributions: Any) -> None:
         self.scored = self.space = space
-        outputs = loss.observation_space(space).outputs_of(outputs)
+        outputs = Targets.of(loss.observation_space(space)).outputs_of(outputs)
         self.outputs, self.distributions, self.asked = outputs, distributions, loss
-        self.width = space.targets(outputs[:1]).shape[1]
+        self.width = Targets.of(space).targets(outputs[:1]).shape[1]
         _, self.loss = pair(loss, space, outputs)
         self.by_loss = False
 
@@ -66,7 +66,7 @@ class ExponentialProblem(RiskProblem):
                 f"{type(loss).__name__} has no finite embedding: ExponentialFamily predicts the "
                 "most probable output (loss=None), or under losses with one."
             )
-        judged._measure(judged.space.targets(self.outputs))
+        judged._measure(Targets.of(judged.space).targets(self.outputs))
         return judged
 
     def _known(self, loss: Any) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 from skstruct._arrays.rows import dense
 from skstruct.learners.exponential_family.distribution import exact_means
 from skstruct.learners.token_problem import inner_positions, sums_of_sequences
-from skstruct.spaces import Solving
+from skstruct.spaces import Coordinates, Solving
 
 
 class RowGaps:
@@ -51,7 +51,7 @@ class RowGaps:
         other.loss_psi[gaps] = expected_targets(self, allowed, gaps)
         costs, offset = other.loss_costs(gaps)
         space = within(allowed.rows(gaps), self.decoder.embedding)
-        found = space.argmin(self.decoder.lift(costs, self.view.embedding))
+        found = space.argmin(Coordinates.of(self.decoder).lift(costs, self.view.embedding))
         other.least = np.zeros(len(self.outputs))
         other.least[gaps] = found.values + offset
         return other
@@ -63,7 +63,8 @@ class RowGaps:
     def first_completions(self, allowed: Any, means: np.ndarray, examples: np.ndarray) -> Any:
         """Outputs of least expected loss among the allowed, given means of the loss's psi."""
         costs = self.loss.cost(means, np.ones((len(means), 1)))
-        costs = self.decoder.lift(np.ascontiguousarray(costs), self.view.embedding)
+        costs = np.ascontiguousarray(costs)
+        costs = Coordinates.of(self.decoder).lift(costs, self.view.embedding)
         return within(allowed, self.decoder.embedding).argmin(costs).outputs
 
     def best_allowed(
@@ -153,7 +154,7 @@ class ChainGaps(RowGaps):
 def expected_targets(problem: Any, allowed: Any, gaps: np.ndarray) -> np.ndarray:
     """Means over all allowed outputs of what a loss is linear in, for open rows; shape (m, d)."""
     view, space = problem.view, problem.space
-    if problem.by_rank or view.is_list or space.is_list:
+    if problem.by_rank or any(Coordinates.of(part).is_list for part in (view, space)):
         raise ValueError(
             f"{type(problem.loss).__name__} is a loss of outputs as a whole; where parts of them "
             "are missing, give one that adds up over parts, such as 'hamming'."

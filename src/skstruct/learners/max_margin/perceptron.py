@@ -16,6 +16,7 @@ from skstruct.learners.marginals import expecting
 from skstruct.learners.max_margin.base import MarginLearner
 from skstruct.learners.max_margin.scores import NOTHING
 from skstruct.saving import check_floats, require, savable
+from skstruct.spaces import Coordinates
 
 LEARNED = (
     "weights_", "row_scores_", "coefficients_", "moments_", "constants_", "constant_moments_",
@@ -234,7 +235,9 @@ class StructuredPerceptron(MarginLearner):
     def _go_on(self, before: Any, rows: Any) -> None:
         """Weights of the last call, if the same outputs may be predicted."""
         space = self.problem_.space
-        if space.is_list and not np.array_equal(before.space.listed_, space.listed_):
+        if Coordinates.of(space).is_list and not np.array_equal(
+            before.space.listed_, space.listed_
+        ):
             raise ValueError(
                 f"With {type(self.loss_).__name__} outputs of training are predicted, and those "
                 "of y are others than before: call fit with all rows."

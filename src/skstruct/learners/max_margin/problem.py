@@ -23,7 +23,7 @@ from skstruct.learners.token_problem import (
 )
 from skstruct.losses import pair
 from skstruct.saving import savable
-from skstruct.spaces import Solving
+from skstruct.spaces import Coordinates, Solving, Targets
 from skstruct.spaces.contracts import KBest
 
 
@@ -98,7 +98,8 @@ class MarginProblem(RowGaps, RiskProblem):
     def _embed(self, outputs: np.ndarray) -> None:
         """psi of the truth, which is scored, and what the loss sees of it."""
         seen = self.loss.observation_space(self.view)
-        self.psi, self.loss_psi = self.scored.embed(seen.outputs_of(outputs)), seen.targets(outputs)
+        told = Targets.of(seen)
+        self.psi, self.loss_psi = self.scored.embed(told.outputs_of(outputs)), told.targets(outputs)
 
     @property
     def n_rows_of(self) -> Any:
@@ -127,8 +128,9 @@ class MarginProblem(RowGaps, RiskProblem):
         if self.by_rank:
             return self._second_best(scores, truth, examples, weight)
         loss_costs, offset = self.loss_costs(examples)
-        loss_costs = self.decoder.lift(loss_costs, self.view.embedding)
-        costs = self.decoder.lift(-weight * scores, self.scored.embedding) - loss_costs
+        coordinates = Coordinates.of(self.decoder)
+        loss_costs = coordinates.lift(loss_costs, self.view.embedding)
+        costs = coordinates.lift(-weight * scores, self.scored.embedding) - loss_costs
         decoder = self.decoder.rows(examples)
         if self.relaxed:
             found = Solving.of(decoder).argmin_relaxed(costs)
@@ -197,7 +199,7 @@ class MarginProblem(RowGaps, RiskProblem):
 
     def costs(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Minus the scores, as costs of the coordinates of the space that decides."""
-        costs = self.space.lift(-means, self.scored.embedding)
+        costs = Coordinates.of(self.space).lift(-means, self.scored.embedding)
         return self._snapped(costs), np.zeros(len(means))
 
     def bytes_per_row(self) -> Any:
@@ -217,14 +219,15 @@ def _roles(space: Any, view: Any, outputs: np.ndarray) -> tuple[Any, Any, Any]:
     if _carries(space, view, outputs):
         return space, space, space
     if _carries(view, space, outputs):
-        return space, view, (view if view.is_list else space)
+        return space, view, (view if Coordinates.of(view).is_list else space)
     return view, view, view
 
 
 def _carries(space: Any, other: Any, outputs: np.ndarray) -> bool:
     """Whether ``space`` can write costs of the coordinates of ``other`` in its own."""
     try:
-        space.lift(np.zeros((1, other.embed(outputs[:1]).shape[1])), other.embedding)
+        nothing = np.zeros((1, other.embed(outputs[:1]).shape[1]))
+        Coordinates.of(space).lift(nothing, other.embedding)
     except ValueError:
         return False
     return True

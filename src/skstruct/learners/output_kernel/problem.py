@@ -24,7 +24,7 @@ from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import BaseLoss
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_min_cost
-from skstruct.spaces import Box, Candidates, Classes, Interval, Solving
+from skstruct.spaces import Box, Candidates, Classes, Interval, Solving, Targets
 from skstruct.spaces.base import ListView
 from skstruct.spaces.constraints import check_feasible, check_n_rows
 from skstruct.spaces.contracts import Decoded, KBest
@@ -170,10 +170,6 @@ class KernelCandidates(ListView):
     @property
     def _n_distinct(self) -> int:
         return int(self.number_.max()) + 1
-
-    def targets(self, Y: Any) -> Any:
-        """k(y_i, z) for every training output and candidate; shape (m, c)."""
-        return self.values_[self.number_]
 
     def gathered(self, weights: np.ndarray) -> Any:
         """Weights of training rows summed over rows of the same output; shape (n, u)."""
@@ -414,3 +410,16 @@ def _allows(allowed: np.ndarray, numbers: np.ndarray) -> Any:
     """Whether outputs by number are among those allowed; those beyond the list are not."""
     inside = numbers < len(allowed)
     return inside & np.asarray(allowed)[np.where(inside, numbers, 0)]
+
+
+class TargetsOfCandidates(Targets):
+    """Values of the kernel."""
+
+    __slots__ = ()
+
+    def targets(self, Y: Any) -> Any:
+        """k(y_i, z) for every training output and candidate; shape (m, c)."""
+        return self.space.values_[self.space.number_]
+
+
+Targets.at(KernelCandidates, TargetsOfCandidates)

@@ -34,6 +34,7 @@ from skstruct.spaces.common.formats import (
 from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.spaces.solving import Solving
@@ -239,9 +240,6 @@ class Classes(GivenWhole):
     def embed(self, Z: np.ndarray) -> Any:
         return unit_vectors(Z, len(self.labels_))
 
-    def embedding_key(self) -> bytes | None:
-        return self.listed_.tobytes()
-
     def all_outputs(self, most: int) -> np.ndarray:
         allowed = self.allowed_
         return self.enumerate() if allowed is None else self.enumerate()[allowed]
@@ -337,3 +335,6 @@ def _distinct(values: np.ndarray) -> np.ndarray:
 
 
 Solving.at(Classes, "skstruct.spaces.classes.solving:SolvingOfClasses")
+
+
+Coordinates.at(Classes, "skstruct.spaces.classes.coordinates:CoordinatesOfClasses")

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstruct._arrays.checks import check_costs
 from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
 from skstruct.spaces.base import check_k, decoded_or_infeasible
@@ -16,6 +15,7 @@ from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.fixing import fixed_nodes_and_edges
 from skstruct.spaces.constraints import check_feasible, label_mask
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
+from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.cycles.constrained import CycleProblem, decides_exactly
 from skstruct.spaces.cycles.constraints import CycleConstraints, read_sizes
 from skstruct.spaces.cycles.distribution import LawfulCycles
@@ -172,16 +172,6 @@ class Cycles(LawfulCycles):
 
     def telling(self, parts: str | None = None) -> Any:
         return self.with_embedding("indicators")
-
-    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
-        """Costs of signed pairs as costs of arcs: c from u to v, -c from v to u."""
-        if embedding != "signed pairs" or self._signed or not self.directed:
-            return super().lift(costs, embedding)
-        there, back = arc_columns(len(self.nodes_))
-        costs = check_costs(costs, len(there), used_by="Cycles")
-        lifted = np.empty((len(costs), 2 * len(there)))
-        lifted[:, there], lifted[:, back] = costs, -costs
-        return lifted
 
     def sibling(self, Z: np.ndarray) -> np.ndarray:
         """The reverse of each cycle, for which signed pairs have the opposite sign."""
@@ -353,3 +343,6 @@ class Cycles(LawfulCycles):
         check_feasible(np.asarray(finite.any(axis=1)), self)
         known = finite.any(axis=0)
         return Decoded(Z[:, known], values[:, known], values[:, known])
+
+
+Coordinates.at(Cycles, "skstruct.spaces.cycles.coordinates:CoordinatesOfCycles")

@@ -25,6 +25,7 @@ from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.indicator_sets.decoding import limit_constraints
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.targets import Targets
 
 
 class ForestShares:
@@ -196,10 +197,6 @@ class Hierarchy(IndicatorSpace):
 
     def condition(self, means: np.ndarray) -> np.ndarray:
         return given_marginals(self, means)
-
-    def target_blocks(self) -> np.ndarray | None:
-        """The depth of each label: those further down are rarer, and smoothed otherwise."""
-        return self.dag_.depth
 
     def _read(self, Y: Any, labels: Any) -> tuple[np.ndarray, tuple[Any, ...], LabelSetFormat]:
         Z, labels, format = super()._read(Y, labels)
@@ -400,3 +397,6 @@ class Hierarchy(IndicatorSpace):
 
 
 Solving.at(Hierarchy, "skstruct.spaces.hierarchies.solving:SolvingOfHierarchies")
+
+
+Targets.at(Hierarchy, "skstruct.spaces.hierarchies.targets:TargetsOfHierarchies")

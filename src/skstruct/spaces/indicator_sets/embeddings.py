@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skstruct._arrays.checks import check_costs
 from skstruct._arrays.memory import row_blocks
-from skstruct._arrays.rows import dense
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
 from skstruct.solvers.dags import forest_sized_sets
@@ -16,6 +14,7 @@ from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.marginals import lowered
 from skstruct.spaces.base import EmbeddingView, check_k, decoded_or_infeasible
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.indicator_sets.decoding import (
     first_labels,
     keep_group_winners,
@@ -23,6 +22,7 @@ from skstruct.spaces.indicator_sets.decoding import (
     min_cost_per_size,
 )
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.targets import Targets, TargetsOfSpace
 
 
 @savable
@@ -51,21 +51,6 @@ class SizedSets(EmbeddingView):
         column = np.concatenate([label * d + size[row] - 1, np.full(len(empty), d * d)])
         row = np.concatenate([row, empty])
         return sparse.csr_array((np.ones(len(row)), (row, column)), shape=(n, d * d + 1))
-
-    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
-        """Costs of labels, (n, d): a label costs the same in a set of any size."""
-        if embedding != "indicators":
-            return super().lift(costs, embedding)
-        d = len(self.labels_)
-        costs = check_costs(costs, d, used_by="SizedSets")
-        return np.hstack([np.repeat(costs, d, axis=1), np.zeros((len(costs), 1))])
-
-    def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
-        """Means of labels in sets of any size."""
-        if embedding not in ("indicators", "independent labels"):
-            return super().project(means, embedding)
-        d = len(self.labels_)
-        return dense(means)[:, :-1].reshape(-1, d, d).sum(axis=2)
 
     def argmin(self, costs: np.ndarray) -> Decoded:
         costs = self._checked(costs)
@@ -156,9 +141,6 @@ class IndependentLabels(EmbeddingView):
 
     embedding = "independent labels"
 
-    def targets(self, Y: Any) -> Any:
-        return self.space.targets(Y)
-
     def known_targets(self, known: np.ndarray) -> np.ndarray | None:
         return known
 
@@ -222,9 +204,6 @@ class IndependentLabels(EmbeddingView):
             outputs[rows], values[rows] = found.outputs, found.values
         return Decoded(outputs, values, values)
 
-    def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
-        return means if embedding == "indicators" else super().project(means, embedding)
-
 
 def _given_not_empty(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     r"""Chances q of independent labels that have probabilities p (n, d) where some label is there.
@@ -286,3 +265,12 @@ def _sizes_of_others(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 Solving.at(SizedSets, "skstruct.spaces.indicator_sets.solving:SolvingOfSizedSets")
+
+
+Coordinates.at(SizedSets, "skstruct.spaces.indicator_sets.coordinates:CoordinatesBySize")
+
+
+Coordinates.at(IndependentLabels, "skstruct.spaces.indicator_sets.coordinates:CoordinatesByLabel")
+
+
+Targets.at(IndependentLabels, TargetsOfSpace)

@@ -19,6 +19,7 @@ from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import EmbeddingView, decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.indicator_sets.decoding import limit_constraints
 from skstruct.spaces.solving import Solving
 from skstruct.tolerances import ROUNDING_GAP
@@ -73,19 +74,6 @@ class ParentProducts(EmbeddingView):
         """A product is taken for as probable as the least probable parent."""
         labels = self.space.filled(means[:, : len(self.labels_)], partial)
         return None if labels is None else np.hstack([labels, self._graph.products(labels)])
-
-    def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
-        """Means of the labels alone: the first d columns."""
-        if embedding == "indicators":
-            return means[:, : len(self.labels_)]
-        return super().project(means, embedding)
-
-    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
-        """Costs of labels, (n, d): the products cost nothing."""
-        if embedding != "indicators":
-            return super().lift(costs, embedding)
-        costs = check_costs(costs, len(self.labels_), used_by="ParentProducts")
-        return np.hstack([costs, np.zeros((len(costs), len(self.shared_)))])
 
     def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of the sets; those of the labels where there are no products, else from
@@ -176,3 +164,6 @@ def _rows(*entries: Any, shape: tuple[int, int]) -> Any:
 
 
 Solving.at(ParentProducts, "skstruct.spaces.indicator_sets.solving:SolvingOfProducts")
+
+
+Coordinates.at(ParentProducts, "skstruct.spaces.indicator_sets.coordinates:CoordinatesOfProducts")

@@ -32,6 +32,7 @@ from skstruct.spaces.constraints import (
     label_mask,
 )
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.indicator_sets.counting import UniformSets
 from skstruct.spaces.indicator_sets.decoding import (
     keep_group_winners,
@@ -41,6 +42,7 @@ from skstruct.spaces.indicator_sets.decoding import (
 )
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.targets import Targets
 from skstruct.tolerances import SURE
 
 
@@ -155,11 +157,6 @@ class IndicatorSpace(MarkedLabels, UniformSets):
     def estimates_targets(self) -> bool:
         return self.propensity is not None
 
-    def targets(self, Y: Any) -> Any:
-        r"""psi, or :math:`\psi_j / p_j` where labels are overlooked: of the same mean."""
-        annotated = self.propensities()
-        return self.embed(Y) if annotated is None else self.embed(Y) / annotated
-
     # ------------------------------------------------------------- constraints
     def _groups(self, exclusive: Any) -> list[np.ndarray]:
         return label_groups(exclusive, self.labels_, type(self).__name__)
@@ -263,10 +260,6 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         if name == "independent labels":
             return IndependentLabels(self)
         return super().with_embedding(name, outputs, candidates)
-
-    def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
-        """Means of labels are all that is known of independent ones."""
-        return means if embedding == "independent labels" else super().project(means, embedding)
 
 
 class FreeSubsets:
@@ -581,3 +574,9 @@ def _free_subsets(constraints: Constraints) -> FreeSubsets:
 
 
 Solving.at(LabelSets, "skstruct.spaces.label_sets.solving:SolvingOfLabelSets")
+
+
+Targets.at(IndicatorSpace, "skstruct.spaces.indicator_sets.targets:TargetsOfSets")
+
+
+Coordinates.at(IndicatorSpace, "skstruct.spaces.indicator_sets.coordinates:CoordinatesOfSets")

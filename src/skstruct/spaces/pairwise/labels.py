@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import Distribution
@@ -22,6 +21,7 @@ from skstruct.spaces.common.formats import check_distinct, sorted_names, unknown
 from skstruct.spaces.common.label_graph import node_names, read_edges
 from skstruct.spaces.constraints import Constraints, check_feasible, check_restricted
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
+from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
 from skstruct.spaces.label_sets.space import IndicatorSpace, LabelSets
 from skstruct.spaces.solving import Solving
@@ -227,19 +227,6 @@ class PairwiseLabels(LabelsAndEdges):
         i, j = self.edges_.T
         return np.hstack([Z, Z[:, i] * Z[:, j]])
 
-    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
-        """Costs of a coarser embedding as costs of this one: pairs cost nothing.
-
-        Parameters
-        ----------
-        costs : array of shape (n, number of labels) or (n, d)
-        embedding : "indicators", or this space's own
-        """
-        if embedding != "indicators":
-            return super().lift(costs, embedding)
-        costs = check_costs(costs, len(self.labels_), used_by="PairwiseLabels")
-        return np.hstack([costs, np.zeros((len(costs), len(self.edges_)))])
-
     def readable(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:
         """Probabilities of the labels, without those of pairs."""
         return means[:, : len(self.labels_)]
@@ -325,3 +312,6 @@ class PairwiseLabels(LabelsAndEdges):
 
 
 Solving.at(PairwiseLabels, "skstruct.spaces.pairwise.solving:SolvingOfPairs")
+
+
+Coordinates.at(PairwiseLabels, "skstruct.spaces.pairwise.coordinates:CoordinatesOfLabels")

@@ -10,7 +10,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.pairwise.forests import best_states_on_forest, is_forest, k_best_states
@@ -25,6 +24,7 @@ from skstruct.spaces.common.formats import check_distinct, unknown_label
 from skstruct.spaces.common.label_graph import node_names, read_edges
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.pairwise.state_formats import (
     StateFormat,
     check_states,
@@ -192,14 +192,6 @@ class PairwiseStates(UniformStates):
             asked[rows, np.repeat(edges[:, end], k * k)] = np.tile(state, n_edges)
         return asked
 
-    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
-        """Costs of "node states": pairs cost nothing."""
-        if embedding != "node states" or self.embedding != "states":
-            return super().lift(costs, embedding)
-        n, k, n_edges = self._shape()
-        costs = check_costs(costs, n * k, used_by="PairwiseStates")
-        return np.hstack([costs, np.zeros((len(costs), n_edges * k * k))])
-
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
     ) -> Any:
@@ -319,3 +311,6 @@ class PairwiseStates(UniformStates):
         allowed = self._allowed()
         check_feasible(np.all(np.any(allowed, axis=1), keepdims=True), self)
         return StateProposals(allowed, self._used_edges())
+
+
+Coordinates.at(PairwiseStates, "skstruct.spaces.pairwise.coordinates:CoordinatesOfStates")

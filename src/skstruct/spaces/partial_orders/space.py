@@ -13,6 +13,7 @@ from skstruct.solvers.linear_ordering import close_transitively
 from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.contracts import EXACT, Guarantee
+from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.edge_sets.formats import GraphFormat
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
 from skstruct.spaces.partial import are_choices
@@ -93,7 +94,6 @@ class PartialOrders(EdgeSetSpace):
     directed = True
     default_loss = "kendall"  # which sees whether truths are mostly open
     usual_losses: ClassVar[tuple[str, ...]] = ("hamming", "zero_one")
-    orders_pairs = True
     part_words = ("relation", "relations")
     marginal_losses: ClassVar[dict[str, str]] = {"pairs": "hamming"}
     _named_by: ClassVar = {"items": "items_"}
@@ -217,3 +217,6 @@ class PartialOrders(EdgeSetSpace):
 
 
 Solving.at(PartialOrders, "skstruct.spaces.partial_orders.solving:SolvingOfPartialOrders")
+
+
+Coordinates.at(PartialOrders, "skstruct.spaces.partial_orders.coordinates:CoordinatesOfOrders")

@@ -33,6 +33,7 @@ from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.common.marginals import renormalized
 from skstruct.spaces.constraints import check_feasible, label_mask
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.coordinates import Coordinates
 
 
 class UniformElements(MarkedLabels, CountedSpace):
@@ -174,12 +175,6 @@ class OtherEmbedding(EmbeddingView):
 
     def embed(self, Z: np.ndarray) -> Any:
         return self.view.embed(Z)
-
-    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
-        return self.view.lift(costs, embedding)
-
-    def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
-        return self.view.project(means, embedding)
 
     def _element_costs(self, costs: np.ndarray) -> Any:
         psi = self.embed(self.space.above_)
@@ -425,3 +420,6 @@ class Poset(UniformElements):
         if name in views:
             return OtherEmbedding(views[name](self))
         return super().with_embedding(name, outputs, candidates)
+
+
+Coordinates.at(OtherEmbedding, "skstruct.spaces.poset.coordinates:CoordinatesOfView")

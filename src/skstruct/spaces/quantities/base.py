@@ -19,6 +19,7 @@ from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.spaces.solving import Solving, SolvingOfNumbers
+from skstruct.spaces.targets import Targets
 
 
 @savable
@@ -353,9 +354,6 @@ class QuantitySpace(GivenWhole):
         centred = Z - self.mean_
         return np.hstack([centred, centred**2])
 
-    def n_deciding(self, width: int) -> int | None:
-        return len(self.labels_) if self.embedding == "squares" else None
-
     # ------------------------------------------------------------- means
     marginal_losses: ClassVar[dict[str, str]] = {"means": "squared"}
     estimator_type = "regressor"
@@ -399,3 +397,6 @@ class QuantitySpace(GivenWhole):
 
 
 Solving.at(QuantitySpace, SolvingOfNumbers)
+
+
+Targets.at(QuantitySpace, "skstruct.spaces.quantities.targets:TargetsOfQuantities")

@@ -16,7 +16,9 @@ from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.boxes import LimitedQuantities, Range
+from skstruct.spaces.quantities.targets import TargetsOfQuantities
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.targets import Targets
 from skstruct.tolerances import (
     CANCELED,
     FEASIBLE,
@@ -28,6 +30,15 @@ from skstruct.tolerances import (
 
 CONVEX = Guarantee("bound only", reference="exact wherever risk costs something")
 STEPS = 20  # along tangents, of rows in which risk is rewarded
+
+
+def aversion(given: float | None, max_risk: float | None) -> float:
+    """What half the variance costs: what is given, none where the risk is limited, or 1."""
+    if given is None:
+        given = 1.0 if max_risk is None else 0.0
+    if not (is_number(given) and 0 <= given < np.inf):
+        raise ValueError(f"Portfolios: risk_aversion is a number from 0 on; got {given!r}.")
+    return float(given)
 
 
 @savable
@@ -114,15 +125,6 @@ class Portfolios(LimitedQuantities):
     def guarantee(self) -> Guarantee:
         return EXACT if self.max_risk is None and not self._is_limited() else CONVEX
 
-    def own_costs(self) -> np.ndarray:
-        """What the last coordinate costs, half the variance: the aversion against risk."""
-        given = self.risk_aversion
-        if given is None:
-            given = 1.0 if self.max_risk is None else 0.0
-        if not (is_number(given) and 0 <= given < np.inf):
-            raise ValueError(f"Portfolios: risk_aversion is a number from 0 on; got {given!r}.")
-        return np.array([float(given)])
-
     # ------------------------------------------------------------- what is given
     def _names_alone(self) -> tuple[Any, ...]:
         if self.labels is not None:
@@ -135,7 +137,7 @@ class Portfolios(LimitedQuantities):
         return super()._read(Y, self._names_alone() if labels is None else labels)
 
     def _learn(self, Z: np.ndarray) -> None:
-        self.own_costs()
+        aversion(self.risk_aversion, self.max_risk)
         if self.max_risk is not None and not (is_number(self.max_risk) and self.max_risk > 0):
             raise ValueError(f"Portfolios: max_risk is a positive number; got {self.max_risk!r}.")
         self.covariance_ = self._checked_covariance()
@@ -342,3 +344,16 @@ class Portfolios(LimitedQuantities):
 
 
 Solving.at(Portfolios, "skstruct.spaces.quantities.solving:SolvingWithoutCurves")
+
+
+class TargetsOfPortfolios(TargetsOfQuantities):
+    """Weights, and half their variance."""
+
+    __slots__ = ()
+
+    def own_costs(self) -> np.ndarray:
+        """What the last coordinate costs, half the variance: the aversion against risk."""
+        return np.array([aversion(self.space.risk_aversion, self.space.max_risk)])
+
+
+Targets.at(Portfolios, TargetsOfPortfolios)

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_best_sequences
 from skstruct.solvers.linear_ordering import MOST_ITEMS
@@ -21,6 +20,7 @@ from skstruct.spaces.common.fixing import finder, only_one, pair_of
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
+from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.partial import PartialOutputs, are_choices
 from skstruct.spaces.rankings.beginnings import warn_of_beginnings
 from skstruct.spaces.rankings.constraints import RankConstraints, read_before, read_fixed, read_top
@@ -30,6 +30,7 @@ from skstruct.spaces.rankings.pairs import Pairs, WeightedPairs
 from skstruct.spaces.rankings.partial import is_total, tied_behind
 from skstruct.spaces.rankings.positions import Positions, Ranks, RatedRanks
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.targets import Targets
 
 EMBEDDINGS = {
     "positions": Positions(),
@@ -223,22 +224,6 @@ class Rankings(RandomRankings):
 
     def embed(self, Z: np.ndarray) -> Any:
         return self._scheme.embed(np.asarray(Z, dtype=np.float64))
-
-    def targets(self, Y: Any) -> Any:
-        """What training outputs are regressed as: by how much, where ratings say that."""
-        return self._scheme.targets(np.asarray(Y, dtype=np.float64))
-
-    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
-        """Costs of ranks, charged for every item at every position."""
-        if (
-            embedding != "ranks"
-            or self.embedding != "positions"
-            or self.constraints_.top is not None
-        ):
-            return super().lift(costs, embedding)
-        d = len(self.items_)
-        costs = check_costs(costs, d, used_by="Rankings")
-        return (costs[:, :, None] * np.arange(1.0, d + 1)).reshape(len(costs), d * d)
 
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
@@ -440,3 +425,9 @@ def _filled(starts: np.ndarray, d: int) -> np.ndarray:
 
 
 Solving.at(Rankings, "skstruct.spaces.rankings.solving:SolvingOfRankings")
+
+
+Targets.at(Rankings, "skstruct.spaces.rankings.targets:TargetsOfRankings")
+
+
+Coordinates.at(Rankings, "skstruct.spaces.rankings.coordinates:CoordinatesOfRankings")

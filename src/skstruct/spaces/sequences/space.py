@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from skstruct._arrays.checks import check_costs
 from skstruct._arrays.memory import check_square_fits
 from skstruct.saving import savable
 from skstruct.solvers.chains.counting import ChainCounts
@@ -19,6 +18,7 @@ from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.sequence_sets.base import EMBEDDINGS, ListedSequences, SequenceSet
 from skstruct.spaces.sequence_sets.constraints import SequenceConstraints
 from skstruct.spaces.sequence_sets.distribution import (
@@ -199,14 +199,6 @@ class Sequences(SequenceSet):
         view.embedding = name
         return view
 
-    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
-        """Costs of symbols at positions: bigrams cost nothing."""
-        if embedding != "positions" or not self._has_bigrams:
-            return super().lift(costs, embedding)
-        T, q = self.length_, len(self.symbols_)
-        costs = check_costs(costs, T * q, used_by="Sequences")
-        return np.hstack([costs, np.zeros((len(costs), self._width() - T * q))])
-
     # ------------------------------------------------------------- probabilities
     marginal_losses: ClassVar[dict[str, str]] = {"symbols": "hamming"}
 
@@ -289,3 +281,6 @@ class Sequences(SequenceSet):
 
 
 Solving.at(Sequences, "skstruct.spaces.sequences.solving:SolvingOfSequences")
+
+
+Coordinates.at(Sequences, "skstruct.spaces.sequences.coordinates:CoordinatesOfSequences")

@@ -15,6 +15,7 @@ from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import EmbeddingView, decoded_or_infeasible
 from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.edge_sets.formats import GraphFormat, read_rows
 from skstruct.spaces.edge_sets.table import EdgeTable
 from skstruct.spaces.tournaments.distribution import sign_distribution, sign_proposals
@@ -169,13 +170,6 @@ class TournamentStates(EmbeddingView):
         hot = np.asarray(Z)[:, :, None] == np.array(self.states_)
         return hot.reshape(len(hot), hot.shape[1] * hot.shape[2]).astype(np.float64)
 
-    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
-        """Costs of signed pairs, (n, d), where no pair is open: a sign costs its multiple."""
-        if embedding != "signed pairs" or self.space.partial:
-            return super().lift(costs, embedding)
-        costs = check_costs(costs, len(self.labels_), used_by="Tournaments")
-        return (costs[:, :, None] * np.array(self.states_, dtype=float)).reshape(len(costs), -1)
-
     def argmin(self, costs: np.ndarray) -> Decoded:
         d, states = len(self.labels_), np.array(self.states_)
         costs = check_costs(costs, d * len(states), used_by="Tournaments")
@@ -200,3 +194,6 @@ class TournamentStates(EmbeddingView):
     def proposals(self) -> Proposals | None:
         """Chains that change one pair; None where rows are restricted differently."""
         return sign_proposals(self.space, signed=False)
+
+
+Coordinates.at(TournamentStates, "skstruct.spaces.tournaments.coordinates:CoordinatesOfStates")

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Coordinates of embeddings: how those of one are read off, or charged by, those of another."""
+
+from typing import Any
+
+import numpy as np
+
+from skstruct._arrays.checks import check_costs
+from skstruct.spaces.facets import Facet
+
+
+class Coordinates(Facet):
+    r"""What the coordinates of :math:`\psi` are, and how they are written in those of others.
+
+    Examples
+    --------
+    >>> from skstruct.spaces import Coordinates, LabelSets
+    >>> by_size = LabelSets(["bread", "milk"]).with_embedding("sized indicators")
+    >>> Coordinates.of(by_size).lift(np.array([[1.0, 2.0]]), "indicators")
+    array([[1., 1., 2., 2., 0.]])
+    """
+
+    __slots__ = ()
+
+    @property
+    def is_list(self) -> bool:
+        """Whether each stands for an output of a list, such as those of training."""
+        return False
+
+    @property
+    def order_pairs(self) -> bool:
+        """Whether each is an indicator of an ordered pair of items, as in partial orders."""
+        return False
+
+    def key(self) -> bytes | None:
+        """What distinguishes embeddings of the same name, such as the outputs that are listed."""
+        return None
+
+    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
+        r"""Costs of another embedding's coordinates as costs of the coordinates of this one.
+
+        Every output has the same cost under both: for all z in the space,
+        :math:`\langle \mathrm{lift}(c), \psi(z) \rangle = \langle c, \psi'(z) \rangle`. A loss that
+        is bilinear in a small embedding is so charged in a larger one.
+
+        Parameters
+        ----------
+        costs : array of shape (n, d')
+        embedding : str
+            What these are costs of; every space takes its own.
+
+        Returns
+        -------
+        costs : array of shape (n, d)
+        """
+        if embedding == self.space.embedding:
+            return costs
+        raise ValueError(
+            f"{type(self.space).__name__} embeds its outputs by {self.space.embedding}; got costs "
+            f"of {embedding}, which cannot be written in these."
+        )
+
+    def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
+        r"""Mean embeddings of another kind, read off those of this space.
+
+        The other way round from :meth:`lift`: a column of :math:`\psi'` that is also one of
+        :math:`\psi` has the same mean in both.
+
+        Parameters
+        ----------
+        means : array or sparse array of shape (n, d)
+        embedding : str
+            What is asked for; every space gives its own.
+
+        Returns
+        -------
+        means : array of shape (n, d')
+        """
+        if embedding == self.space.embedding:
+            return means
+        raise ValueError(
+            f"{type(self.space).__name__} embeds its outputs by {self.space.embedding}; means of "
+            f"{embedding} cannot be read off these."
+        )
+
+
+class CoordinatesOfList(Coordinates):
+    """A coordinate for each output of a list."""
+
+    __slots__ = ()
+
+    @property
+    def is_list(self) -> bool:
+        return True
+
+    def key(self) -> bytes | None:
+        return bytes(self.space.listed_.tobytes())
+
+
+class CoordinatesOfListed(CoordinatesOfList):
+    """Outputs of a space, each with a coordinate of its own."""
+
+    __slots__ = ()
+
+    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
+        """Costs of any embedding that the listed space has, for every output on the list."""
+        view: Any = self.space
+        if embedding == view.embedding:
+            return costs
+        psi = view.space.with_embedding(embedding).embed(view.listed_)
+        costs = check_costs(costs, psi.shape[1], used_by=type(view).__name__)
+        return costs @ psi.T
