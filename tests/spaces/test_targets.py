@@ -23,11 +23,14 @@ def test_what_follows_from_the_core():
     Z = np.array([[1], [-1]])
     assert_array_equal(targets.targets(Z), Z)
     assert targets.outputs_of(Z) is Z
-    assert targets.n_deciding(1) is None and targets.blocks() is None
+    assert targets.n_deciding(1) is None
+    assert targets.blocks() is None
     assert len(targets.own_costs()) == 0
-    assert coordinates.lift(Z, "sides") is Z and coordinates.project(Z, "sides") is Z
+    assert coordinates.lift(Z, "sides") is Z
+    assert coordinates.project(Z, "sides") is Z
     assert coordinates.key() is None
-    assert not (coordinates.is_list or coordinates.order_pairs)
+    assert not (coordinates.is_list)
+    assert not (coordinates.order_pairs)
 
 
 def test_what_is_refused():
