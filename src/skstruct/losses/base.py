@@ -132,7 +132,7 @@ class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
 
         A search decides every training row once for each penalty. A loss whose decisions are
         expensive over ``space`` may name one like it that is cheap to decide; its embedding is one
-        that ``space.project`` can read off the embedding of this loss.
+        that ``Coordinates.project`` can read off the embedding of this loss.
         """
         return self
 

@@ -148,7 +148,7 @@ class ModelDistributions:
             if means is not None:
                 return means
             drawn = distribution.sample(self.n_draws, np.random.default_rng(self.seed))
-        return np.array([mean_of(view.targets, outputs) for outputs in drawn])
+        return np.array([mean_of(Targets.of(view).targets, outputs) for outputs in drawn])
 
     def log_partition(self, space: Any, scores: np.ndarray) -> Any:
         """ln Z of every row with its interval."""
