@@ -5,7 +5,7 @@ import numpy as np
 
 from skstruct._arrays.checks import check_costs
 from skstruct.spaces.coordinates import Coordinates
-from skstruct.spaces.edge_sets.table import arc_columns
+from skstruct.spaces.cycles.tours import arc_columns
 
 
 class CoordinatesOfCycles(Coordinates):
