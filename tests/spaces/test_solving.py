@@ -28,8 +28,10 @@ class Coin(BaseSpace):
 def test_what_follows_from_the_core():
     space = Coin()
     solving = Solving.of(space)
-    assert solving.discrete and solving.separable
-    assert solving.program() is None and solving.tensor_argmin(None) is None
+    assert solving.discrete
+    assert solving.separable
+    assert solving.program() is None
+    assert solving.tensor_argmin(None) is None
     assert solving.quick() is space
     flags = solving.coordinates_apart, solving.decodes_chains, solving.decodes_relaxed
     assert not any((*flags, solving.decides_from_means))
