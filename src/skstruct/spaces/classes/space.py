@@ -193,8 +193,9 @@ class Classes(GivenWhole):
 
     def rows(self, index: Any) -> Self:
         allowed = self.allowed_
-        by_row = allowed is not None and allowed.ndim == 2
-        return self.among(allowed[one_or_more(index)]) if by_row else self
+        if allowed is None or allowed.ndim == 1:
+            return self
+        return self.among(allowed[one_or_more(index)])
 
     def uniform_means(self, n: int) -> np.ndarray:
         allowed = np.ones(len(self.listed_), bool) if self.allowed_ is None else self.allowed_
