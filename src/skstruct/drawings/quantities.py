@@ -9,6 +9,7 @@ import numpy as np
 from skstruct.drawings.parts import DrawnPart, Scene, label_text, number, pinned
 from skstruct.drawings.sheets import MOST, WIDTH, Sheet
 from skstruct.drawings.svg import SMALL, box, fitting, line, star, text, width_of
+from skstruct.spaces import Description
 
 STEP = 40.0
 LEFT, RIGHT = 128.0, 342.0  # of the scale
@@ -22,7 +23,7 @@ def draw_quantities(scene: Scene) -> Sheet:
     truth = None if scene.truth is None else np.ravel(np.asarray(scene.truth, dtype=np.float64))
     parts = _parts(scene, z, truth)
     low, high, own = scales(space, z, truth)
-    sheet = Sheet([], 0.0, parts, max(0, len(parts) - MOST), space.part_words)
+    sheet = Sheet([], 0.0, parts, max(0, len(parts) - MOST), Description.of(space).part_words)
     for i, part in enumerate(parts[:MOST]):
         ends = (float(low[i]), float(high[i]))
         sheet.body.append(_row(scene, part, STEP * i + STEP / 2, *ends))
@@ -55,7 +56,7 @@ def scales(space: Any, z: np.ndarray, truth: Any) -> tuple[np.ndarray, np.ndarra
     """
     d = len(z)
     seen = np.vstack([z, z if truth is None else np.where(np.isnan(truth), z, truth)])
-    limits = np.array([space.given_range(j) for j in range(d)], dtype=np.float64).reshape(d, 2)
+    limits = np.array([Description.of(space).given_range(j) for j in range(d)], dtype=np.float64).reshape(d, 2)
     low = np.where(np.isfinite(limits[:, 0]), limits[:, 0], np.minimum(seen.min(axis=0), 0.0))
     high = np.where(np.isfinite(limits[:, 1]), limits[:, 1], np.maximum(seen.max(axis=0), 0.0))
     # Beyond its limits, a number still is on its scale.

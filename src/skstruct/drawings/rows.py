@@ -9,6 +9,7 @@ import numpy as np
 from skstruct.drawings.parts import DrawnPart, Scene, chosen_parts, mark, pinned
 from skstruct.drawings.sheets import MOST, ROW, WIDTH, Sheet
 from skstruct.drawings.svg import box, fitting, text, width_of
+from skstruct.spaces import Description
 
 OTHERS = 12  # parts that are neither predicted nor true, the most probable
 CHIPS = 30
@@ -19,7 +20,7 @@ def draw_labels(scene: Scene) -> Sheet:
     """Marked labels: bars where probabilities are known, chips where they are not."""
     space = scene.space
     parts = scene.parts(space.labels_, scene.z, scene.truth, scene.marginals)
-    return listed(scene, parts, space.part_words)
+    return listed(scene, parts, Description.of(space).part_words)
 
 
 def draw_classes(scene: Scene) -> Sheet:
@@ -29,7 +30,7 @@ def draw_classes(scene: Scene) -> Sheet:
     parts = scene.parts(names, *chosen_rows(scene, len(names)), scene.marginals)
     if scene.marginals is not None:
         parts.sort(key=lambda part: -(part.probability or 0.0))
-    return listed(scene, parts, space.part_words, one=True)
+    return listed(scene, parts, Description.of(space).part_words, one=True)
 
 
 def chosen_rows(scene: Scene, n: int) -> tuple[np.ndarray, np.ndarray | None]:
@@ -53,13 +54,13 @@ def draw_list(scene: Scene) -> Sheet:
         true_too = None if true is None else key in true
         parts.append(DrawnPart(found[0], key in predicted, true_too, called=partial(str, found[1])))
     scene.fixed(parts)
-    return listed(scene, parts, scene.space.part_words)
+    return listed(scene, parts, Description.of(scene.space).part_words)
 
 
 def _named(space: Any, z: Any) -> dict[Any, tuple[Any, str]]:
     """Parts of an output by what makes them the same: their names, and these in words."""
     said = {}
-    for place, part in enumerate(space.parts_of(z).parts):
+    for place, part in enumerate(Description.of(space).parts_of(z).parts):
         label = part.name if part.value is None else (part.name, float(part.value))
         words = str(label) if part.value is None else f"{part.name}: {part.value:.4g}"
         key = part.key if part.key is not None else (place, str(label))

@@ -14,6 +14,7 @@ from skstruct.drawings.parts import label_text
 from skstruct.explorer.state import Explored, Judged, name_of
 from skstruct.inspection.risks import mean_interval
 from skstruct.serving.abilities import QUANTITIES
+from skstruct.spaces import Description
 
 N_BINS = 5  # of a column of numbers
 MOST_VALUES = 12  # of a column of names; others are one bin
@@ -62,7 +63,7 @@ class Slices:
             "loss": loss,
             **{key: whole[key] for key in ("n", "mean", "low", "high")},
             "by_part": errors.by_name(),
-            "part_word": STOPS.get(space.output_kind, space.part_words[0]),
+            "part_word": STOPS.get(Description.of(space).output_kind, Description.of(space).part_words[0]),
             "by_depth": errors.by_place(),
             "place_word": errors.word,
             "by_column": columns,
@@ -95,7 +96,7 @@ class PartErrors:
         self.places: dict[int, list[float]] = defaultdict(list)
         self.wrong_at: dict[int, list[int]] = defaultdict(list)  # rows in which a part is missed
         self._sizes: dict[str, list[float]] = defaultdict(list)
-        if explored.space.output_kind in QUANTITIES:
+        if Description.of(explored.space).output_kind in QUANTITIES:
             self._measure()
         else:
             for row, true, predicted in self._pairs():
@@ -103,7 +104,7 @@ class PartErrors:
 
     def _measure(self) -> None:
         """Outputs of numbers: how far each is off."""
-        names = [label_text(name) for name in self.explored.space.part_names() or ()]
+        names = [label_text(name) for name in Description.of(self.explored.space).part_names() or ()]
         for i, z in enumerate(self.judged.outputs):
             y, known = self.explored.drawn_truth(i, z), self.explored.known_parts(i)
             if y is None:
@@ -119,7 +120,7 @@ class PartErrors:
             y = explored.drawn_truth(i, z)
             if y is not None:
                 known = explored.known_parts(i)
-                both = [explored.space.parts_of(output).parts for output in (y, z)]
+                both = [Description.of(explored.space).parts_of(output).parts for output in (y, z)]
                 true, predicted = ([p for p in parts if _is_known(p, known)] for parts in both)
                 yield i, true, predicted
 
@@ -172,12 +173,12 @@ class PartErrors:
 
 def _places(space: Any) -> tuple[str | None, Any]:
     """What the place of a part is called, and how it follows from the key of the part."""
-    if space.output_kind == "hierarchy":
-        depth = space.output_dag().depth
+    if Description.of(space).output_kind == "hierarchy":
+        depth = Description.of(space).output_dag().depth
         return "depth", lambda key: int(depth[key]) + 1
-    if space.output_kind == "sequence":
+    if Description.of(space).output_kind == "sequence":
         return "position", lambda key: key[0] + 1
-    if space.output_kind == "ranking":
+    if Description.of(space).output_kind == "ranking":
         return "rank", lambda key: int(key[1])
     return None, None
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from skstruct.spaces import Description
+
 
 def json_outputs(served: Any, outputs: Any, restrict: Any = None) -> list[Any]:
     """Outputs, as a learner gives them within constraints, as JSON values.
@@ -132,7 +134,7 @@ def _in_parts(served: Any, outputs: Any, restrict: Any = None) -> list[Any]:
     try:
         space = served.space.restrict(**restrict) if restrict else served.space  # of other ends
         return [
-            [json_value(part.name) for part in space.parts_of(z).parts]
+            [json_value(part.name) for part in Description.of(space).parts_of(z).parts]
             for z in space.validate(outputs)
         ]  # fmt: skip
     except (ValueError, TypeError):  # ends that differ from row to row

@@ -109,7 +109,7 @@ class PartMarginals:
         """Names along each axis of ``marginals`` but the first, for psi of ``width`` numbers; of
         the first parts that there are where None are named.
         """
-        names = self.part_names()
+        names: Any = Description.of(self).part_names()
         return [names if names is not None and len(names) == width else range(width)]
 
     def decision_scores(self, scores: np.ndarray) -> np.ndarray:
