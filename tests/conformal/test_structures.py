@@ -52,9 +52,8 @@ def test_predictions_are_nested(toy, moves):
         before = certain, possible
         if cut == np.inf:
             assert not certain.any()
-            everything = (
-                ~np.eye(P.shape[1], dtype=bool) if Description.of(toy.space_).output_kind == "ranking" else True
-            )
+            kind = Description.of(toy.space_).output_kind
+            everything = ~np.eye(P.shape[1], dtype=bool) if kind == "ranking" else True
             assert_array_equal(possible, np.broadcast_to(everything, possible.shape))
 
 
@@ -179,7 +178,8 @@ def test_costs_of_labels():
     toy = PARTS["tree"](50)
     structure = structure_of(toy.space_, "test")
     P, labels = structure.read(toy.P), toy.space_.labels_
-    assert_allclose(structure.label_costs("depth"), 1 / (1 + Description.of(toy.space_).output_dag().depth))
+    depth = Description.of(toy.space_).output_dag().depth
+    assert_allclose(structure.label_costs("depth"), 1 / (1 + depth))
     assert_array_equal(structure.label_costs({labels[1]: 3.0}), [1.0, 3.0, 1.0, 1.0])
     costs = np.array([0.5, 0.0, 2.0, 1.0])
     claims = structure.misses(P, toy.Z, costs)

@@ -75,7 +75,8 @@ def distorted(p):
 
 def closed_in(space, rng, n):
     """Probabilities and outputs of labels that need all their parents."""
-    dag, d = Description.of(space).output_dag(), Description.of(space).output_dag().n_nodes
+    dag = Description.of(space).output_dag()
+    d = dag.n_nodes
     given = expit(rng.normal(0.5, 1.5, (n, d)))
     Z, p = np.zeros((n, d), np.int8), np.ones((n, d))
     for j in dag.order:

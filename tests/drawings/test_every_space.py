@@ -48,19 +48,20 @@ def case(name):
 
 def keys(space, z):
     """What parts are called, from what the space itself says of an output."""
-    said = Description.of(space).parts_of(z).parts
-    if Description.of(space).output_kind in ("quantities", "flow"):
+    description = Description.of(space)
+    said = description.parts_of(z).parts
+    if description.output_kind in ("quantities", "flow"):
         return {json.dumps(label, separators=(",", ":")) for label in space.labels_}
-    if Description.of(space).drawn_as == "sequence":
+    if description.drawn_as == "sequence":
         names = [(part.key[0], part.name) for part in said]
-    elif Description.of(space).drawn_as == "ranking":
+    elif description.drawn_as == "ranking":
         names = [(part.name, int(part.key[1])) for part in said]
-    elif Description.of(space).output_kind == "tour":
+    elif description.output_kind == "tour":
         stops = [part.name for part in said]
         names = list(zip(stops, stops[1:] + stops[:1]))
-    elif Description.of(space).drawn_as == "states":
+    elif description.drawn_as == "states":
         names = [(label, space.states_[s]) for label, s in zip(space.labels_, z)]
-    elif Description.of(space).drawn_as == "wins":
+    elif description.drawn_as == "wins":
         names = [pair[::sign] for pair, sign in zip(space.labels_, z) if sign]
     else:
         names = [part.name for part in said]

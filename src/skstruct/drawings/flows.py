@@ -12,7 +12,6 @@ from skstruct.drawings.places import in_columns, placed
 from skstruct.drawings.rows import listed
 from skstruct.drawings.sheets import MOST, Sheet
 from skstruct.drawings.svg import SMALL, box, element, line, star, text, width_of
-from skstruct.spaces import Description
 from skstruct.tolerances import DRAWN_FLOW
 
 BROAD = 16.0  # the largest amount
@@ -21,12 +20,12 @@ MOST_NODES = 60
 
 def draw_flow(scene: Scene) -> Sheet:
     """Arcs as broad as what is predicted to flow along them, the true amount beside."""
-    space, network = scene.space, scene.space.network_
+    network = scene.space.network_
     flow = np.asarray(scene.z, dtype=np.float64)
     truth = None if scene.truth is None else np.asarray(scene.truth, dtype=np.float64)
     parts = _parts(scene, flow, truth)
     if len(network.nodes) > MOST_NODES:
-        return listed(scene, [part for part in parts if part.value], Description.of(space).part_words)
+        return listed(scene, [part for part in parts if part.value])
     at = placed(scene.coordinates, network.nodes)
     at = (at or in_columns(network)).clear_of(zip(network.tails.tolist(), network.heads.tolist()))
     capacity = np.where(np.isfinite(network.capacity), network.capacity, 0.0)
@@ -34,7 +33,7 @@ def draw_flow(scene: Scene) -> Sheet:
     top = max(float(np.max(amounts)), DRAWN_FLOW)
     size = flow if truth is None else np.maximum(flow, truth)
     shown = np.argsort(-size, kind="stable")[:MOST].tolist()
-    sheet = Sheet([], at.height, parts, len(parts) - len(shown), Description.of(space).part_words)
+    sheet = Sheet([], at.height, parts, len(parts) - len(shown), scene.description.part_words)
     for a in reversed(shown):
         ends = at.xy[int(network.tails[a])], at.xy[int(network.heads[a])]
         room = BROAD * float(capacity[a]) / top

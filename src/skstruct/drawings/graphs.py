@@ -12,7 +12,6 @@ from skstruct.drawings.places import Places, in_columns, on_a_circle, placed
 from skstruct.drawings.rows import chosen_rows, listed
 from skstruct.drawings.sheets import MOST, Sheet
 from skstruct.drawings.svg import element, figure, line
-from skstruct.spaces import Description
 
 PROBABLE = 0.05  # other edges that are drawn
 MOST_NODES = 400  # of a graph that is still drawn as one
@@ -23,20 +22,20 @@ BACKGROUND = 300  # edges that are drawn pale below all others
 
 def draw_graph(scene: Scene) -> Sheet:
     """Edges of the prediction between all nodes; arrows where they have a direction."""
-    space, graph = scene.space, Description.of(scene.space).drawn_graph()
+    graph = scene.description.drawn_graph()
     between = " → " if graph.directed else " – "
     ends = [(graph.nodes[a], graph.nodes[b]) for a, b in graph.edges.tolist()]
     parts = scene.parts(ends, scene.z, scene.truth, scene.marginals)
     for part in parts:
         part.called = partial(label_text, part.label, 120, between)
     if len(graph.nodes) > MOST_NODES or not len(graph.nodes):
-        return listed(scene, parts, Description.of(space).part_words)
+        return listed(scene, parts)
     shown = shown_edges(parts)
     at = edge_places(scene, graph, parts)
     sheet = Sheet([], at.height, parts, words=("edge", "edges"))
     sheet.hidden = sum(part.matters for part in parts) - sum(parts[e].matters for e in shown)
     chosen = graph.edges[shown] if len(shown) else np.zeros((0, 2), int)
-    if Description.of(space).output_kind == "parts" and len(graph.edges) <= BACKGROUND:
+    if scene.description.output_kind == "parts" and len(graph.edges) <= BACKGROUND:
         sheet.body += [_line(at, a, b, "arc") for a, b in graph.edges.tolist()]
     for e, (a, b) in zip(shown, chosen.tolist()):
         sheet.body.append(_edge(scene, parts[e], at, a, b, graph.directed))
@@ -61,7 +60,7 @@ def edge_places(scene: Scene, graph: Any, parts: list[DrawnPart]) -> Places:
     given = placed(scene.coordinates, graph.nodes)
     if given is not None:
         return given.clear_of(graph.edges[taken].tolist())
-    if graph.directed and Description.of(scene.space).output_kind == "parts":
+    if graph.directed and scene.description.output_kind == "parts":
         network = SimpleNamespace(nodes=graph.nodes, tails=graph.edges[:, 0],
                                   heads=graph.edges[:, 1])  # fmt: skip
         if len(graph.nodes) <= MOST_LAID_OUT:
@@ -120,14 +119,14 @@ def draw_nodes(scene: Scene) -> Sheet:
 
 
 def _nodes(scene: Scene, parts: list[DrawnPart]) -> Sheet:
-    graph = Description.of(scene.space).drawn_graph()
+    graph = scene.description.drawn_graph()
     n, edges = len(parts), graph.edges
     if not 0 < n <= MOST_NAMED:
-        return listed(scene, parts, Description.of(scene.space).part_words)
+        return listed(scene, parts)
     complete = len(edges) >= n * (n - 1) / 2 and n > 3
     at = placed(scene.coordinates, graph.nodes)
     at = on_a_circle(graph.nodes, edges[:0] if complete else edges) if at is None else at
-    sheet = Sheet([], at.height, parts, words=Description.of(scene.space).part_words)
+    sheet = Sheet([], at.height, parts, words=scene.description.part_words)
     for a, b in edges.tolist():
         both = parts[a].predicted and parts[b].predicted
         if both or not complete:

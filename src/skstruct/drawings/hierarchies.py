@@ -10,7 +10,6 @@ from skstruct.drawings.rows import frame_of
 from skstruct.drawings.sheets import MOST, ROW, WIDTH, Sheet
 from skstruct.drawings.svg import SMALL, box, curve, element, figure, fitting, text, width_of
 from skstruct.inspection.hierarchies import hierarchy_layout, most_likely
-from skstruct.spaces import Description
 
 SMALL_TREE = 16  # labels that are drawn from the top down, where there is room
 LEVEL, HIGH = 72.0, 42.0  # from one level to the next, and of a box
@@ -22,9 +21,9 @@ def draw_hierarchy(scene: Scene) -> Sheet:
     """The labels around what is predicted, true or probable, each below those above it."""
     space = scene.space
     parts = scene.parts(space.labels_, scene.z, scene.truth, scene.marginals)
-    dag = Description.of(space).output_dag()
+    dag = scene.description.output_dag()
     shown = _shown(dag, parts)
-    sheet = Sheet([], 0.0, parts, len(parts) - len(shown), Description.of(space).part_words)
+    sheet = Sheet([], 0.0, parts, len(parts) - len(shown), scene.description.part_words)
     sheet.keys = ["share"] if any(part.probability is not None for part in parts) else []
     if not (len(shown) <= SMALL_TREE and _top_down(scene, sheet, dag, shown)):
         _indented(scene, sheet, dag, shown)

@@ -36,14 +36,14 @@ def what_it_predicts(learner: Any) -> str:
 
 def output_names(model: Any, learner: Any) -> list[str]:
     """Names of classes, labels, items, symbols or numbers; none if outputs have no names."""
-    space = learner.space_
-    if getattr(model, "targets_", None) and Description.of(space).output_kind in ("ranking", "quantities"):
+    space, description = learner.space_, Description.of(learner.space_)
+    if getattr(model, "targets_", None) and description.output_kind in ("ranking", "quantities"):
         return [str(name) for name in model.targets_]
     for attribute in ("symbols_", "items_", "labels_"):
         names = getattr(space, attribute, None)
         if names is not None:
             return [str(name) for name in names]
-    names = Description.of(space).part_names()
+    names = description.part_names()
     return [] if names is None else [str(name) for name in names]
 
 

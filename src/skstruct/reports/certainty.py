@@ -81,10 +81,11 @@ def left_out_marginals(learner: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def _shape(space: Any, width: int) -> tuple[int, ...]:
     """Axes of the marginals of one row."""
-    if Description.of(space).output_kind == "ranking":
+    kind = Description.of(space).output_kind
+    if kind == "ranking":
         d = len(space.items_)
         return (d, d)
-    if Description.of(space).output_kind == "sequence":
+    if kind == "sequence":
         q = len(space.symbols_)
         return (width // q, q)
     return (width,)

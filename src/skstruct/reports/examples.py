@@ -212,7 +212,8 @@ def _example(subject: Any, place: int, i: int, explanation: Any, shares: Any) ->
         ("loss", number(subject.losses[i])),
     ]
     if gaps is not None:
-        said = f"{number(int(gaps.sum()))} {Description.of(space).part_words[1]}, shown as they were predicted"
+        parts = Description.of(space).part_words[1]
+        said = f"{number(int(gaps.sum()))} {parts}, shown as they were predicted"
         facts.insert(2, ("not known", said))
     if subject.risks is not None:
         facts.append(("estimated risk", number(subject.risks[i])))

@@ -31,8 +31,9 @@ def in_words(
     most : int
         Parts that are written out.
     """
-    said = Description.of(space).parts_of(z)
-    known = None if other is None else {part.key for part in Description.of(space).parts_of(other).parts}
+    parts_of = Description.of(space).parts_of
+    said = parts_of(z)
+    known = None if other is None else {part.key for part in parts_of(other).parts}
     pieces = [
         Piece(part_text(part, said.longest), _mark(part.key, known, mark)) for part in said.parts
     ]

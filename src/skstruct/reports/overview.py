@@ -71,10 +71,11 @@ def value_in_words(value: Any) -> str:
 
 def _space_in_words(subject: Any) -> str:
     space = subject.space
-    names, text = Description.of(space).part_names(), type(space).__name__
+    description, text = Description.of(space), type(space).__name__
+    names = description.part_names()
     if names is None:
         return text
-    one, many = Description.of(space).part_words
+    one, many = description.part_words
     return f"{text}, {number(len(names))} {one if len(names) == 1 else many}"
 
 

@@ -133,8 +133,9 @@ def _in_parts(served: Any, outputs: Any, restrict: Any = None) -> list[Any]:
     """The names of the parts, such as nodes in the order of travel, or arcs."""
     try:
         space = served.space.restrict(**restrict) if restrict else served.space  # of other ends
+        parts_of = Description.of(space).parts_of
         return [
-            [json_value(part.name) for part in Description.of(space).parts_of(z).parts]
+            [json_value(part.name) for part in parts_of(z).parts]
             for z in space.validate(outputs)
         ]  # fmt: skip
     except (ValueError, TypeError):  # ends that differ from row to row

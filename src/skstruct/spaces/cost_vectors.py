@@ -76,7 +76,7 @@ class CostVectors(BaseSpace):
     @property
     def labels_(self) -> tuple[Any, ...]:
         """Names of the coordinates, where the space has names for them."""
-        names: Any = Description.of(self.space.whole).part_names()
+        names = Description.of(self.space.whole).part_names()
         return () if names is None else tuple(names)
 
     @property

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Descriptions of outputs: names of their parts, how they are read and drawn, what can be fixed."""
 
-from collections.abc import Hashable, Iterable, Sequence, Sized
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any, ClassVar
@@ -71,7 +71,7 @@ class Description(Facet):
         """
         return "other"
 
-    def part_names(self) -> Sized | None:
+    def part_names(self) -> Sequence[Any] | None:
         """Names of all parts that outputs may have; None where they have none."""
         return None
 
@@ -113,9 +113,9 @@ class Description(Facet):
         """Text below the drawing of a canonical output."""
         return ""
 
-    def drawn_graph(self) -> DrawnGraph | None:
-        """The graph that outputs are drawn in; None where there is none."""
-        return None
+    def drawn_graph(self) -> DrawnGraph:
+        """The graph that outputs are drawn in."""
+        self.refuse("graph that its outputs are drawn in")
 
     # ------------------------------------------------------------- fixed
     @property
@@ -150,7 +150,7 @@ class Description(Facet):
 
     def fixable_names(self) -> Iterable[Any]:
         """Names by which ``restrict`` knows the parts that drawings show."""
-        names: Any = self.part_names()
+        names = self.part_names()
         return () if names is None else names
 
     def check_fixable(self, included: Sequence[Any], excluded: Sequence[Any]) -> None:

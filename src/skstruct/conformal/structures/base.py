@@ -109,8 +109,9 @@ class Structure(ABC):
 
     def check_unweighted(self, weights: Any) -> None:
         if weights is not None:
+            kind = Description.of(self.space).output_kind
             raise ValueError(
-                f"weights are costs of labels; outputs of kind {Description.of(self.space).output_kind!r} have "
+                f"weights are costs of labels; outputs of kind {kind!r} have "
                 "none. Leave weights=None."
             )
 

@@ -4,7 +4,7 @@
 import numpy as np
 
 from skstruct.spaces.description import DrawnGraph
-from skstruct.spaces.label_sets.description import DescriptionOfLabelSets
+from skstruct.spaces.indicator_sets.description import DescriptionOfLabelSets
 
 
 class DescriptionOfAssignments(DescriptionOfLabelSets):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Descriptions of classes: one label of many."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from skstruct.spaces.description import Description, Part, Parts
@@ -13,7 +14,7 @@ class DescriptionOfClasses(Description):
     part_words: ClassVar[tuple[str, str]] = ("class", "classes")
     output_kind = "classes"
 
-    def part_names(self) -> Any:
+    def part_names(self) -> Sequence[Any]:
         return self.space.labels_
 
     def parts_of(self, z: Any) -> Parts:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Descriptions of sets of edges of a graph."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from skstruct.spaces.description import DrawnGraph
-from skstruct.spaces.label_sets.description import DescriptionOfLabelSets
+from skstruct.spaces.indicator_sets.description import DescriptionOfLabelSets
 
 
 class DescriptionOfEdgeSets(DescriptionOfLabelSets):
@@ -16,5 +17,5 @@ class DescriptionOfEdgeSets(DescriptionOfLabelSets):
     def drawn_graph(self) -> DrawnGraph:
         return DrawnGraph(self.space.nodes_, self.space.edges_, bool(self.space.directed))
 
-    def fixable_names(self) -> Any:
+    def fixable_names(self) -> Iterable[Any]:
         return self.space.edge_labels_

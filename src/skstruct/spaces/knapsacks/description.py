@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.spaces.indicator_sets.description import DescriptionOfLabelSets
 from skstruct.spaces.knapsacks.weights import constraint_names, read_capacity
-from skstruct.spaces.label_sets.description import DescriptionOfLabelSets
 
 
 class DescriptionOfKnapsacks(DescriptionOfLabelSets):

@@ -594,4 +594,4 @@ def _free_subsets(constraints: Constraints) -> FreeSubsets:
     )
 
 
-Description.at(IndicatorSpace, "skstruct.spaces.label_sets.description:DescriptionOfLabelSets")
+Description.at(IndicatorSpace, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")

@@ -8,7 +8,7 @@ import numpy as np
 
 from skstruct.spaces.common.fixing import finder, only_one
 from skstruct.spaces.description import Part, Parts
-from skstruct.spaces.label_sets.description import DescriptionOfLabelSets
+from skstruct.spaces.indicator_sets.description import DescriptionOfLabelSets
 
 
 class DescriptionOfLevels(DescriptionOfLabelSets):

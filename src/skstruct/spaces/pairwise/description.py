@@ -6,7 +6,7 @@ from typing import Any
 
 from skstruct.spaces.common.fixing import finder, only_one, pair_of
 from skstruct.spaces.description import Description, DrawnGraph, Part, Parts
-from skstruct.spaces.label_sets.description import DescriptionOfLabelSets
+from skstruct.spaces.indicator_sets.description import DescriptionOfLabelSets
 
 
 class DescriptionOfLabelsAndEdges(DescriptionOfLabelSets):
@@ -26,7 +26,7 @@ class DescriptionOfStates(Description):
     drawn_as = "states"
     fixable = ("in", "out")
 
-    def part_names(self) -> Any:
+    def part_names(self) -> Sequence[Any]:
         return self.space.labels_
 
     def parts_of(self, z: Any) -> Parts:

@@ -207,8 +207,6 @@ class PairwiseStates(UniformStates):
         view.embedding = name
         return view
 
-    # ------------------------------------------------------------- constraints
-
     def canonical_range(self) -> tuple[Any, Any, int | None]:
         return -1, max(len(self.states_), 2), len(self.labels_)
 

@@ -218,6 +218,4 @@ class PartialOrders(EdgeSetSpace):
         return len(self._listed)
 
 
-Description.at(
-    PartialOrders, "skstruct.spaces.partial_orders.description:DescriptionOfOrders"
-)
+Description.at(PartialOrders, "skstruct.spaces.partial_orders.description:DescriptionOfOrders")

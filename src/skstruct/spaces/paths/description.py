@@ -18,7 +18,7 @@ class DescriptionOfPaths(Description):
     output_kind = "parts"
     drawn_as = "graph"
 
-    def part_names(self) -> Any:
+    def part_names(self) -> Sequence[Any]:
         return self.space.labels_
 
     def drawn_graph(self) -> DrawnGraph:

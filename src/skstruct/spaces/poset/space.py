@@ -428,4 +428,4 @@ class Poset(UniformElements):
         return super().with_embedding(name, outputs, candidates)
 
 
-Description.at(UniformElements, "skstruct.spaces.label_sets.description:DescriptionOfLabelSets")
+Description.at(UniformElements, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")

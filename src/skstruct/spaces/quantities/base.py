@@ -296,7 +296,6 @@ class QuantitySpace(GivenWhole):
         return self.format_.write(Z, self.labels_, index)
 
     # ------------------------------------------------------------- model files
-
     def canonical_range(self) -> tuple[Any, Any, int | None]:
         return None, None, len(self.labels_)
 

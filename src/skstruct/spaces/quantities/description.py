@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Descriptions of quantities: numbers by name, and the ranges that they are known to have."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ class DescriptionOfQuantities(Description):
     part_words: ClassVar[tuple[str, str]] = ("number", "numbers")
     output_kind = "quantities"
 
-    def part_names(self) -> Any:
+    def part_names(self) -> Sequence[Any]:
         return self.space.labels_
 
     def parts_of(self, z: Any) -> Parts:

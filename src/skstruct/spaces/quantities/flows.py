@@ -196,7 +196,6 @@ class Flows(ConstrainedSpace):
         self.max_boxes = max_boxes
 
     # ------------------------------------------------------------- learning
-
     _learned: ClassVar[tuple[str, ...]] = (
         *ConstrainedSpace._learned,
         "network_",

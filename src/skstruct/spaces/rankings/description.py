@@ -19,7 +19,7 @@ class DescriptionOfRankings(Description):
     output_kind = "ranking"
     fixable = ("in",)
 
-    def part_names(self) -> Any:
+    def part_names(self) -> Sequence[Any]:
         return self.space.items_
 
     def parts_of(self, z: Any) -> Parts:

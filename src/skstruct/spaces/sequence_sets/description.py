@@ -16,7 +16,7 @@ class DescriptionOfSequences(Description):
     output_kind = "sequence"
     fixable = ("in",)
 
-    def part_names(self) -> Any:
+    def part_names(self) -> Sequence[Any]:
         return self.space.symbols_
 
     def parts_of(self, z: Any) -> Parts:

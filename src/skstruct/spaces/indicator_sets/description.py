@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Descriptions of label sets: 0/1 rows over ``labels_`` that obey the graph ``dag_``."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ class DescriptionOfLabelSets(Description):
     def output_dag(self) -> Any:
         return self.space.dag_
 
-    def part_names(self) -> Any:
+    def part_names(self) -> Sequence[Any]:
         return self.space.labels_
 
     def parts_of(self, z: Any) -> Parts:
