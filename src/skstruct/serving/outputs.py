@@ -121,7 +121,8 @@ def _quantities(served: Any, outputs: Any) -> list[Any]:
 
 def _quantity_names(served: Any, width: int) -> list[str] | None:
     """Names of the numbers; None where they are counted only."""
-    names = served.model.targets_ if served.is_task else getattr(served.space, "labels_", None)
+    own = Description.of(served.space).part_names()
+    names = served.model.targets_ if served.is_task else own
     if names is None or len(names) != width:
         return None
     if list(names) == list(range(width)) or (width == 1 and not served.is_task):
