@@ -49,7 +49,7 @@ class Description(Facet):
 
     Examples
     --------
-    >>> from skstruct.spaces import LabelSets
+    >>> from skstruct.spaces import Description, LabelSets
     >>> description = Description.of(LabelSets(["sun", "rain"]))
     >>> description.output_kind, description.part_words, list(description.part_names())
     ('labels', ('label', 'labels'), ['sun', 'rain'])
@@ -137,7 +137,7 @@ class Description(Facet):
 
         Examples
         --------
-        >>> from skstruct.spaces import LabelSets, Sequences
+        >>> from skstruct.spaces import Description, LabelSets, Sequences
         >>> Description.of(LabelSets(["sun", "rain"])).fixing(["sun"], ["rain"])
         {'include': ['sun'], 'exclude': ['rain']}
         >>> Description.of(Sequences(["A", "B"], 4)).fixing([[2, "B"]], [])
