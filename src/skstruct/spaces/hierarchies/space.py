@@ -397,6 +397,4 @@ class Hierarchy(IndicatorSpace):
 
 
 Solving.at(Hierarchy, "skstruct.spaces.hierarchies.solving:SolvingOfHierarchies")
-
-
 Targets.at(Hierarchy, "skstruct.spaces.hierarchies.targets:TargetsOfHierarchies")

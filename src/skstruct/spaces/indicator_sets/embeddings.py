@@ -265,12 +265,6 @@ def _sizes_of_others(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 Solving.at(SizedSets, "skstruct.spaces.indicator_sets.solving:SolvingOfSizedSets")
-
-
 Coordinates.at(SizedSets, "skstruct.spaces.indicator_sets.coordinates:CoordinatesBySize")
-
-
 Coordinates.at(IndependentLabels, "skstruct.spaces.indicator_sets.coordinates:CoordinatesByLabel")
-
-
 Targets.at(IndependentLabels, TargetsOfSpace)

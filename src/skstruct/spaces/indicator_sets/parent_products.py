@@ -164,6 +164,4 @@ def _rows(*entries: Any, shape: tuple[int, int]) -> Any:
 
 
 Solving.at(ParentProducts, "skstruct.spaces.indicator_sets.solving:SolvingOfProducts")
-
-
 Coordinates.at(ParentProducts, "skstruct.spaces.indicator_sets.coordinates:CoordinatesOfProducts")

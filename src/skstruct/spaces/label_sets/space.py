@@ -33,6 +33,7 @@ from skstruct.spaces.constraints import (
 )
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
+from skstruct.spaces.description import Description
 from skstruct.spaces.indicator_sets.counting import UniformSets
 from skstruct.spaces.indicator_sets.decoding import (
     keep_group_winners,
@@ -574,9 +575,6 @@ def _free_subsets(constraints: Constraints) -> FreeSubsets:
 
 
 Solving.at(LabelSets, "skstruct.spaces.label_sets.solving:SolvingOfLabelSets")
-
-
 Targets.at(IndicatorSpace, "skstruct.spaces.indicator_sets.targets:TargetsOfSets")
-
-
 Coordinates.at(IndicatorSpace, "skstruct.spaces.indicator_sets.coordinates:CoordinatesOfSets")
+Description.at(IndicatorSpace, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")

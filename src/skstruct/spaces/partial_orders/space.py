@@ -14,6 +14,7 @@ from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.contracts import EXACT, Guarantee
 from skstruct.spaces.coordinates import Coordinates
+from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.formats import GraphFormat
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
 from skstruct.spaces.partial import are_choices
@@ -94,7 +95,6 @@ class PartialOrders(EdgeSetSpace):
     directed = True
     default_loss = "kendall"  # which sees whether truths are mostly open
     usual_losses: ClassVar[tuple[str, ...]] = ("hamming", "zero_one")
-    part_words = ("relation", "relations")
     marginal_losses: ClassVar[dict[str, str]] = {"pairs": "hamming"}
     _named_by: ClassVar = {"items": "items_"}
     _pairs_of = ("items", "nodes", "learned_nodes_")  # nodes are the items, once more
@@ -170,10 +170,6 @@ class PartialOrders(EdgeSetSpace):
         is_open = (Z == 0) & (Z[:, swapped] == 0) & first
         return [[self.labels_[j] for j in np.flatnonzero(row)] for row in is_open]
 
-    def drawn_note(self, z: Any) -> str:
-        n_open, n = len(self.open_pairs(np.asarray(z)[None])[0]), len(self.items_)
-        return f"{n_open} of {n * (n - 1) // 2} pairs are open."
-
     # ------------------------------------------------------------- decoding
     @property
     def guarantee(self) -> Guarantee:
@@ -217,6 +213,5 @@ class PartialOrders(EdgeSetSpace):
 
 
 Solving.at(PartialOrders, "skstruct.spaces.partial_orders.solving:SolvingOfPartialOrders")
-
-
 Coordinates.at(PartialOrders, "skstruct.spaces.partial_orders.coordinates:CoordinatesOfOrders")
+Description.at(PartialOrders, "skstruct.spaces.partial_orders.description:DescriptionOfOrders")

@@ -34,6 +34,7 @@ from skstruct.spaces.common.marginals import renormalized
 from skstruct.spaces.constraints import check_feasible, label_mask
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
+from skstruct.spaces.description import Description
 
 
 class UniformElements(MarkedLabels, CountedSpace):
@@ -423,3 +424,4 @@ class Poset(UniformElements):
 
 
 Coordinates.at(OtherEmbedding, "skstruct.spaces.poset.coordinates:CoordinatesOfView")
+Description.at(UniformElements, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")

@@ -14,6 +14,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct.saving import check_row_constraints, require, savable
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.description import Description
 from skstruct.spaces.quantities.base import QuantityFormat, QuantitySpace
 from skstruct.spaces.solving import Solving
 from skstruct.tolerances import OUTPUT_RANGE
@@ -143,13 +144,6 @@ class Box(LimitedQuantities):
         self.labels = labels
 
     _learned: ClassVar[tuple[str, ...]] = (*QuantitySpace._learned, "low_", "high_")
-
-    def coordinate_range(self, j: int) -> tuple[float, float]:
-        return self.low_[j], self.high_[j]
-
-    def given_range(self, j: int) -> tuple[float, float]:
-        low, high = self.coordinate_range(j)
-        return low if self.low is not None else -np.inf, high if self.high is not None else np.inf
 
     def standing_in(self, Z: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         sides, names = [], self._given_labels() or range(Z.shape[1])
@@ -369,3 +363,4 @@ class Interval(Box):
 
 
 Solving.at(Box, "skstruct.spaces.quantities.solving:SolvingOfBoxes")
+Description.at(Box, "skstruct.spaces.quantities.description:DescriptionOfBoxes")

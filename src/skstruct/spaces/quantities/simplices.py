@@ -10,6 +10,7 @@ import numpy as np
 from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.description import Description
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.constrained import boxes_for
 from skstruct.spaces.solving import Solving
@@ -51,9 +52,6 @@ class Simplex(QuantitySpace):
     embeddings = ("coordinates", "squares", "roots")
 
     usual_losses = ("absolute", "squared_hellinger")
-
-    def given_range(self, j: int) -> tuple[float, float]:
-        return 0.0, float(self.total)
 
     def __init__(
         self,
@@ -181,3 +179,4 @@ class Simplex(QuantitySpace):
 
 
 Solving.at(Simplex, "skstruct.spaces.quantities.solving:SolvingOfSimplices")
+Description.at(Simplex, "skstruct.spaces.quantities.description:DescriptionOfSimplices")

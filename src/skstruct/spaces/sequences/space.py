@@ -281,6 +281,4 @@ class Sequences(SequenceSet):
 
 
 Solving.at(Sequences, "skstruct.spaces.sequences.solving:SolvingOfSequences")
-
-
 Coordinates.at(Sequences, "skstruct.spaces.sequences.coordinates:CoordinatesOfSequences")
