@@ -38,6 +38,7 @@ from skstruct.losses import (
     ZeroOne,
 )  # fmt: skip
 from skstruct.spaces import (
+from skstruct.spaces import Known
     BinaryPolytope,
     Box,
     Censored,
@@ -309,7 +310,7 @@ def fit(space, Y, known, loss=None):
 
 def limits(low, high):
     space = Box(labels=ABC)
-    space.read_partial(Censored(low, high))
+    Known.of(space).read(Censored(low, high))
     return np.stack([space.low_, space.high_])
 
 

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from skstruct.backends import on_host
+from skstruct.spaces.common.narrowing import naming_all
+from skstruct.spaces.known import Known
 from skstruct.spaces.partial import PartialOutputs
 
 NOTHING = "Nothing is known of any row of y: there is nothing to judge by."
@@ -142,9 +144,9 @@ def read_truth(space: Any, y: Any, known: Any = None) -> Truth:
     known : bool array, default=None
         Which parts are known, where y does not say so itself.
     """
-    if known is None and not space.leaves_gaps(y):
+    if known is None and not Known.of(space).has_gaps(y):
         return Truth(space.validate(y))
-    partial: PartialOutputs = space.naming_all().read_partial(y, known)
+    partial = Known.of(naming_all(space)).read(y, known)
     if partial.by_parts and partial.known.all():
         return Truth(partial.outputs)
     return Truth(partial.outputs, partial)
