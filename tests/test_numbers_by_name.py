@@ -38,7 +38,6 @@ from skstruct.losses import (
     ZeroOne,
 )  # fmt: skip
 from skstruct.spaces import (
-from skstruct.spaces import Known
     BinaryPolytope,
     Box,
     Censored,
@@ -47,6 +46,7 @@ from skstruct.spaces import Known
     GraphNodes,
     Hierarchy,
     Knapsacks,
+    Known,
     LabelSets,
     Polytope,
     Portfolios,

@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 
 torch = pytest.importorskip("torch")
 import card_cases as cases  # noqa: E402
-from skstruct.spaces import Known
+from skstruct.spaces import Known  # noqa: E402
 from space_cases import SMALL  # noqa: E402
 
 on_each_device = pytest.mark.parametrize("device", cases.DEVICES)

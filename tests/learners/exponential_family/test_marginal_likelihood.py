@@ -24,11 +24,11 @@ from skstruct.learners.exponential_family.marginal_likelihood import (
 from skstruct.learners.exponential_family.optimization import lbfgs
 from skstruct.learners.exponential_family.path import TrainingRows, TrainingSequences
 from skstruct.spaces import (
-from skstruct.spaces import Known
     BinaryPolytope,
     Classes,
     Cliques,
     Hierarchy,
+    Known,
     LabelSets,
     PairwiseLabels,
     Sequences,
