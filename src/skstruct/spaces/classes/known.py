@@ -28,17 +28,14 @@ class KnownOfClasses(Known):
         space, used_by = self.space, type(self.space).__name__
         values, format = _cells(Y)
         values = [set(value.outputs) if isinstance(value, OneOf) else value for value in values]
-        seen = (
-            np.ones(len(values), bool) if known is None else _checked(known, len(values), used_by)
-        )
+        seen = _checked(known, len(values), used_by)
         sets = [_candidates(value) if here else None for value, here in zip(values, seen)]
         for i, names in enumerate(sets):
             if names is not None and not names:
                 raise ValueError(f"{used_by}: Y[{i}] is an empty set: no class is allowed.")
         names = [name for row in sets if row is not None for name in row]
-        names = names or list(
-            () if space.labels is None else space.labels
-        )  # a block of rows may say nothing
+        if not names and space.labels is not None:  # a block of rows may say nothing
+            names = list(space.labels)
         if not names:
             raise ValueError(f"{used_by}: no row of Y says anything.")
         space.fit(format(names))
@@ -86,6 +83,8 @@ def _type_of(Y: np.ndarray) -> Any:
 
 
 def _checked(known: Any, n: int, used_by: str) -> np.ndarray:
+    if known is None:
+        return np.ones(n, bool)
     mask = np.asarray(known)
     if mask.shape not in ((n,), (n, 1)) or mask.dtype != bool:
         raise ValueError(
