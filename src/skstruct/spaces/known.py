@@ -8,6 +8,7 @@ import numpy as np
 
 from skstruct._arrays.foreign import read_in_memory
 from skstruct.spaces.common.choices import ListedChoices, RowChoices
+from skstruct.spaces.common.narrowing import naming_all
 from skstruct.spaces.common.reading_choices import read_choices
 from skstruct.spaces.facets import Facet
 from skstruct.spaces.partial import PartialOutputs, are_choices, are_partial, check_some_known
@@ -98,6 +99,10 @@ class Known(Facet):
             names = getattr(self.space, "labels_", ())
             check_some_known(found.known, names, type(self.space).__name__)
         return found
+
+    def read_further(self, Y: Any, known: Any = None) -> PartialOutputs:
+        """``read`` of a fitted space, which learns nothing and keeps its names."""
+        return Known.of(naming_all(self.space)).read(Y, known)
 
     def masked(self, Y: Any, known: Any) -> Any:
         """Y without what is not known, where that is an output, too; None where it is none."""

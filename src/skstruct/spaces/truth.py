@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from skstruct.backends import on_host
-from skstruct.spaces.common.narrowing import naming_all
 from skstruct.spaces.known import Known
 from skstruct.spaces.partial import PartialOutputs
 
@@ -146,7 +145,7 @@ def read_truth(space: Any, y: Any, known: Any = None) -> Truth:
     """
     if known is None and not Known.of(space).has_gaps(y):
         return Truth(space.validate(y))
-    partial = Known.of(naming_all(space)).read(y, known)
+    partial = Known.of(space).read_further(y, known)
     if partial.by_parts and partial.known.all():
         return Truth(partial.outputs)
     return Truth(partial.outputs, partial)

@@ -14,7 +14,6 @@ from skstruct.learners.regression import ONE_PASS, Regressed, RidgeRegression, n
 from skstruct.smoothing.nystroem.masked_passes import MaskedNystroemRidge, check_again
 from skstruct.smoothing.planning import LINEAR_FEATURES
 from skstruct.spaces import Known
-from skstruct.spaces.common.narrowing import naming_all
 from skstruct.tolerances import PASSES_RESIDUAL
 
 
@@ -85,7 +84,7 @@ def masked_targets(problem: Any, space: Any, y: Any) -> np.ndarray:
     """
     if not Known.of(space).has_gaps(y):
         return problem.targets_of(space.validate(y))
-    partial = Known.of(naming_all(space)).read(y)
+    partial = Known.of(space).read_further(y)
     if not partial.by_parts:
         raise ValueError("A row is one of several outputs, which blocks of rows do not say.")
     return np.asarray(problem.masked_targets(partial))

@@ -19,7 +19,6 @@ from skstruct.learners.inputs import read_inputs
 from skstruct.learners.token_problem import check_positions
 from skstruct.learners.tokens import TokenBatch, are_tokens
 from skstruct.spaces import Known
-from skstruct.spaces.common.narrowing import naming_all
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.tolerances import CHAIN_GRADIENT_ACCURACY
 
@@ -127,6 +126,5 @@ def _read(space: Any, y: Any) -> tuple[np.ndarray, PartialOutputs | None]:
     """Sequences of a block, and what is known of them where symbols are missing."""
     if not Known.of(space).has_gaps(y):
         return space.validate(y), None
-    named = naming_all(space)  # which a block does not change
-    partial = Known.of(named).read(y)
+    partial = Known.of(space).read_further(y)
     return (partial.outputs, partial) if not partial.complete.all() else (partial.outputs, None)
