@@ -14,6 +14,7 @@ from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.classes.space import Classes
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.formats import is_missing_name, refuse_empty
+from skstruct.spaces.description import Description
 from skstruct.spaces.known import Known
 
 
@@ -83,11 +84,6 @@ class Candidates(Classes):
     def n_known_(self) -> int:
         return len(self.known_.objects)
 
-    output_kind = "other"
-    drawn_as = "classes"
-    part_words = ("label", "labels")
-    parts_of = BaseSpace.parts_of
-
     def recalibrates(self) -> bool:
         return False
 
@@ -139,10 +135,6 @@ class Candidates(Classes):
         import pandas
 
         return pandas.Series(outputs, index=index, name=self.series_[0])
-
-    def examples(self, Z: np.ndarray) -> Any:
-        """All that can be predicted, and what was seen in training."""
-        return self.known_.array()
 
     def embed(self, Z: np.ndarray) -> Any:
         return unit_vectors(Z, self.n_known_)
@@ -225,3 +217,4 @@ def _same(a: Any, b: Any) -> bool:
 
 
 Known.at(Candidates, "skstruct.spaces.candidates.known:KnownOfCandidates")
+Description.at(Candidates, "skstruct.spaces.candidates.description:DescriptionOfCandidates")

@@ -33,6 +33,7 @@ from skstruct.spaces.constraints import (
     label_mask,
 )
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.description import Description
 from skstruct.spaces.indicator_sets.counting import UniformSets
 from skstruct.spaces.indicator_sets.decoding import (
     keep_group_winners,
@@ -556,3 +557,4 @@ def _free_subsets(constraints: Constraints) -> FreeSubsets:
 
 
 Known.at(IndicatorSpace, "skstruct.spaces.indicator_sets.known:KnownOfSets")
+Description.at(IndicatorSpace, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")

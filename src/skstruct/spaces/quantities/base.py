@@ -13,10 +13,10 @@ from skstruct._arrays.checks import check_costs
 from skstruct._arrays.imports import is_pandas
 from skstruct.saving import require, savable
 from skstruct.solvers.mixed_programs import MixedProgram
-from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import about_gaps, check_distinct, match_columns
 from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.description import Description
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.known import Known
 
@@ -239,19 +239,6 @@ class QuantitySpace(GivenWhole):
         return self.format_.write(Z, self.labels_, index)
 
     # ------------------------------------------------------------- model files
-    output_kind = "quantities"
-    part_words: ClassVar[tuple[str, str]] = ("number", "numbers")
-
-    def part_names(self) -> Any:
-        return self.labels_
-
-    def parts_of(self, z: Any) -> Parts:
-        alone = len(self.labels_) == 1
-        pairs = zip(self.labels_, np.ravel(z))
-        return Parts(
-            [Part(None, None if alone else name, value=x) for name, x in pairs], longest=30
-        )
-
     def canonical_range(self) -> tuple[Any, Any, int | None]:
         return None, None, len(self.labels_)
 
@@ -368,3 +355,4 @@ def linear_set(
 
 
 Known.at(QuantitySpace, "skstruct.spaces.quantities.known:KnownOfQuantities")
+Description.at(QuantitySpace, "skstruct.spaces.quantities.description:DescriptionOfQuantities")

@@ -15,6 +15,7 @@ from skstruct.saving import check_row_constraints, require, savable
 from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.description import Description
 from skstruct.spaces.known import Known
 from skstruct.spaces.quantities.base import QuantityFormat, QuantitySpace, linear_set
 from skstruct.tolerances import OUTPUT_RANGE
@@ -146,13 +147,6 @@ class Box(LimitedQuantities):
     _learned: ClassVar[tuple[str, ...]] = (*QuantitySpace._learned, "low_", "high_")
 
     coordinates_apart = True
-
-    def coordinate_range(self, j: int) -> tuple[float, float]:
-        return self.low_[j], self.high_[j]
-
-    def given_range(self, j: int) -> tuple[float, float]:
-        low, high = self.coordinate_range(j)
-        return low if self.low is not None else -np.inf, high if self.high is not None else np.inf
 
     def _names_alone(self) -> tuple[Any, ...] | None:
         if self.low is None or self.high is None:
@@ -334,3 +328,4 @@ class Interval(Box):
 
 
 Known.at(Box, "skstruct.spaces.quantities.known:KnownOfBoxes")
+Description.at(Box, "skstruct.spaces.quantities.description:DescriptionOfBoxes")

@@ -9,6 +9,7 @@ import numpy as np
 from skstruct._arrays.imports import is_pandas
 from skstruct.spaces.common.choices import OneOf
 from skstruct.spaces.common.reading_choices import has_choices, read_choices
+from skstruct.spaces.description import Description
 from skstruct.spaces.known import Known
 from skstruct.spaces.partial import PartialOutputs, split_table
 from skstruct.spaces.quantities.boxes import Range
@@ -97,7 +98,8 @@ class KnownOfQuantities(Known):
 
     def limits(self, partial: PartialOutputs) -> tuple[np.ndarray, np.ndarray]:
         outputs, known = partial.outputs, partial.known
-        ranges = np.array([self.space.given_range(j) for j in range(outputs.shape[1])])
+        given = Description.of(self.space).given_range
+        ranges = np.array([given(j) for j in range(outputs.shape[1])])
         low, high = (np.where(known, outputs, end) for end in ranges.T)
         if partial.allowed is None:
             return low, high
