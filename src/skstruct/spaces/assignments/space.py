@@ -26,6 +26,7 @@ from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import Constraints, check_feasible, label_mask
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.description import Description
+from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.solving import Solving
 
@@ -130,8 +131,6 @@ class Assignments(IndicatorSpace):
         return len(self.agents_), len(self.tasks_)
 
     # ------------------------------------------------------------- the user's format
-    read_partial = BaseSpace.read_partial  # a pair that is in tells of others
-
     def _fit(self, Y: Any) -> np.ndarray:
         Z, self.format_ = read_assignments(Y, *self._names, "Assignments")
         self._check_members(Z)
@@ -340,4 +339,5 @@ def _named(given: Any, what: str) -> tuple[Any, ...]:
 
 
 Solving.at(Assignments, "skstruct.spaces.assignments.solving:SolvingOfAssignments")
+Known.at(Assignments, "skstruct.spaces.indicator_sets.known:KnownAsWhole")
 Description.at(Assignments, "skstruct.spaces.assignments.description:DescriptionOfAssignments")

@@ -21,6 +21,7 @@ from skstruct.spaces.indicator_sets.decoding import (
     label_order,
     min_cost_per_size,
 )
+from skstruct.spaces.known import Known
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.targets import Targets, TargetsOfSpace
 
@@ -140,12 +141,6 @@ class IndependentLabels(EmbeddingView):
     """
 
     embedding = "independent labels"
-
-    def known_targets(self, known: np.ndarray) -> np.ndarray | None:
-        return known
-
-    def filled(self, means: np.ndarray, partial: Any) -> np.ndarray | None:
-        return self.space.filled(means, partial)
 
     def embed(self, Z: np.ndarray) -> Any:
         return np.asarray(Z, dtype=np.float64)
@@ -268,3 +263,4 @@ Solving.at(SizedSets, "skstruct.spaces.indicator_sets.solving:SolvingOfSizedSets
 Coordinates.at(SizedSets, "skstruct.spaces.indicator_sets.coordinates:CoordinatesBySize")
 Coordinates.at(IndependentLabels, "skstruct.spaces.indicator_sets.coordinates:CoordinatesByLabel")
 Targets.at(IndependentLabels, TargetsOfSpace)
+Known.at(IndependentLabels, "skstruct.spaces.indicator_sets.known:KnownOfIndependentLabels")

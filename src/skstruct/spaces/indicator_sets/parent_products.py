@@ -21,6 +21,7 @@ from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.indicator_sets.decoding import limit_constraints
+from skstruct.spaces.known import Known
 from skstruct.spaces.solving import Solving
 from skstruct.tolerances import ROUNDING_GAP
 
@@ -64,16 +65,6 @@ class ParentProducts(EmbeddingView):
     def embed(self, Z: np.ndarray) -> np.ndarray:
         Z = np.asarray(Z)
         return np.hstack([Z, self._graph.products(Z)]).astype(np.float64)
-
-    def known_targets(self, known: np.ndarray) -> np.ndarray | None:
-        """A product is known where all parents are."""
-        hidden = self._graph.products(np.asarray(known, dtype=np.float64)) < 1.0
-        return np.hstack([known, ~hidden])
-
-    def filled(self, means: np.ndarray, partial: Any) -> np.ndarray | None:
-        """A product is taken for as probable as the least probable parent."""
-        labels = self.space.filled(means[:, : len(self.labels_)], partial)
-        return None if labels is None else np.hstack([labels, self._graph.products(labels)])
 
     def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of the sets; those of the labels where there are no products, else from
@@ -165,3 +156,4 @@ def _rows(*entries: Any, shape: tuple[int, int]) -> Any:
 
 Solving.at(ParentProducts, "skstruct.spaces.indicator_sets.solving:SolvingOfProducts")
 Coordinates.at(ParentProducts, "skstruct.spaces.indicator_sets.coordinates:CoordinatesOfProducts")
+Known.at(ParentProducts, "skstruct.spaces.indicator_sets.known:KnownOfProducts")
