@@ -29,8 +29,13 @@ class Costly(F1):
     def __init__(self, independent=False):
         super().__init__(independent)
 
-    def decision_seconds(self, space):
-        return self.seconds
+
+class EffortOfCostly(Effort):
+    def seconds(self, space):
+        return self.loss.seconds
+
+
+Effort.at(Costly, EffortOfCostly)
 
 
 def test_cheap_decisions_are_made_for_all_rows():

@@ -49,7 +49,7 @@ def scenarios(seed, d, n=3, m=12):
 
 def decided(loss, space, W, C):
     view, bound = pair(loss, space, C)
-    observed = bound.observation_space(view).fit_validate(C)
+    observed = Observed.of(bound).space_of(view).fit_validate(C)
     return bound.minimize(W, observed, view), bound, observed
 
 
@@ -85,7 +85,7 @@ def test_sets_against_enumeration(name, listed, seed, level, share):
         assert_allclose(low, min(risks), atol=1e-6)
         assert low <= value
         assert space.contains(output[None])[0]
-    assert_allclose(bound.estimated_risks(W, found.outputs, observed), found.values, atol=1e-12)
+    assert_allclose(Deciding.of(bound).risks(W, found.outputs, observed), found.values, atol=1e-12)
 
 
 class Decoded(LabelSets):

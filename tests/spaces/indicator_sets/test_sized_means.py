@@ -153,6 +153,6 @@ class Cheaper(F1):
 def test_a_child_with_costs_of_its_own_is_decided_by_them():
     truths = np.eye(3, dtype=np.int8)
     view, loss = pair(Cheaper(), LabelSets("abc").fit(truths), truths)
-    assert not loss.decides_from_means(view)
+    assert not Form.of(loss).decides_from_means(view)
     problem = RiskProblem(view, loss, truths)
     assert problem.decode(problem.targets()).outputs.all()  # all labels cost least

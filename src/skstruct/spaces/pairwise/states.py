@@ -25,6 +25,7 @@ from skstruct.spaces.common.formats import check_distinct, unknown_label
 from skstruct.spaces.common.label_graph import node_names, read_edges
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.entries import Entries, States
 from skstruct.spaces.pairwise.state_formats import (
     StateFormat,
     check_states,
@@ -319,3 +320,6 @@ class PairwiseStates(UniformStates):
         allowed = self._allowed()
         check_feasible(np.all(np.any(allowed, axis=1), keepdims=True), self)
         return StateProposals(allowed, self._used_edges())
+
+
+Entries.at(PairwiseStates, States)

@@ -16,6 +16,7 @@ from skstruct.spaces.base import CountedSpace, ListedOutputs
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.fixing import finder, only_one, pair_of
+from skstruct.spaces.entries import Entries, Symbols
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.spaces.sequence_sets.constraints import (
     SequenceConstraints,
@@ -328,3 +329,7 @@ class ListedSequences(ListedOutputs):
 
 
 EMBEDDINGS = ("positions", "bigrams")
+
+
+Entries.at(SequenceSet, Symbols)
+Entries.at(ListedSequences, Symbols)

@@ -17,6 +17,7 @@ from skstruct.spaces.constraints import check_feasible, check_n_rows, check_rest
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.edge_sets.formats import GraphFormat, learn_nodes, read_format
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
+from skstruct.spaces.entries import Entries, States
 from skstruct.spaces.tournaments.distribution import UniformTournaments
 from skstruct.spaces.tournaments.signs import (
     SignConstraints,
@@ -275,3 +276,6 @@ class Tournaments(UniformTournaments):
         """Costs of every sign, the preferred of equal ones first; (n, d, number of states)."""
         costs = self._checked_costs(costs, len(self.labels_))
         return costs[:, :, None] * self._signs
+
+
+Entries.at(Tournaments, States)
