@@ -17,6 +17,7 @@ from drawn_losses import WHOLE, drawn_loss
 
 from skstruct import ConditionalRiskMinimizer, learners, smoothing
 from skstruct.kernels import RBF
+from skstruct.losses import Deciding
 
 NOT_OFFERED = "F measures are decoded exactly over label sets and over forests"  # and says so
 

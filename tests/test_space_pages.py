@@ -12,6 +12,7 @@ import pytest
 import skstruct
 from skstruct import ConditionalRiskMinimizer, losses, spaces
 from skstruct.learners.problem import risk_problem
+from skstruct.losses import Observed
 from skstruct.losses.names import SHORT_NAMES
 from space_cases import SMALL
 

@@ -8,7 +8,7 @@ from skstruct import ConditionalRiskMinimizer
 from skstruct.learners import judging
 from skstruct.learners.judging import FEWEST, judging_rows
 from skstruct.learners.problem import RiskProblem, targets_for
-from skstruct.losses import F1, Hamming, pair
+from skstruct.losses import F1, Effort, Hamming, pair
 from skstruct.smoothing import KernelRidge, NystroemRidge
 from skstruct.spaces import LabelSets
 

@@ -24,7 +24,16 @@ from skstruct import (
 from skstruct.kernels import RBF
 from skstruct.learners import MaxMarginTree
 from skstruct.learners.max_margin.problem import ChainMargins
-from skstruct.losses import CostMatrix, Hamming, Listed, SequenceHamming, ZeroOne, pair
+from skstruct.losses import (
+    CostMatrix,
+    Deciding,
+    Hamming,
+    Levels,
+    Listed,
+    SequenceHamming,
+    ZeroOne,
+    pair,
+)
 from skstruct.losses.costs import balanced_labels, balanced_weights
 from skstruct.losses.names import resolve_loss
 from skstruct.model_selection import evaluate, loss_scorer

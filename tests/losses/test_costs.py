@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.learners.problem import risk_problem
-from skstruct.losses import F1, Hamming, HierarchicalLoss, Listed, SequenceHamming, pair
+from skstruct.losses import F1, Hamming, HierarchicalLoss, Levels, Listed, SequenceHamming, pair
 from skstruct.smoothing import NadarayaWatson
 from skstruct.spaces import (
     BinaryPolytope,

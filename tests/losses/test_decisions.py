@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skstruct import ConditionalRiskMinimizer, spaces
 from skstruct._arrays.rows import dense
-from skstruct.losses import Cost, Hamming, Regret, pair, resolve_loss
+from skstruct.losses import Cost, Hamming, Observed, PartlyKnown, Regret, pair, resolve_loss
 from skstruct.model_selection import decision_scorer, regrets, relative_regret
 from skstruct.spaces.cost_vectors import CostVectors
 
@@ -186,7 +186,9 @@ def test_regrets_need_whole_rows():
     space = spaces.LabelSets("ab")
     partial = CostVectors(space).read_partial([[1.0, -1.0], [np.nan, 2.0]])
     assert_array_equal(partial.known, [[True, True], [False, True]])
-    lost = PartlyKnown.of(Regret().bind(space)).losses([[1, 1], [1, 1]], partial.outputs, partial.known)
+    lost = PartlyKnown.of(Regret().bind(space)).losses(
+        [[1, 1], [1, 1]], partial.outputs, partial.known
+    )
     assert_array_equal(lost, [1.0, np.nan])
     assert isinstance(PartlyKnown.of(Regret()).learned(space), Cost)
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.losses import F1, FBeta
+from skstruct.losses import F1, Effort, FBeta
 from skstruct.solvers.marginals import lowered
 from skstruct.spaces import Hierarchy, LabelSets
 from skstruct.spaces.indicator_sets.decoding import min_cost_per_size

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.losses import Hamming, Kendall, pair, resolve_loss
+from skstruct.losses import Form, Hamming, Kendall, Levels, pair, resolve_loss
 from skstruct.losses.partial_orders import PartialKendall
 from skstruct.spaces import PartialOrders, Rankings
 from skstruct.testing import check_loss

@@ -10,7 +10,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skstruct import ConditionalRiskMinimizer
 from skstruct._arrays.rows import dense
 from skstruct.exceptions import InfeasibleError
-from skstruct.losses import ConditionalValueAtRisk, Cost, Regret, pair, resolve_loss
+from skstruct.losses import (
+    ConditionalValueAtRisk,
+    Cost,
+    Deciding,
+    Observed,
+    Regret,
+    pair,
+    resolve_loss,
+)
 from skstruct.losses import tail_risk as losses_tail_risk
 from skstruct.model_selection import tail_cost
 from skstruct.persistence import load_model, save_model

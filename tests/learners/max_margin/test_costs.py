@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from skstruct import StructuredSVM, load_model, save_model
 from skstruct._arrays.rows import dense
 from skstruct.learners.max_margin.problem import MarginProblem
-from skstruct.losses import Regret
+from skstruct.losses import Observed, Regret
 from skstruct.model_selection import regrets
 from skstruct.spaces import BinaryPolytope, Hierarchy, LabelSets, Matchings, ShortestPaths
 

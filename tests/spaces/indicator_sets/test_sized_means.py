@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from skstruct._arrays.checks import snap
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners.problem import RiskProblem
-from skstruct.losses import F1, FBeta, pair
+from skstruct.losses import F1, FBeta, Form, pair
 from skstruct.spaces import Hierarchy, LabelSets
 
 seeds = st.integers(0, 2**32 - 1)

@@ -410,7 +410,8 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
                 learned = PartlyKnown.of(loss).learned(self.space_)
                 raise ValueError(
                     f"{type(learned).__name__} needs outputs as a whole, and some are known in "
-                    f"part: take a loss that adds up over parts, such as {self.space_.default_loss!r}."
+                    "part: take a loss that adds up over parts, such as "
+                    f"{self.space_.default_loss!r}."
                 )
             return problem
         loss = self._as_learned(loss)
