@@ -112,8 +112,9 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
     def constant_risk(self, sample_weight: Any = None) -> float | None:
         n = len(self.outputs)
         weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight)
+        known: Any = self.known
         answer = np.repeat(self.decide(self.mean_targets(weight)), n, axis=0)
-        losses = PartlyKnown.of(self.loss).losses(answer, self.outputs, self.partial.known)
+        losses = PartlyKnown.of(self.loss).losses(answer, self.outputs, known)
         told = np.isfinite(losses) & (weight > 0)
         return float(np.average(losses[told], weights=weight[told])) if told.any() else None
 
