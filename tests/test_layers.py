@@ -152,6 +152,7 @@ def test_circles_are_caught(tmp_path):
 
 # ------------------------------------------------------------------- structures
 GROUND = {"base", "constraints", "contracts", "common", "facets", "given_whole", "partial", "truth"}
+GROUND |= {"entries"}
 GROUND |= {"cost_vectors", "observed_rows", "edge_sets", "indicator_sets", "sequence_sets"}
 STRUCTURES = {"assignments", "binary_polytope", "candidates", "classes", "cliques", "cycles"}
 STRUCTURES |= {"graph_nodes", "graphs", "hierarchies", "knapsacks", "label_sets", "matchings"}

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from skstruct.spaces.binary_polytope.space import BinaryPolytope
     from skstruct.spaces.cliques.space import Cliques
     from skstruct.spaces.cycles.space import Cycles
+    from skstruct.spaces.entries import Entries
     from skstruct.spaces.graph_nodes.space import GraphNodes
     from skstruct.spaces.graphs.space import Graphs
     from skstruct.spaces.knapsacks.space import Knapsacks
@@ -64,6 +65,7 @@ __getattr__, __dir__ = lazy_names(
         "Censored": "quantities.partial",
         "Cliques": "cliques.space",
         "Cycles": "cycles.space",
+        "Entries": "entries",
         "Flows": "quantities.flows",
         "GraphNodes": "graph_nodes.space",
         "Graphs": "graphs.space",
@@ -102,6 +104,7 @@ __all__ = [
     "Countable",
     "Cycles",
     "Decoded",
+    "Entries",
     "Enumerable",
     "Flows",
     "GraphNodes",
