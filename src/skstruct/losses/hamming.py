@@ -28,7 +28,7 @@ from skstruct.losses.deciding import BilinearForm, Form
 from skstruct.losses.levels import Levels, Tokens, weight_levels
 from skstruct.losses.sequence_hamming import SequenceHamming
 from skstruct.saving import savable
-from skstruct.spaces.entries import Entries
+from skstruct.spaces import Entries
 
 
 @savable

@@ -23,7 +23,7 @@ from skstruct.losses.deciding import BilinearForm, Form
 from skstruct.losses.grid_forms import GridForm
 from skstruct.losses.levels import Levels, Tokens
 from skstruct.saving import savable
-from skstruct.spaces.entries import Entries
+from skstruct.spaces import Entries
 
 NAME = "SequenceHamming"
 
