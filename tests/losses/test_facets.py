@@ -86,7 +86,7 @@ def test_what_a_loss_has_not_is_said_in_one_sentence():
 
 
 def test_the_numbers_are_those_of_costs_and_offsets():
-    space = LabelSets("abc").fit([])
+    space = LabelSets("abc")
     _, loss = pair(Hamming(miss=[1.0, 2.0, 3.0]), space, space.enumerate())
     g, total = np.array([[0.2, 0.5, 0.9]]), np.ones((1, 1))
     V, u, v, constant = Form.of(loss).numbers(3)
@@ -106,7 +106,7 @@ def test_another_cost_leaves_the_form_behind():
 
     assert Form.of(Doubled()).numbers(3) is None
     assert Form.of(Named()).numbers(3) is not None
-    assert Levels.of(Doubled()).largest(LabelSets("abc").fit([])) == 3.0
+    assert Levels.of(Doubled()).largest(LabelSets("abc")) == 3.0
 
 
 def test_own_answers_are_the_nearest_along_the_ancestors():
@@ -127,7 +127,7 @@ def test_own_answers_are_the_nearest_along_the_ancestors():
 
 
 def test_losses_against_a_truth_that_is_known_in_part():
-    space, loss = LabelSets("ab").fit([]), Hamming()
+    space, loss = LabelSets("ab"), Hamming()
     Y = np.array([[1, 0], [1, 1]])
     assert_array_equal(PartlyKnown.of(loss).against(Y, Truth(1 - Y)), [2.0, 2.0])
     truth = read_truth(space, [[0.0, np.nan], [np.nan, np.nan]])
@@ -150,7 +150,7 @@ def test_entries_say_which_hamming_loss_counts():
 
 
 def test_levels_of_some_losses():
-    space = LabelSets("abc").fit([])
+    space = LabelSets("abc")
     assert Levels.of(F1()).largest(space) == 1.0
     assert Levels.of(ZeroOne()).all_or_nothing
     assert not Levels.of(ZeroOne(class_weight=[1.0, 2.0])).all_or_nothing
