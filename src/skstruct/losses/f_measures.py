@@ -17,6 +17,7 @@ from skstruct.losses.grid_forms import GridForm
 from skstruct.losses.levels import Levels
 from skstruct.losses.observed import PartlyKnown
 from skstruct.saving import savable
+from skstruct.spaces import Known
 
 WIDE, MANY = 300, 50  # labels that are taken for independent, and labels that take long to decide
 
@@ -225,7 +226,7 @@ class _FBetaInPart(PartlyKnown):
             relaxed = space.relaxation()
             if relaxed is None or space.all_outputs(LISTED) is not None:
                 return None
-            partial = replace(partial, allowed=relaxed.agreeing(partial))
+            partial = replace(partial, allowed=Known.of(relaxed).agreeing(partial))
             return whole.ends(relaxed, Y_pred, partial)
 
 

@@ -33,7 +33,7 @@ class Observed(OfLoss, Facet):
         """The space that truths are from: that of outputs, unless others are compared with them.
 
         Of a loss whose truths are no outputs, such as costs, it reads ``y`` (``fit_validate``,
-        ``validate``, ``read_partial``) and says what is regressed on (``targets``).
+        ``validate``, and ``Known`` what has gaps) and says what is regressed on (``targets``).
 
         Parameters
         ----------

@@ -21,6 +21,7 @@ from skstruct.losses.base import (
 from skstruct.losses.completions import Ends, limited_ends
 from skstruct.losses.deciding import Effort
 from skstruct.losses.observed import PartlyKnown
+from skstruct.spaces import Known
 
 
 class SeparableLoss(BaseLoss):
@@ -108,7 +109,7 @@ class _SeparableInPart(PartlyKnown):
         """By coordinates: exact where these do not depend on each other, and else bounds."""
         loss = self.loss
         weights = plain_weights(loss, Y_pred.shape[1])
-        limits = space.completion_limits(partial)
+        limits = Known.of(space).limits(partial)
         return limited_ends(lambda t, y: loss.rho(t, y) * weights, Y_pred, *limits)
 
 

@@ -18,6 +18,7 @@ from skstruct.losses.base import (
 from skstruct.losses.completions import Ends, limited_ends
 from skstruct.losses.observed import PartlyKnown
 from skstruct.saving import savable
+from skstruct.spaces import Known
 
 
 @savable
@@ -85,7 +86,7 @@ class _SquaredInPart(PartlyKnown):
     def ends(self, space: Any, Y_pred: np.ndarray, partial: Any) -> Ends | None:
         """By coordinates: exact where these do not depend on each other, and else bounds."""
         weights = plain_weights(self.loss, Y_pred.shape[1])
-        limits = space.completion_limits(partial)
+        limits = Known.of(space).limits(partial)
         return limited_ends(lambda t, y: (t - y) ** 2 * weights, Y_pred, *limits)
 
 
