@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import skstruct.spaces
-from skstruct.spaces import BaseSpace, Coordinates, Hierarchy, PartialOrders, Targets
+from skstruct.spaces import BaseSpace, Coordinates, Hierarchy, Targets
 
 
 class Coin(BaseSpace):
@@ -29,8 +29,7 @@ def test_what_follows_from_the_core():
     assert coordinates.lift(Z, "sides") is Z
     assert coordinates.project(Z, "sides") is Z
     assert coordinates.key() is None
-    assert not (coordinates.is_list)
-    assert not (coordinates.order_pairs)
+    assert not coordinates.is_list
 
 
 def test_what_is_refused():
@@ -52,7 +51,6 @@ def test_places_are_of_their_kind(kind):
 def test_what_structures_say():
     tree = Hierarchy([("drink", "tea"), ("drink", "milk")])
     assert_array_equal(Targets.of(tree).blocks(), tree.dag_.depth)
-    assert Coordinates.of(PartialOrders(3)).order_pairs
     listed = tree.with_embedding("outputs", np.array([[1, 1, 0]]))
     assert Coordinates.of(listed).is_list
     assert Coordinates.of(listed).key() == listed.listed_.tobytes()

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
-from skstruct.losses import pair, resolve_loss
+from skstruct.losses import Observed, pair, resolve_loss
 from skstruct.spaces import Targets
 from skstruct.tolerances import STATED_BOUND
 
@@ -134,7 +134,8 @@ def _some_outputs(space: Any, y: Any, most: int) -> Any:
 
 def _transposed(view: Any, loss: Any, outputs: Any) -> Any:
     """V^T, of shape (columns that are observed, columns that are decided on)."""
-    width = Targets.of(loss.observation_space(view)).targets(outputs[:1]).shape[1]
+    seen = Observed.of(loss).space_of(view)
+    width = Targets.of(seen).targets(outputs[:1]).shape[1]
     if width > WIDEST:
         raise ValueError(
             f"comparison_constant writes down the matrix of a loss; that of "

@@ -27,11 +27,6 @@ class Coordinates(Facet):
         """Whether each stands for an output of a list, such as those of training."""
         return False
 
-    @property
-    def order_pairs(self) -> bool:
-        """Whether each is an indicator of an ordered pair of items, as in partial orders."""
-        return False
-
     def key(self) -> bytes | None:
         """What distinguishes embeddings of the same name, such as the outputs that are listed."""
         return None

@@ -24,6 +24,7 @@ from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
+from skstruct.spaces.entries import Entries, States
 from skstruct.spaces.pairwise.state_formats import (
     StateFormat,
     check_states,
@@ -287,4 +288,5 @@ class PairwiseStates(UniformStates):
 
 
 Coordinates.at(PairwiseStates, "skstruct.spaces.pairwise.coordinates:CoordinatesOfStates")
+Entries.at(PairwiseStates, States)
 Description.at(PairwiseStates, "skstruct.spaces.pairwise.description:DescriptionOfStates")

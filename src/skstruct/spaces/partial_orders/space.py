@@ -13,10 +13,10 @@ from skstruct.solvers.linear_ordering import close_transitively
 from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.contracts import EXACT, Guarantee
-from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.formats import GraphFormat
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
+from skstruct.spaces.entries import Entries, OrderedPairs
 from skstruct.spaces.partial_orders.counting import COUNTS, MOST_LISTED, list_orders
 from skstruct.spaces.partial_orders.decoding import (
     MOST_PROVEN,
@@ -208,5 +208,5 @@ class PartialOrders(EdgeSetSpace):
 
 
 Solving.at(PartialOrders, "skstruct.spaces.partial_orders.solving:SolvingOfPartialOrders")
-Coordinates.at(PartialOrders, "skstruct.spaces.partial_orders.coordinates:CoordinatesOfOrders")
+Entries.at(PartialOrders, OrderedPairs)
 Description.at(PartialOrders, "skstruct.spaces.partial_orders.description:DescriptionOfOrders")

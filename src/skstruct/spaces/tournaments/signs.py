@@ -18,6 +18,7 @@ from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.edge_sets.formats import GraphFormat, read_rows
 from skstruct.spaces.edge_sets.table import EdgeTable
+from skstruct.spaces.entries import Entries, States
 from skstruct.spaces.tournaments.distribution import sign_distribution, sign_proposals
 
 
@@ -197,3 +198,4 @@ class TournamentStates(EmbeddingView):
 
 
 Coordinates.at(TournamentStates, "skstruct.spaces.tournaments.coordinates:CoordinatesOfStates")
+Entries.at(TournamentStates, States)
