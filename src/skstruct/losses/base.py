@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from skstruct._arrays.by_name import are_named, by_position
-from skstruct.spaces import Coordinates
 
 Array = Any
 Weights: TypeAlias = ArrayLike | Mapping[Any, float]  # by position, or by name
@@ -74,8 +73,6 @@ class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         A loss that can be negative says so here: estimated risks are shown within it.
         """
         return 0.0, np.inf
-
-        return None if Coordinates.of(view).is_list else decoded_ends(self, view, Y_pred, agreeing)
 
     def pairwise(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         """Losses of all predictions against all truths; shape (n_pred, n_true)."""

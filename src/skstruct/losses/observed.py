@@ -135,8 +135,6 @@ class PartlyKnown(OfLoss, Facet):
         if agreeing is None:
             return None
         view = space.with_embedding(self.loss.embedding_on(space), partial.outputs)
-        return (
-            None
-            if Coordinates.of(view).is_list
-            else decoded_ends(self.loss, view, Y_pred, agreeing)
-        )
+        if Coordinates.of(view).is_list:
+            return None
+        return decoded_ends(self.loss, view, Y_pred, agreeing)

@@ -38,11 +38,9 @@ def _read_off(fitted: Any, problem: Any) -> Any:
     """Another problem, decided from what is smoothed for the fitted one; None where the means that
     it needs cannot be read off.
     """
-    if (
-        fitted.by_weights
-        or not fitted.rows_stand_alone
-        or Coordinates.of(problem.observations).is_list
-    ):
+    if fitted.by_weights or not fitted.rows_stand_alone:
+        return None
+    if Coordinates.of(problem.observations).is_list:
         return None
     try:
         return fitted.stand_in(problem.loss)

@@ -235,9 +235,8 @@ class StructuredPerceptron(MarginLearner):
     def _go_on(self, before: Any, rows: Any) -> None:
         """Weights of the last call, if the same outputs may be predicted."""
         space = self.problem_.space
-        if Coordinates.of(space).is_list and not np.array_equal(
-            before.space.listed_, space.listed_
-        ):
+        listed = Coordinates.of(space).is_list
+        if listed and not np.array_equal(before.space.listed_, space.listed_):
             raise ValueError(
                 f"With {type(self.loss_).__name__} outputs of training are predicted, and those "
                 "of y are others than before: call fit with all rows."
