@@ -55,10 +55,11 @@ class WholeWeights:
     # ------------------------------------------------------------- all sets
     def graph(self, **masks: np.ndarray) -> StateGraph:
         """All sets, item by item: the level of a state is the room that is left."""
-        d, most = len(self.weights), max(int(self.room.max()), 0)
-        after = np.maximum(np.arange(most + 1) - self.weights[:, None], -1)
-        items, final = np.arange(d), np.full(most + 1, self.room.max() >= 0)
-        return StateGraph.of_choices(items, items + 1, items + 1, after, final, d, most, **masks)
+        d, room = len(self.weights), np.maximum(self.room, 0)
+        final = np.full(int(room.max()) + 1, self.room.max() >= 0)
+        items, sizes = np.arange(d), -self.weights
+        most = np.append(room.max(), room)  # of all starts the first is the graph's own
+        return StateGraph.of_choices(items, items + 1, items + 1, sizes, final, d, most, **masks)
 
     def alike(self) -> StateGraph:
         """The sets of the first row."""

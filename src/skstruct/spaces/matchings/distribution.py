@@ -45,63 +45,41 @@ def matching_paths(edges: np.ndarray, position: np.ndarray, perfect: bool) -> St
     n_nodes, m = len(position), len(edges)
     ends = np.sort(position[edges], axis=1)
     order = np.argsort(ends[:, 0], kind="stable")
-    bounds = np.searchsorted(ends[order, 0], np.arange(n_nodes + 1))
+    bounds = np.searchsorted(ends[order, 0], np.arange(n_nodes + 1)).tolist()
     wide = m and np.ptp(ends, axis=1).max() > 60  # then numbers of Python hold the bits
-    states, n_states, n_steps = np.zeros(1, object if wide else np.int64), 0, 0
-    none = np.zeros(0, np.int64)
-    tails, targets, columns = [none], [none], [none]
+    states, n_states = np.zeros(1, object if wide else np.int64), 0
+    steps, left = [np.zeros((3, 0), np.int64)], MOST_STEPS
     for k in range(n_nodes):
         later = order[bounds[k] : bounds[k + 1]]
-        found = _proposals(states, later, ends[later, 1] - k - 1, m, perfect, MOST_STEPS - n_steps)
+        found = _next_states(states, later, (ends[later, 1] - k - 1).tolist(), m, perfect, left)
         if found is None:
             return None
         tail, after, column = found
-        n_steps += len(tail)
         reached, number = np.unique(after, return_inverse=True)
-        tails.append(n_states + tail)
-        n_states += len(states)
-        targets.append(n_states + number.ravel())
-        columns.append(column)
-        states = reached
-    return _sorted_graph(tails, targets, columns, n_states + 1, m, n_nodes // 2)
+        steps.append(np.stack([n_states + tail, n_states + len(states) + number, column]))
+        states, n_states, left = reached, n_states + len(states), left - len(tail)
+    tail, target, column = np.concatenate(steps, axis=1)
+    first = np.searchsorted(tail, np.arange(n_states + 2))
+    return StateGraph(first, target.astype(np.int32), column.astype(np.int32), m, n_nodes // 2)
 
 
-def _proposals(
-    states: np.ndarray, later: np.ndarray, shift: np.ndarray, none: int, perfect: bool, most: int
+def _next_states(
+    states: np.ndarray, later: np.ndarray, bits: list[int], none: int, perfect: bool, most: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """What may become of the next node: the state it is in, that after it, and the edge.
 
-    None where there are more than ``most`` of these.
+    In the order of states; None where there are more than ``most`` of these.
     """
-    rest, taken = states >> 1, (states & 1).astype(bool)
-    alone = np.flatnonzero(taken if perfect else np.ones(len(states), bool))
-    tail, after, column = [alone], [rest[alone]], [np.full(len(alone), none)]
-    most -= len(alone)
-    for edge, bits in zip(later, shift):
-        free = np.flatnonzero(~taken & (rest >> bits & 1 == 0).astype(bool))
-        most -= len(free)
-        if most < 0:
-            return None
-        tail.append(free)
-        after.append(rest[free] | (1 << int(bits)))
-        column.append(np.full(len(free), edge))
-    return np.concatenate(tail), np.concatenate(after), np.concatenate(column)
-
-
-def _sorted_graph(
-    tails: list[np.ndarray],
-    targets: list[np.ndarray],
-    columns: list[np.ndarray],
-    n_states: int,
-    n_columns: int,
-    longest: int,
-) -> StateGraph:
-    """Steps in the order of the states they start from."""
-    tail, target = np.concatenate(tails), np.concatenate(targets)
-    order = np.argsort(tail, kind="stable")
-    first = np.searchsorted(tail[order], np.arange(n_states + 1))
-    column = np.concatenate(columns)[order].astype(np.int32)
-    return StateGraph(first, target[order].astype(np.int32), column, n_columns, longest)
+    taken, rest = (states & 1).astype(bool), states >> 1
+    may = np.empty((len(states), 1 + len(bits)), bool)  # be left alone, or get each edge
+    may[:, 0] = taken if perfect else True
+    for j, bit in enumerate(bits):
+        may[:, 1 + j] = ~taken & (rest >> bit & 1 == 0)
+    if np.count_nonzero(may) > most:
+        return None
+    tail, what = np.nonzero(may)
+    gained = np.array([0, *(1 << bit for bit in bits)], states.dtype)
+    return tail, rest[tail] | gained[what], np.append(none, later)[what]
 
 
 class MatchingProposals(OpenEdgeProposals):
