@@ -47,6 +47,11 @@ class StateGraph:
     start: int = 0
     shown: int | None = None  # the first so many columns are those of outputs; None for all
 
+    @property
+    def width(self) -> int:
+        """Columns of an output."""
+        return self.n_columns if self.shown is None else self.shown
+
     def __deepcopy__(self, memo: Any) -> Self:
         return self
 
@@ -82,8 +87,9 @@ class StateGraph:
         low = np.zeros(d, bool) if low is None else np.ascontiguousarray(low)
         high = np.ones(d, bool) if high is None else np.ascontiguousarray(high)
         starts = np.asarray(starts if d else (0,), dtype=np.int64)
-        steps = choice_steps(order, take, skip, change, saturated, final, starts, low, high)
-        return cls(*steps, 2 * d, longest, start=int(starts[0]), shown=d)
+        labels = order, take, skip, change
+        first, target, column = choice_steps(*labels, saturated, final, starts, low, high)
+        return cls(first, target, column, 2 * d, longest, start=int(starts[0]), shown=d)
 
     # ------------------------------------------------------------- the best
     def best(
@@ -117,7 +123,7 @@ class StateGraph:
 
     def log_count_bound(self, enough: float) -> float:
         """A number no less than ``log_count`` and zero: that of all sets if no more than enough."""
-        sets = log(2.0) * (self.shown or self.n_columns) + log(self.copies)
+        sets = log(2.0) * self.width + log(self.copies)
         return sets if sets <= enough else max(self.log_count, 0.0)
 
     @cached_property
@@ -141,7 +147,7 @@ class StateGraph:
 
     @cached_property
     def _alike(self) -> "PathDistribution":
-        return PathDistribution(self, np.zeros((1, self.shown or self.n_columns)))
+        return PathDistribution(self, np.zeros((1, self.width)))
 
     def mean(self) -> np.ndarray:
         """Probability of every column; shape (d,)."""
@@ -151,7 +157,7 @@ class StateGraph:
         """Probability of every two columns; shape (d, d)."""
         from skstruct.solvers._numba_state_graphs import pair_probabilities
 
-        d = self.shown or self.n_columns
+        d = self.width
         check_square_fits(d, "The second moment", "Use fewer columns.")
         single, both = np.zeros(d), np.zeros((d, d))
         pair_probabilities(*self._alike.problem, single, both)
@@ -167,7 +173,7 @@ class StateGraph:
         """All outputs, as often as there are paths of them; int8 (copies * total, d)."""
         from skstruct.solvers._numba_state_graphs import find_leading, list_paths
 
-        outputs = np.zeros((self.total * self.copies, self.shown or self.n_columns), np.int8)
+        outputs = np.zeros((self.total * self.copies, self.width), np.int8)
         leading = np.zeros(len(self.first) - 1, bool)
         find_leading(self.first, self.target, leading)
         if leading[self.start]:
@@ -195,17 +201,10 @@ class PathDistribution(Distribution):
     ) -> None:  # fmt: skip
         from skstruct.solvers._numba_state_graphs import sum_paths
 
-        self.width, scores = scores.shape[1], np.ascontiguousarray(scores, dtype=np.float64)
-        largest = np.abs(scores).max(axis=1, initial=0.0)
-        size = largest * max(graph.longest, 1)
-        open_rows = size[size <= PLAIN]
-        wide = size + graph.log_count_bound(PLAIN - open_rows.max(initial=0.0)) > PLAIN
+        self.graph, scores = graph, np.ascontiguousarray(scores, dtype=np.float64)
+        wide = may_overflow(graph, scores)
         if graph.shown is not None:
-            skipped = np.zeros(scores.shape) if low is None else np.where(low, -np.inf, 0.0)
-            skipped = np.broadcast_to(skipped, scores.shape)
-            scores = np.hstack(
-                [scores if high is None else np.where(high, scores, -np.inf), skipped]
-            )
+            scores = with_skipping(scores, low, high)
         starts = graph.starts(start)
         self.problem = scores, wide, graph.first, graph.target, graph.column, starts
         log_sums = np.empty(len(scores))
@@ -215,13 +214,29 @@ class PathDistribution(Distribution):
     def marginals(self) -> np.ndarray:
         from skstruct.solvers._numba_state_graphs import column_probabilities
 
-        probabilities = np.zeros((len(self.log_partition), self.width))
+        probabilities = np.zeros((len(self.log_partition), self.graph.width))
         column_probabilities(*self.problem, probabilities)
         return probabilities
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         from skstruct.solvers._numba_state_graphs import draw_paths
 
-        drawn = np.zeros((len(self.log_partition), n, self.width), np.int8)
+        drawn = np.zeros((len(self.log_partition), n, self.graph.width), np.int8)
         draw_paths(*self.problem, drawn, rng)
         return drawn
+
+
+def may_overflow(graph: StateGraph, scores: np.ndarray) -> np.ndarray:
+    """Rows (n,) whose sums are perhaps too large or too small for plain numbers."""
+    sizes: np.ndarray = np.abs(scores).max(axis=1, initial=0.0) * max(graph.longest, 1)
+    largest = sizes.max(initial=0.0, where=sizes <= PLAIN)
+    return sizes + graph.log_count_bound(PLAIN - float(largest)) > PLAIN
+
+
+def with_skipping(scores: np.ndarray, low: Any, high: Any) -> np.ndarray:
+    """Scores (n, 2 d) of taking and of skipping each label, where some must and some may not."""
+    both = np.zeros((len(scores), 2, scores.shape[1]))
+    both[:, 0] = scores
+    np.copyto(both[:, 0], -np.inf, where=False if high is None else ~high)
+    np.copyto(both[:, 1], -np.inf, where=False if low is None else low)
+    return both.reshape(len(scores), -1)

@@ -2,6 +2,7 @@
 """Distributions over matchings, exact by paths or a list, and proposals of Markov chains."""
 
 from abc import abstractmethod
+from array import array
 from functools import cached_property
 from typing import Any
 
@@ -43,43 +44,30 @@ def matching_paths(edges: np.ndarray, position: np.ndarray, perfect: bool) -> St
     (5, array([0.4, 0.2, 0.4]))
     """
     n_nodes, m = len(position), len(edges)
-    ends = np.sort(position[edges], axis=1)
-    order = np.argsort(ends[:, 0], kind="stable")
-    bounds = np.searchsorted(ends[order, 0], np.arange(n_nodes + 1)).tolist()
-    wide = m and np.ptp(ends, axis=1).max() > 60  # then numbers of Python hold the bits
-    states, n_states = np.zeros(1, object if wide else np.int64), 0
-    steps, left = [np.zeros((3, 0), np.int64)], MOST_STEPS
-    for k in range(n_nodes):
-        later = order[bounds[k] : bounds[k + 1]]
-        found = _next_states(states, later, (ends[later, 1] - k - 1).tolist(), m, perfect, left)
-        if found is None:
-            return None
-        tail, after, column = found
-        reached, number = np.unique(after, return_inverse=True)
-        steps.append(np.stack([n_states + tail, n_states + len(states) + number, column]))
-        states, n_states, left = reached, n_states + len(states), left - len(tail)
-    tail, target, column = np.concatenate(steps, axis=1)
-    first = np.searchsorted(tail, np.arange(n_states + 2))
-    return StateGraph(first, target.astype(np.int32), column.astype(np.int32), m, n_nodes // 2)
-
-
-def _next_states(
-    states: np.ndarray, later: np.ndarray, bits: list[int], none: int, perfect: bool, most: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """What may become of the next node: the state it is in, that after it, and the edge.
-
-    In the order of states; None where there are more than ``most`` of these.
-    """
-    taken, rest = (states & 1).astype(bool), states >> 1
-    may = np.empty((len(states), 1 + len(bits)), bool)  # be left alone, or get each edge
-    may[:, 0] = taken if perfect else True
-    for j, bit in enumerate(bits):
-        may[:, 1 + j] = ~taken & (rest >> bit & 1 == 0)
-    if np.count_nonzero(may) > most:
-        return None
-    tail, what = np.nonzero(may)
-    gained = np.array([0, *(1 << bit for bit in bits)], states.dtype)
-    return tail, rest[tail] | gained[what], np.append(none, later)[what]
+    later: list[list[tuple[int, int]]] = [[] for _ in position]  # (edge, bit of the other end)
+    for edge, (u, v) in enumerate(np.sort(position[edges], axis=1).tolist()):
+        later[u].append((edge, 1 << (v - u - 1)))
+    first, target, column = [0], array("i"), array("i")
+    states, n_states = [0], 0  # whole numbers of Python: nodes may be far from each other
+    for options in later:
+        n_states += len(states)
+        number: dict[int, int] = {}
+        for state in states:
+            rest = state >> 1
+            if state & 1:
+                ways = [(m, rest)]
+            else:
+                ways = [(edge, rest | bit) for edge, bit in options if not rest & bit]
+                ways = ways if perfect else [(m, rest), *ways]
+            for edge, after in ways:
+                target.append(n_states + number.setdefault(after, len(number)))
+                column.append(edge)
+            first.append(len(target))
+            if len(target) > MOST_STEPS:
+                return None
+        states = list(number)
+    steps = np.array(target, np.int32), np.array(column, np.int32)
+    return StateGraph(np.array([*first, len(target)]), *steps, m, n_nodes // 2)
 
 
 class MatchingProposals(OpenEdgeProposals):
