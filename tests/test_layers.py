@@ -15,8 +15,7 @@ import skstruct
 
 PACKAGE = Path(skstruct.__file__).parent
 LAYERS = ["exceptions", "tolerances", "saving", "_arrays", "config", "_files", "backends"]
-LAYERS += ["encoding", "streaming"]
-LAYERS += ["solvers", "spaces", "losses"]
+LAYERS += ["encoding", "solvers", "spaces", "losses", "streaming"]
 LAYERS += ["rankings", "features", "kernels", "smoothing", "bounds", "sampling", "learners"]
 LAYERS += ["model_selection", "conformal", "inspection", "drawings", "datasets", "tasks"]
 LAYERS += ["persistence", "reports", "testing", "torch", "serving", "mlflow", "explorer", "cli"]
@@ -153,6 +152,7 @@ def test_circles_are_caught(tmp_path):
 # ------------------------------------------------------------------- structures
 GROUND = {"base", "constraints", "contracts", "common", "facets", "given_whole", "partial", "truth"}
 GROUND |= {"cost_vectors", "observed_rows", "edge_sets", "indicator_sets", "sequence_sets"}
+GROUND |= {"description"}
 STRUCTURES = {"assignments", "binary_polytope", "candidates", "classes", "cliques", "cycles"}
 STRUCTURES |= {"graph_nodes", "graphs", "hierarchies", "knapsacks", "label_sets", "matchings"}
 STRUCTURES |= {"ordinal", "pairwise", "paths", "poset", "quantities", "rankings", "sequences"}
@@ -174,7 +174,9 @@ BETWEEN_STRUCTURES = {
     ("partial_orders", "rankings", "read_orders"): "rankings are written as orders of names",
     ("partial_orders", "rankings", "read_rankings"): "and as ranks; both are partial orders",
     ("candidates", "classes", "Classes"): "one output of a list",
+    ("candidates", "classes", "DescriptionOfClasses"): "one output of a list",
     ("graph_nodes", "classes", "Classes"): "classes that are near or far",
+    ("graph_nodes", "classes", "DescriptionOfClasses"): "classes that are near or far",
     ("ordinal", "poset", "Poset"): "grades are a chain",
     ("solver_space", "quantities", "QuantitySpace"): "solutions are rows of numbers",
     ("strings", "sequences", "Sequences"): "strings embedded by position are sequences",

@@ -26,12 +26,12 @@ from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common import listing
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance
 from skstruct.spaces.common.description import DescribedOutputs
-from skstruct.spaces.common.fixing import FixableParts
 from skstruct.spaces.common.known_parts import KnownParts
 from skstruct.spaces.common.marginals import PartMarginals, renormalized
 from skstruct.spaces.common.narrowing import Narrowed
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
 from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
+from skstruct.spaces.description import Description
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.tolerances import ROUNDING_GAP
 
@@ -40,7 +40,6 @@ from skstruct.tolerances import ROUNDING_GAP
 class BaseSpace(
     Narrowed,
     DescribedOutputs,
-    FixableParts,
     PartMarginals,
     KnownParts,
     BaseEstimator,  # type: ignore[misc]  # scikit-learn has no types
@@ -175,10 +174,6 @@ class BaseSpace(
         except ValueError:  # there are more
             return None
         return listed
-
-    def examples(self, Z: np.ndarray) -> Any:
-        """Outputs in the user's format that show which values may come: those of Z, as a rule."""
-        return self.restore(Z)
 
     def are_complete(self, Z: np.ndarray) -> np.ndarray:
         """Which outputs of training stand for themselves alone, not for several; shape (n,)."""
@@ -424,9 +419,6 @@ class EmbeddingView(BaseSpace):
     def canonical_range(self) -> Any:
         return self.space.canonical_range()
 
-    def parts_of(self, z: Any) -> Any:
-        return self.space.parts_of(z)
-
     def marginal_parts(self) -> tuple[str, ...]:
         return self.space.marginal_parts()
 
@@ -601,3 +593,6 @@ def _keys(rows: np.ndarray) -> np.ndarray:
     """Rows as single comparable items, byte for byte."""
     rows = np.ascontiguousarray(rows)
     return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+
+
+Description.at(EmbeddingView, "skstruct.spaces.description:DescriptionOfView")

@@ -16,6 +16,7 @@ from skstruct.spaces.common.choices import OneOf
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.formats import is_missing_name, refuse_empty
 from skstruct.spaces.common.reading_choices import read_choices
+from skstruct.spaces.description import Description
 from skstruct.spaces.partial import PartialOutputs
 
 
@@ -90,11 +91,6 @@ class Candidates(Classes):
         rows = [row if isinstance(row, OneOf) or row is None else OneOf([row]) for row in Y]
         return read_choices(self, rows, self._read_whole, known)
 
-    output_kind = "other"
-    drawn_as = "classes"
-    part_words = ("label", "labels")
-    parts_of = BaseSpace.parts_of
-
     def recalibrates(self) -> bool:
         return False
 
@@ -146,10 +142,6 @@ class Candidates(Classes):
         import pandas
 
         return pandas.Series(outputs, index=index, name=self.series_[0])
-
-    def examples(self, Z: np.ndarray) -> Any:
-        """All that can be predicted, and what was seen in training."""
-        return self.known_.array()
 
     def embed(self, Z: np.ndarray) -> Any:
         return unit_vectors(Z, self.n_known_)
@@ -229,3 +221,6 @@ def _same(a: Any, b: Any) -> bool:
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
     return bool(a == b)
+
+
+Description.at(Candidates, "skstruct.spaces.candidates.description:DescriptionOfCandidates")

@@ -19,7 +19,6 @@ from skstruct.solvers.marginals import nearest_on_simplex
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable
-from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import (
     about_gaps,
     check_distinct,
@@ -34,6 +33,7 @@ from skstruct.spaces.common.formats import (
 from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.description import Description
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.partial import PartialOutputs
 
@@ -89,9 +89,6 @@ class Classes(GivenWhole):
             self.fit(costs.columns if hasattr(costs, "columns") else np.arange(costs.shape[1]))
         return self
 
-    output_kind = "classes"
-    part_words = ("class", "classes")
-
     marginal_losses: ClassVar[dict[str, str]] = {"classes": "zero_one"}
     estimator_type = "classifier"
     multi_output = False
@@ -112,12 +109,6 @@ class Classes(GivenWhole):
         found = np.zeros(means.shape)
         found[:, predicted] = nearest_on_simplex(means[:, predicted])
         return found
-
-    def part_names(self) -> Any:
-        return self.labels_
-
-    def parts_of(self, z: Any) -> Parts:
-        return Parts([Part(int(z), self.labels_[int(z)])])
 
     def canonical_range(self) -> tuple[Any, Any, Any]:
         return 0, len(self.labels_), None
@@ -336,3 +327,6 @@ def _distinct(values: np.ndarray) -> np.ndarray:
         distinct = np.empty(len(names), dtype=object)
         distinct[:] = names
         return distinct
+
+
+Description.at(Classes, "skstruct.spaces.classes.description:DescriptionOfClasses")

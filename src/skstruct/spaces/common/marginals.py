@@ -9,6 +9,7 @@ import numpy as np
 from skstruct._arrays.memory import row_blocks
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.nearest_means import nearest_means
+from skstruct.spaces.description import Description
 from skstruct.tolerances import SURE
 
 MIXED, MEMORY = 100, "100MB"  # outputs that a row is a mixture of, and all that rows may take
@@ -109,7 +110,7 @@ class PartMarginals:
         """Names along each axis of ``marginals`` but the first, for psi of ``width`` numbers; of
         the first parts that there are where None are named.
         """
-        names = self.part_names()
+        names = Description.of(self).part_names()
         return [names if names is not None and len(names) == width else range(width)]
 
     def decision_scores(self, scores: np.ndarray) -> np.ndarray:

@@ -33,6 +33,7 @@ from skstruct.spaces.constraints import (
     label_mask,
 )
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.description import Description
 from skstruct.spaces.indicator_sets.counting import UniformSets
 from skstruct.spaces.indicator_sets.decoding import (
     keep_group_winners,
@@ -591,3 +592,6 @@ def _free_subsets(constraints: Constraints) -> FreeSubsets:
     return FreeSubsets(
         constraints.low[0], constraints.high[0], constraints.smallest, constraints.largest
     )
+
+
+Description.at(IndicatorSpace, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")

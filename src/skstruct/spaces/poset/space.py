@@ -33,6 +33,7 @@ from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.common.marginals import renormalized
 from skstruct.spaces.constraints import check_feasible, label_mask
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.description import Description
 
 
 class UniformElements(MarkedLabels, CountedSpace):
@@ -425,3 +426,6 @@ class Poset(UniformElements):
         if name in views:
             return OtherEmbedding(views[name](self))
         return super().with_embedding(name, outputs, candidates)
+
+
+Description.at(UniformElements, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")
