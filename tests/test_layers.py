@@ -152,6 +152,7 @@ def test_circles_are_caught(tmp_path):
 
 # ------------------------------------------------------------------- structures
 GROUND = {"base", "constraints", "contracts", "common", "facets", "given_whole", "partial", "truth"}
+GROUND |= {"marginals", "sklearn_target"}
 GROUND |= {"cost_vectors", "observed_rows", "edge_sets", "indicator_sets", "sequence_sets"}
 STRUCTURES = {"assignments", "binary_polytope", "candidates", "classes", "cliques", "cycles"}
 STRUCTURES |= {"graph_nodes", "graphs", "hierarchies", "knapsacks", "label_sets", "matchings"}
@@ -174,8 +175,10 @@ BETWEEN_STRUCTURES = {
     ("partial_orders", "rankings", "read_orders"): "rankings are written as orders of names",
     ("partial_orders", "rankings", "read_rankings"): "and as ranks; both are partial orders",
     ("candidates", "classes", "Classes"): "one output of a list",
+    ("candidates", "classes", "MarginalsOfClasses"): "of which each has a probability",
     ("graph_nodes", "classes", "Classes"): "classes that are near or far",
     ("ordinal", "poset", "Poset"): "grades are a chain",
+    ("ordinal", "poset", "MarginalsOfElements"): "and their probabilities those of elements",
     ("solver_space", "quantities", "QuantitySpace"): "solutions are rows of numbers",
     ("strings", "sequences", "Sequences"): "strings embedded by position are sequences",
 }

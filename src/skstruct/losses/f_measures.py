@@ -14,6 +14,7 @@ from skstruct.losses.base import BaseLoss, BilinearForm
 from skstruct.losses.completions import LISTED
 from skstruct.losses.grid_forms import GridForm
 from skstruct.saving import savable
+from skstruct.spaces import Marginals
 
 WIDE, MANY = 300, 50  # labels that are taken for independent, and labels that take long to decide
 
@@ -217,5 +218,4 @@ class F1(FBeta):
 
 def _by_chances(space: Any) -> bool:
     """Whether labels may be taken for independent."""
-    enough = getattr(space.whole, "chances_are_enough", None)
-    return enough is not None and enough()
+    return Marginals.of(space.whole).suffice

@@ -4,6 +4,8 @@
 from inspect import signature
 from typing import Any
 
+from skstruct.spaces import Marginals
+
 QUANTITIES = ("quantities", "flow")
 METHODS = {
     "decode": "decode",
@@ -68,7 +70,7 @@ def no_marginals(learner: Any) -> str | None:
             )
     if not hasattr(learner, "predict_marginals"):
         return f"{name} has no probabilities of the parts of outputs."
-    if not learner.observation_space_.marginal_losses:
+    if not Marginals.of(learner.observation_space_).losses:
         return f"outputs of {type(space).__name__} have no parts with probabilities."
     return None
 

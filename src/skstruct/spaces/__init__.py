@@ -25,6 +25,8 @@ from skstruct.spaces.contracts import (
 )
 from skstruct.spaces.hierarchies.space import Hierarchy
 from skstruct.spaces.label_sets.space import LabelSets
+from skstruct.spaces.marginals import Marginals
+from skstruct.spaces.sklearn_target import SklearnTarget
 
 if TYPE_CHECKING:
     from skstruct.spaces.assignments.space import Assignments
@@ -112,6 +114,7 @@ __all__ = [
     "KBest",
     "Knapsacks",
     "LabelSets",
+    "Marginals",
     "Matchings",
     "OneOf",
     "Ordinal",
@@ -130,6 +133,7 @@ __all__ = [
     "Sequences",
     "ShortestPaths",
     "Simplex",
+    "SklearnTarget",
     "SolverSpace",
     "SpanningTrees",
     "Sphere",

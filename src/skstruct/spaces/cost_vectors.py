@@ -11,6 +11,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.partial import PartialOutputs, are_partial, split_table
+from skstruct.spaces.sklearn_target import SklearnTarget
 
 SENSES = {"min": 1.0, "max": -1.0}
 
@@ -49,7 +50,6 @@ class CostVectors(BaseSpace):
     """
 
     discrete = False
-    estimator_type = "regressor"
     part_words = ("cost", "costs")
 
     @property
@@ -218,3 +218,6 @@ def _types(table: Any) -> str:
 def _shape_of(Y: Any, costs: np.ndarray) -> str:
     first = f"{Y[0]!r:.60} first" if costs.dtype == object and len(costs) else ""
     return first or f"{costs.dtype} of shape {costs.shape}"
+
+
+SklearnTarget.at(CostVectors, "skstruct.spaces.sklearn_target:Quantities")

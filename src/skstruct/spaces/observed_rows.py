@@ -10,6 +10,7 @@ from skstruct._arrays.by_name import by_position
 from skstruct._arrays.imports import is_pandas
 from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace
+from skstruct.spaces.sklearn_target import SklearnTarget
 
 
 @savable
@@ -33,7 +34,6 @@ class ObservedRows(BaseSpace):
 
     embedding = "observations"
     discrete = False
-    estimator_type = "regressor"
     part_words = ("number", "numbers")
     labels_ = ()
     columns: Any = None  # of models saved before there were names
@@ -93,3 +93,6 @@ class ObservedRows(BaseSpace):
 
     def argmin(self, costs: np.ndarray) -> Any:
         raise NotImplementedError("ObservedRows are observed; decisions are those of a space.")
+
+
+SklearnTarget.at(ObservedRows, "skstruct.spaces.sklearn_target:Quantities")

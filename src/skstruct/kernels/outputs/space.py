@@ -17,6 +17,7 @@ from skstruct.kernels.outputs.base import resolve_output_kernel
 from skstruct.kernels.outputs.moments import SampledMoments
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_min_cost, min_cost
+from skstruct.spaces import Marginals
 from skstruct.spaces.base import EmbeddingView, check_k
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
 from skstruct.spaces.contracts import EXACT, Countable, Decoded, Enumerable, Guarantee, Samplable
@@ -211,10 +212,6 @@ class KernelSpace(EmbeddingView):
         listed = self.space.enumerate() if limit is None else self.space.enumerate(limit)
         return listed
 
-    def marginal_parts(self) -> tuple[str, ...]:
-        """None: means of kernel features tell of no part."""
-        return ()
-
     # ------------------------------------------------------------------ features
     def embed(self, Z: np.ndarray) -> np.ndarray:
         Z = np.asarray(Z)
@@ -294,3 +291,6 @@ def _joined(A: np.ndarray, B: np.ndarray) -> np.ndarray:
         )
     both = np.concatenate([A, B])
     return both[distinct(both)[0]]
+
+
+Marginals.at(KernelSpace, "skstruct.spaces.common.view_marginals:MarginalsOfFeatures")

@@ -16,6 +16,7 @@ from skstruct.spaces.common.choices import OneOf
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.formats import is_missing_name, refuse_empty
 from skstruct.spaces.common.reading_choices import read_choices
+from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.partial import PartialOutputs
 
 
@@ -94,13 +95,6 @@ class Candidates(Classes):
     drawn_as = "classes"
     part_words = ("label", "labels")
     parts_of = BaseSpace.parts_of
-
-    def recalibrates(self) -> bool:
-        return False
-
-    def readable(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:
-        """Of the candidates alone."""
-        return means[:, : self.n_candidates_]
 
     def canonical_range(self) -> tuple[Any, Any, int | None]:
         return 0, self.n_known_, None
@@ -229,3 +223,6 @@ def _same(a: Any, b: Any) -> bool:
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
     return bool(a == b)
+
+
+Marginals.at(Candidates, "skstruct.spaces.candidates.marginals:MarginalsOfCandidates")

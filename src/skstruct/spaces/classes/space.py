@@ -15,7 +15,6 @@ from skstruct._arrays.rows import unit_vectors
 from skstruct.saving import savable
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_min_cost, min_cost
-from skstruct.solvers.marginals import nearest_on_simplex
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable
@@ -35,7 +34,9 @@ from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.given_whole import GivenWhole
+from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.partial import PartialOutputs
+from skstruct.spaces.sklearn_target import SklearnTarget
 
 
 @savable
@@ -91,27 +92,6 @@ class Classes(GivenWhole):
 
     output_kind = "classes"
     part_words = ("class", "classes")
-
-    marginal_losses: ClassVar[dict[str, str]] = {"classes": "zero_one"}
-    estimator_type = "classifier"
-    multi_output = False
-
-    def recalibrates(self) -> bool:
-        return True
-
-    def sklearn_classes(self) -> Any:
-        return self.labels_
-
-    def decision_scores(self, scores: np.ndarray) -> np.ndarray:
-        """Of two classes, by how much the second one scores more; shape (n,)."""
-        return scores[:, 1] - scores[:, 0] if len(self.labels_) == 2 else scores
-
-    def coherent(self, means: np.ndarray) -> np.ndarray:
-        """Nearest on the simplex of those that may be predicted."""
-        predicted = self._predicted()
-        found = np.zeros(means.shape)
-        found[:, predicted] = nearest_on_simplex(means[:, predicted])
-        return found
 
     def part_names(self) -> Any:
         return self.labels_
@@ -336,3 +316,7 @@ def _distinct(values: np.ndarray) -> np.ndarray:
         distinct = np.empty(len(names), dtype=object)
         distinct[:] = names
         return distinct
+
+
+Marginals.at(Classes, "skstruct.spaces.classes.marginals:MarginalsOfClasses")
+SklearnTarget.at(Classes, "skstruct.spaces.sklearn_target:OneClass")

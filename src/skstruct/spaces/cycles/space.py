@@ -22,6 +22,7 @@ from skstruct.spaces.cycles.distribution import LawfulCycles
 from skstruct.spaces.cycles.formats import learn_nodes, read_tours, tour_rows, why_not_a_cycle
 from skstruct.spaces.cycles.tours import SHORTEST, arc_columns, rows_to_tours, tours_to_rows
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges
+from skstruct.spaces.marginals import Marginals
 
 EMBEDDINGS = ("signed pairs", "indicators")
 
@@ -165,13 +166,6 @@ class Cycles(LawfulCycles):
         view = copy.copy(self)
         view.embedding = name
         return view
-
-    def marginal_parts(self) -> tuple[str, ...]:
-        """Edges; signed pairs have means, but no probabilities."""
-        return () if self._signed else super().marginal_parts()
-
-    def telling(self, parts: str | None = None) -> Any:
-        return self.with_embedding("indicators")
 
     def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
         """Costs of signed pairs as costs of arcs: c from u to v, -c from v to u."""
@@ -353,3 +347,6 @@ class Cycles(LawfulCycles):
         check_feasible(np.asarray(finite.any(axis=1)), self)
         known = finite.any(axis=0)
         return Decoded(Z[:, known], values[:, known], values[:, known])
+
+
+Marginals.at(Cycles, "skstruct.spaces.cycles.marginals:MarginalsOfCycles")

@@ -22,6 +22,7 @@ from skstruct.spaces.contracts import EXACT, Decoded
 from skstruct.spaces.edge_sets.formats import GraphFormat, learn_nodes, read_format, read_rows
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
 from skstruct.spaces.label_sets.space import IndicatorSpace
+from skstruct.spaces.marginals import Marginals
 
 
 class EdgeSetSpace(IndicatorSpace):
@@ -49,7 +50,6 @@ class EdgeSetSpace(IndicatorSpace):
     _from_constraints: ClassVar[tuple[str, ...]] = ("_listed",)
 
     directed: bool = False
-    marginal_losses: ClassVar[dict[str, str]] = {"edges": "hamming"}
     _named_by: ClassVar = {"nodes": "nodes_"}
     _pairs_of = ("nodes", "other", "learned_nodes_")
     _pair_bytes = 48  # both ends, and three numbers of a graph without arcs; once more in between
@@ -356,3 +356,6 @@ class WithinGraph(EdgeSetSpace):
         everywhere = np.repeat(self._one_row().low.astype(values.dtype), len(values), axis=0)
         everywhere[:, columns] = values
         return everywhere
+
+
+Marginals.at(EdgeSetSpace, "skstruct.spaces.edge_sets.marginals:MarginalsOfEdges")

@@ -25,6 +25,7 @@ from skstruct.spaces.constraints import Constraints, check_feasible, check_restr
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
 from skstruct.spaces.label_sets.space import IndicatorSpace, LabelSets
+from skstruct.spaces.marginals import Marginals
 
 # Labels and the pairs of them that count: given, learned, or brought by a graph.
 
@@ -228,10 +229,6 @@ class PairwiseLabels(LabelsAndEdges):
         costs = check_costs(costs, len(self.labels_), used_by="PairwiseLabels")
         return np.hstack([costs, np.zeros((len(costs), len(self.edges_)))])
 
-    def readable(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:
-        """Probabilities of the labels, without those of pairs."""
-        return means[:, : len(self.labels_)]
-
     # ------------------------------------------------------------- decoding
     def argmin(self, costs: np.ndarray) -> Decoded:
         """For every row the labels of least cost; costs of shape (n, d)."""
@@ -363,3 +360,6 @@ class PairwiseLabels(LabelsAndEdges):
     def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """``n`` sets drawn uniformly and independently; shape (n, number of labels)."""
         return self._sets().sample(n, rng)
+
+
+Marginals.at(PairwiseLabels, "skstruct.spaces.pairwise.marginals:MarginalsOfPairwiseLabels")

@@ -16,6 +16,7 @@ from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.contracts import EXACT, Guarantee
 from skstruct.spaces.edge_sets.formats import GraphFormat
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
+from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.partial import are_choices
 from skstruct.spaces.partial_orders.counting import COUNTS, MOST_LISTED, list_orders
 from skstruct.spaces.partial_orders.decoding import (
@@ -95,7 +96,6 @@ class PartialOrders(EdgeSetSpace):
     usual_losses: ClassVar[tuple[str, ...]] = ("hamming", "zero_one")
     orders_pairs = True
     part_words = ("relation", "relations")
-    marginal_losses: ClassVar[dict[str, str]] = {"pairs": "hamming"}
     _named_by: ClassVar = {"items": "items_"}
     _pairs_of = ("items", "nodes", "learned_nodes_")  # nodes are the items, once more
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ()
@@ -220,3 +220,6 @@ class PartialOrders(EdgeSetSpace):
         if n < len(COUNTS) and not self._one_row().is_masked:
             return COUNTS[n]
         return len(self._listed)
+
+
+Marginals.at(PartialOrders, "skstruct.spaces.partial_orders.marginals:MarginalsOfRelations")

@@ -19,6 +19,7 @@ from skstruct.spaces.common.description import DrawnGraph, Part, Parts
 from skstruct.spaces.common.fixing import fixed_nodes_and_edges
 from skstruct.spaces.constraints import label_mask
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
+from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.paths.arcs import NAME, grid_arcs
 from skstruct.spaces.paths.constraints import (
     OPEN_END,
@@ -86,7 +87,6 @@ class ShortestPaths(CountedPaths):
     embedding = "indicators"
     default_loss = "hamming"
     usual_losses: ClassVar[tuple[str, ...]] = ("zero_one",)
-    marginal_losses: ClassVar[dict[str, str]] = {"arcs": "hamming"}
     output_kind = "parts"
     part_words = ("arc", "arcs")
     _constraints_kind = PathConstraints
@@ -339,3 +339,6 @@ class ShortestPaths(CountedPaths):
         kept = np.array([bool(closed.any()) or not possible, limits.is_short])
         b_ub = np.array([0.0 if possible else -1.0, float(limits.longest[0])])
         return BinaryProgram(A_ub[kept], b_ub[kept], A_eq, b_eq)
+
+
+Marginals.at(ShortestPaths, "skstruct.spaces.paths.marginals:MarginalsOfArcs")

@@ -30,9 +30,9 @@ from skstruct.spaces.common.formats import (
     sorted_names,
 )
 from skstruct.spaces.common.label_graph import LabelGraph
-from skstruct.spaces.common.marginals import renormalized
 from skstruct.spaces.constraints import check_feasible, label_mask
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.marginals import Marginals
 
 
 class UniformElements(MarkedLabels, CountedSpace):
@@ -41,7 +41,6 @@ class UniformElements(MarkedLabels, CountedSpace):
     _above: tuple[Dag, np.ndarray]  # made when first asked for
     _constraints_kind = StateConstraints
     _pairs_of = ("levels", "labels", "learned_", "_given_graph")
-    marginal_losses: ClassVar[dict[str, str]] = {"labels": "hamming"}
 
     def _constraints_sizes(self) -> tuple[Any, ...]:
         return (self.dag_.n_nodes,)
@@ -89,12 +88,6 @@ class UniformElements(MarkedLabels, CountedSpace):
         self._check_outputs(Z, d, f"(n, {d}) of 0 and 1")
         allowed = np.broadcast_to(self.constraints_.allowed, (len(Z), d))
         return self._are_elements(Z) & allowed[np.arange(len(Z)), self.numbers(Z)]
-
-    def condition(self, means: np.ndarray) -> np.ndarray:
-        """Elements are as probable as means say that they are marked, and nothing below them."""
-        chosen = np.linalg.solve(self.above_.T.astype(np.float64), means.T).T
-        given = renormalized(np.maximum(chosen, 0.0), self.constraints_.allowed)
-        return self._marginals(given)
 
     def _allowed(self) -> np.ndarray:
         """Numbers of the elements that may be predicted."""
@@ -425,3 +418,6 @@ class Poset(UniformElements):
         if name in views:
             return OtherEmbedding(views[name](self))
         return super().with_embedding(name, outputs, candidates)
+
+
+Marginals.at(UniformElements, "skstruct.spaces.poset.marginals:MarginalsOfElements")

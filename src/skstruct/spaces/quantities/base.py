@@ -18,7 +18,9 @@ from skstruct.spaces.common.formats import about_gaps, check_distinct, match_col
 from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.given_whole import GivenWhole
+from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.partial import PartialOutputs
+from skstruct.spaces.sklearn_target import SklearnTarget
 
 
 @savable
@@ -358,23 +360,9 @@ class QuantitySpace(GivenWhole):
     def n_deciding(self, width: int) -> int | None:
         return len(self.labels_) if self.embedding == "squares" else None
 
-    # ------------------------------------------------------------- means
-    marginal_losses: ClassVar[dict[str, str]] = {"means": "squared"}
-    estimator_type = "regressor"
     coordinates_apart: ClassVar[bool] = (
         False  # whether each may have any value, whatever others have
     )
-
-    def marginal_parts(self) -> tuple[str, ...]:
-        told = self.embedding in ("coordinates", "squares")
-        return tuple(self.marginal_losses) if told else ()
-
-    def coherent(self, means: np.ndarray) -> np.ndarray:
-        """The nearest quantities of the set."""
-        d = len(self.labels_)
-        centre = 0.0 if self.embedding == "coordinates" else self.mean_
-        m = means[:, :d] + centre
-        return self._quadratic(np.ones_like(m), -2.0 * m).outputs
 
     # ------------------------------------------------------------- decoding
     def argmin(self, costs: Any) -> Decoded:
@@ -389,6 +377,10 @@ class QuantitySpace(GivenWhole):
         values = (a * centred**2 + b * centred).sum(axis=1)
         # The gap is what is left of the certificate; shifting by the mean has no part in it.
         return Decoded(decoded.outputs, values, values - (decoded.values - decoded.bounds))
+
+    def nearest(self, points: np.ndarray) -> np.ndarray:
+        """The outputs that are nearest to points (n, d) of any numbers."""
+        return self._quadratic(np.ones_like(points), -2.0 * points).outputs
 
     @abstractmethod
     def _linear(self, costs: np.ndarray) -> Decoded:
@@ -421,3 +413,7 @@ def linear_set(
         row = constraints.row(0)
         parts = row.A_ub, row.b_ub, row.A_eq, row.b_eq
     return MixedProgram(*parts, low, high, np.zeros(d, bool))
+
+
+Marginals.at(QuantitySpace, "skstruct.spaces.quantities.marginals:MeansOfQuantities")
+SklearnTarget.at(QuantitySpace, "skstruct.spaces.sklearn_target:Quantities")

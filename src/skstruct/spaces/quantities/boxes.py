@@ -16,6 +16,7 @@ from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.quantities.base import QuantityFormat, QuantitySpace, linear_set
+from skstruct.spaces.sklearn_target import SklearnTarget
 from skstruct.tolerances import OUTPUT_RANGE
 
 
@@ -355,8 +356,6 @@ class Interval(Box):
     array([40., 90.])
     """
 
-    multi_output = False
-
     def __init__(self, low: float | None = None, high: float | None = None) -> None:
         self.low = low
         self.high = high
@@ -373,3 +372,6 @@ class Interval(Box):
                 "Use Box for several."
             )
         super()._learn(Z)
+
+
+SklearnTarget.at(Interval, "skstruct.spaces.sklearn_target:OneQuantity")

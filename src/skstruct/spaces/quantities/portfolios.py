@@ -14,6 +14,7 @@ from skstruct.spaces.common.formats import match_columns
 from skstruct.spaces.constraints import label_mask
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.given_whole import GivenWhole
+from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.boxes import LimitedQuantities, Range
 from skstruct.tolerances import (
@@ -85,7 +86,6 @@ class Portfolios(LimitedQuantities):
     embedding = "weights and risk"
     default_loss = "regret"
     usual_losses: ClassVar[tuple[str, ...]] = ()
-    marginal_losses: ClassVar[dict[str, str]] = {}
     separable = False
     covariance: Any = None  # of returns; that of psi over all outputs is for spaces that count
     _learned: ClassVar[tuple[str, ...]] = (*QuantitySpace._learned, "covariance_", "low_", "high_")
@@ -339,3 +339,6 @@ class Portfolios(LimitedQuantities):
 
     def minimize(self, curves: Any) -> Decoded:
         raise NotImplementedError("Portfolios are decided upon by costs; see Simplex for others.")
+
+
+Marginals.at(Portfolios, "skstruct.spaces.quantities.marginals:NoMeansOfQuantities")

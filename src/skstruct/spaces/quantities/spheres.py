@@ -2,12 +2,13 @@
 """Directions: unit vectors, and diagonal quadratic costs over them."""
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from skstruct.saving import savable
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.tolerances import OUTPUT_FEASIBLE, UNIT_SQUARE
 
@@ -136,8 +137,6 @@ class Sphere(QuantitySpace):
 
     separable = False  # no sum over coordinates but a quadratic one is minimized over it
 
-    marginal_losses: ClassVar[dict[str, str]] = {}  # means are inside, where no output is
-
     def __init__(
         self, dimension: int | None = None, *, labels: Iterable[Any] | None = None
     ) -> None:
@@ -193,3 +192,6 @@ class Sphere(QuantitySpace):
             "Sphere: how to minimize this loss over unit vectors is not known. Known are the "
             "squared loss, kernel losses, and any loss over a list: loss=Listed(...)."
         )
+
+
+Marginals.at(Sphere, "skstruct.spaces.quantities.marginals:NoMeansOfQuantities")

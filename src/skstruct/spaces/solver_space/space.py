@@ -22,6 +22,7 @@ from skstruct.solvers.given_solvers import (
 from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.contracts import Decoded, Guarantee
 from skstruct.spaces.given_whole import GivenWhole
+from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.tolerances import INTEGRAL, SOLVER_GAP
 
@@ -124,7 +125,6 @@ class SolverSpace(QuantitySpace):
 
     default_loss = "regret"
     usual_losses: ClassVar[tuple[str, ...]] = ()
-    marginal_losses: ClassVar[dict[str, str]] = {}
     separable = False
     _learned: ClassVar[tuple[str, ...]] = ("labels_", "format_", "mean_")
     _from_parameters: ClassVar[tuple[str, ...]] = ("_pool",)
@@ -328,3 +328,6 @@ class SolverSpace(QuantitySpace):
 
     def naming_all(self) -> Self:
         return super().naming_all() if self._knows_width() else copy.copy(self)
+
+
+Marginals.at(SolverSpace, "skstruct.spaces.quantities.marginals:NoMeansOfQuantities")
