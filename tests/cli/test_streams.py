@@ -468,6 +468,32 @@ def heeds_interrupts():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+WITHIN_EXEC = """
+import os, signal
+from skstruct.cli.exit_codes import run_guarded
+class Command:
+    def main(self, *arguments, **options):
+        exec("os.kill(os.getpid(), signal.SIGINT)\\nwhile True: pass")
+run_guarded(Command(), [])
+"""
+
+
+@pytest.mark.subprocess
+def test_a_signal_has_its_exit_code_anywhere(tmp_path):
+    """Also within ``exec`` of a string, where Python itself ends by the signal."""
+    (tmp_path / "within_exec.py").write_text(WITHIN_EXEC)
+    done = subprocess.run(
+        [sys.executable, "-m", "within_exec"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        preexec_fn=heeds_interrupts,
+    )
+    assert done.returncode == 130
+    assert "Interrupted" in done.stderr
+
+
 @pytest.mark.subprocess
 def test_a_signal_leaves_the_old_file(long_model):
     long_file("long.csv", 200_000)

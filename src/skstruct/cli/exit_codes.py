@@ -99,6 +99,8 @@ def run_guarded(command: Any, arguments: list[str] | None = None) -> None:
     """Run a click command; errors become one line on stderr and an exit code."""
     with contextlib.suppress(ValueError):  # signals belong to the main thread
         signal.signal(signal.SIGTERM, _interrupt)
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, _interrupt)
         if hasattr(signal, "SIGXCPU"):
             signal.signal(signal.SIGXCPU, _out_of_time)
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -163,8 +165,16 @@ def _traceback(wanted: bool, error: Any) -> None:
         traceback.print_exception(error)
 
 
+class _Interrupt(KeyboardInterrupt):
+    """An interrupt that Python takes for handled once it is.
+
+    Where plain KeyboardInterrupt passes through ``exec`` of a string, as imports have it, Python
+    ends by the signal itself, whatever the exit code.
+    """
+
+
 def _interrupt(*_: Any) -> Any:
-    raise KeyboardInterrupt
+    raise _Interrupt
 
 
 def _out_of_time(*_: Any) -> Any:
