@@ -21,7 +21,6 @@ from skstruct.datasets.formats import (
     cells,
     columns,
     csv_arrow,
-    csv_compiled,
     csv_files,
     outputs,
     parquet,
@@ -44,7 +43,7 @@ _TOKENS = (
     *(b"a;b", b"a>b", b"a=b", b"\\;", b'""', b"NA", b"1.5", b"\n\n", b"y,", b"x", b"'=", b"'"),
     *(b"\\=", b"True", b"1/2", b"1/1/2", b"id", b"labels", b"hierarchy", b"nan", b"\xc2\xa0"),
 )
-_MODULES = (cells, columns, csv_arrow, csv_compiled, csv_files, outputs, targets, files)
+_MODULES = (cells, columns, csv_arrow, csv_files, outputs, targets, files)
 SKIPPING = 8  # the turn in which rows without an output are left out
 _TASKS = {9: "labels", 10: "ranking", 11: "sequence", 12: "regression", 13: "histogram"}
 _TASKS |= {14: "ordinal", 15: "hierarchy"}
@@ -58,14 +57,13 @@ def _options(turn: int) -> ReadOptions:
 
 @contextmanager
 def only_by(way: str):
-    """One of three readers: of any CSV file, by pyarrow, or compiled."""
-    before = csv_arrow.suits, csv_compiled.suits
-    csv_arrow.suits = lambda path: way == "arrow"
-    csv_compiled.suits = lambda path: way == "compiled"
+    """One of two readers: of any CSV file, or by pyarrow."""
+    before = csv_arrow.suits
+    csv_arrow.suits = lambda path: way == "pyarrow"
     try:
         yield
     finally:
-        csv_arrow.suits, csv_compiled.suits = before
+        csv_arrow.suits = before
 
 
 def read_csv(path: Path, turn: int) -> Any:
@@ -74,13 +72,12 @@ def read_csv(path: Path, turn: int) -> Any:
 
 
 def _csv_again(path: Path, turn: int, found: Any) -> None:
-    for way in ("arrow", "compiled"):
-        with only_by(way):
-            try:
-                other = csv_files.read_csv(path, _options(turn))
-            except DataFormatError as error:
-                other = error
-        must_agree(found, other, f"{way} and Python")
+    with only_by("pyarrow"):
+        try:
+            other = csv_files.read_csv(path, _options(turn))
+        except DataFormatError as error:
+            other = error
+    must_agree(found, other, "pyarrow and Python")
     _written_again(csv_files.FORMAT, path, turn, found)
 
 

@@ -286,7 +286,6 @@ def test_workers_see_the_settings(dask, request):
 
 @pytest.mark.parametrize("dask", [False, True])
 def test_workers_predict_within_the_settings(dask, request, tmp_path, seen):
-    pytest.importorskip("pyarrow")
     model = ConditionalRiskMinimizer(LabelSets(range(2)), smoother=Recorder()).fit(X, Y)
     seen.clear()
     engine = request.getfixturevalue("client") if dask else Engine()
@@ -296,7 +295,6 @@ def test_workers_predict_within_the_settings(dask, request, tmp_path, seen):
 
 
 def test_partitions_are_predicted_within_the_settings(tmp_path):
-    pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
     with config_context(memory="3MB"):

@@ -115,7 +115,6 @@ def test_other_files_give_the_same_model(run, ending):
         write(name, columns)
     else:
         pandas = pytest.importorskip("pandas")
-        pytest.importorskip("pyarrow")
         frame = pandas.DataFrame({**columns, "flag": columns["flag"]})
         frame["x"] = pandas.to_numeric(frame["x"], errors="coerce")
         if ending == "parquet":

@@ -142,7 +142,6 @@ def test_other_learners(run, whole, model, learner):
 )
 def test_parquet_gives_the_bytes_of_csv(run, whole, model, options):
     pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
     model("labels")
     for file in ("named.csv", "inputs.csv", "rows.csv"):
         frame = pandas.read_csv(file, dtype={"sky": "string", "out": "string"}, na_values=["?"])
@@ -166,7 +165,6 @@ def test_constraints_by_row_need_all_rows(run, whole, model):
 
 # ---------------------------------------------------------------------- files that are written
 def test_packed_files_and_parquet_are_written(run, model):
-    pytest.importorskip("pyarrow")
     for task in ("labels", "ranking", "regression"):
         model(task)
         for file, index in (("named.csv", "string"), ("new.csv", "int64")):
@@ -271,7 +269,6 @@ def test_strict_looks_at_all_blocks(run, model, monkeypatch):
 
 @pytest.mark.parametrize("output", ["out.csv", "out.csv.gz", "out.parquet"])
 def test_a_full_disk_leaves_the_old_file(run, model, monkeypatch, output):
-    pytest.importorskip("pyarrow")
     model("labels")
     Path(output).write_text("old")
     before = sorted(os.listdir())
@@ -406,7 +403,6 @@ def test_memory_does_not_grow_with_the_file(long_model, ending):
         long_file("long.csv", n_rows)
         if ending == "parquet":
             pandas = pytest.importorskip("pandas")
-            pytest.importorskip("pyarrow")
             pandas.read_csv("long.csv").to_parquet("long.parquet", row_group_size=n_rows)
         done = subprocess.run(
             [sys.executable, "-c", PEAK, "predict", "long.model", f"long.{ending}", "-o",

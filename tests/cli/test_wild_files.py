@@ -38,7 +38,6 @@ def test_predict_names_the_features_that_are_missing(run, fit, ending):
     Path("short.csv").write_text("width\n1\n2\n")
     short = "short.csv"
     if ending != "csv":
-        pytest.importorskip("pyarrow")
         short = f"short.{ending}"
         lines = ("@relation r", "@attribute width numeric", "@data", "1", "2")
         if ending == "arff":
@@ -198,7 +197,6 @@ def test_rows_without_an_output_are_counted_or_left_out(run, ending):
     name = write("some.csv", "x,sky,kind", *rows)
     if ending == "parquet":
         pandas = pytest.importorskip("pandas")
-        pytest.importorskip("pyarrow")
         frame = pandas.read_csv(name)
         frame.to_parquet("some.parquet")
     if ending == "arff":

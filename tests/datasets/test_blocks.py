@@ -168,7 +168,6 @@ def test_files_without_rows(tmp_path):
 # ---------------------------------------------------------------------- Parquet
 def parquet_file(folder, columns, **options):
     pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
     path = folder / "t.parquet"
     pandas.DataFrame(columns, index=options.pop("index", None)).to_parquet(path, **options)
     return path

@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plain CSV files by compiled code, and by pyarrow, are read as by Python's reader: the same data,
-the same errors.
-"""
+"""CSV files by pyarrow are read as by Python's reader: the same data, the same errors."""
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from skstruct.datasets.formats import csv_arrow, csv_compiled
+from skstruct.datasets.formats import csv_arrow
 from skstruct.datasets.formats.columns import _is_number, as_numbers, is_missing
 from skstruct.datasets.reading import read_data
-from skstruct.encoding.columns import Codes
 from skstruct.exceptions import DataFormatError
 
 NUMBERS = ["1", "-2.5", "+3", " 4", "1e5", "1e999", "-0", ".5", "1.", "0.1", "5e-324", "1_0"]
@@ -20,8 +17,11 @@ NUMBERS += ["9007199254740993", "0.30000000000000004", "1e23", "--1", "1.2.3", "
 NUMBERS += ["12345678901234567890.25", "\v7\f", "1\x1f"]
 MISSING = ["", "?", "NA", " nan", "NaN", "null", "None", "N/A", "inf", "nan(1)", "NAN", "-nan"]
 TEXTS = ["a", "b c", "é", "'=1", "'tis", "x;y", '"q"', '"a,b"', '"two\nlines"', 'a"b', "\u2028"]
+QUOTED = ['""', '"1.5"', '"NA"', '"a ""b"" c"', '"\n\n"', '"é"', '" "', '"q" ', '"q"r', '"open']
 CELLS = st.sampled_from(NUMBERS) | st.sampled_from(MISSING) | st.sampled_from(TEXTS)
-COLUMNS = st.sampled_from([NUMBERS[:9], NUMBERS + MISSING[:8], TEXTS, NUMBERS + TEXTS + MISSING])
+COLUMNS = st.sampled_from(
+    [NUMBERS[:9], NUMBERS + MISSING[:8], TEXTS, NUMBERS + TEXTS + MISSING, QUOTED[:7], QUOTED]
+)
 
 
 def outcome(path, **options):
@@ -35,18 +35,12 @@ def outcome(path, **options):
     return (table.names, table.values, table.data.tobytes(), outputs, data.remarks, data.index)
 
 
-READERS = {"compiled": csv_compiled, "pyarrow": csv_arrow}
-
-
-def both(path, monkeypatch, reader="pyarrow", **options):
-    """By a reader of plain files, and by Python's."""
-    if reader == "pyarrow":
-        pytest.importorskip("pyarrow")
+def both(path, monkeypatch, **options):
+    """By pyarrow, and by Python's reader."""
     with monkeypatch.context() as here:
-        for name, module in READERS.items():
-            here.setattr(module, "suits", lambda path, wanted=name == reader: wanted)
+        here.setattr(csv_arrow, "suits", lambda path: True)
         found = outcome(path, **options)
-        here.setattr(READERS[reader], "suits", lambda path: False)
+        here.setattr(csv_arrow, "suits", lambda path: False)
         return found, outcome(path, **options)
 
 
@@ -69,55 +63,48 @@ def tables(draw):
 @example(text="x,y\n1,yes\n\n2,no\n")
 @example(text='x,y\n"1",yes\n2,no\n')
 @example(text="x,z,y\n1,a,yes\n2,b,no\n,,\n")
-@pytest.mark.parametrize("reader", READERS)
 @given(text=tables())
-def test_the_same_data_and_the_same_errors(text, reader):
+def test_the_same_data_and_the_same_errors(text):
     import tempfile
     from pathlib import Path
 
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as monkeypatch:
         path = Path(folder) / "t.csv"
         path.write_bytes(text.encode())
-        found, expected = both(path, monkeypatch, reader)
+        found, expected = both(path, monkeypatch)
         assert found == expected
 
 
-@pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("many", [1, 1 << 25])
-def test_blocks_of_any_size(tmp_path, monkeypatch, many, reader):
+def test_blocks_of_any_size(tmp_path, monkeypatch, many):
     """Numbers first and names far below: the column is one of names from its first row."""
-    monkeypatch.setattr(READERS[reader], "MANY_BYTES", many)
+    monkeypatch.setattr(csv_arrow, "MANY_BYTES", many)
     n = 60_000
     late = ["3.25" if i != n - 2 else "many" for i in range(n)]
     early = ["?" if i else "none" for i in range(n)]
     lines = [f"{i},{late[i]},{early[i]},{'no' if i % 3 else 'yes'}" for i in range(n)]
     path = tmp_path / "t.csv"
     path.write_text("\n".join(["i,late,early,y", *lines]))
-    found, expected = both(path, monkeypatch, reader)
+    found, expected = both(path, monkeypatch)
     assert found == expected
     assert found[1] == (None, ("3.25", "many"), ("none",))
 
 
-@pytest.mark.parametrize("reader", READERS)
-def test_a_plain_file_is_not_read_by_python(tmp_path, monkeypatch, reader):
-    if reader == "pyarrow":
-        pytest.importorskip("pyarrow")
-    for name, module in READERS.items():
-        monkeypatch.setattr(module, "suits", lambda path, wanted=name == reader: wanted)
+def test_a_plain_file_is_not_read_by_python(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_arrow, "suits", lambda path: True)
     path = tmp_path / "t.csv"
-    path.write_bytes("x;y\n1.5;é\n;é\n".encode())
+    path.write_bytes('x;y\n1.5;é\n"";"é"\n'.encode())
     monkeypatch.setattr("skstruct.datasets.formats.csv_files.row_blocks", None)
     data = read_data(path, targets="y", task="classes")
     np.testing.assert_array_equal(data.inputs.data, [[1.5], [np.nan]])
     assert list(data.outputs) == ["é", "é"]
 
 
-@pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("raw", [b"x,y\n1,\xff\n", b"x,y\n1,a\0\n", b"x,y\n", b"x,y\n\n", b"x,y"])
-def test_bytes_that_are_no_table(tmp_path, monkeypatch, raw, reader):
+def test_bytes_that_are_no_table(tmp_path, monkeypatch, raw):
     path = tmp_path / "t.csv"
     path.write_bytes(raw)
-    found, expected = both(path, monkeypatch, reader)
+    found, expected = both(path, monkeypatch)
     assert found == expected
 
 
@@ -127,15 +114,3 @@ def test_bytes_that_are_no_table(tmp_path, monkeypatch, raw, reader):
 def test_a_text_is_a_number_by_one_rule(text):
     if not is_missing(text):
         assert _is_number(text) == (as_numbers([text]) is not None)
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.lists(st.text("ab\u00e9", max_size=3), min_size=1, max_size=40))
-def test_texts_are_numbered_by_appearance(texts):
-    parts = [text.encode() for text in texts]
-    ends = np.cumsum([len(part) for part in parts])
-    starts = ends - [len(part) for part in parts]
-    known, expected = Codes(), Codes()
-    codes = csv_compiled.Cells(b"".join(parts) + b"\n", starts, ends).codes(known)
-    assert codes.tolist() == [expected[text] for text in texts]
-    assert known == expected

@@ -419,8 +419,6 @@ def same(found, expected):
 @given(data=datasets())
 @settings(max_examples=60, deadline=None)
 def test_what_is_written_is_read(tmp_path_factory, ending, data):
-    if ending == ".parquet":
-        pytest.importorskip("pyarrow")
     path = tmp_path_factory.getbasetemp() / f"table_trip{ending}"
     with np.errstate(invalid="ignore"):
         write_data(data, path)
@@ -435,8 +433,6 @@ def test_what_is_written_is_read(tmp_path_factory, ending, data):
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_sparse_rows_in_several_blocks(tmp_path, ending):
-    if ending == ".parquet":
-        pytest.importorskip("pyarrow")
     X = sparse.random_array((2500, 3), density=0.1, format="csr", rng=0)
     table = Table(("a", "b", "c"), (None,) * 3, sparse.csr_array(X))
     y = np.arange(2500.0)[:, None]

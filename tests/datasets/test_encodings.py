@@ -10,7 +10,7 @@ from skstruct.datasets import files as text_files
 from skstruct.datasets import read_data
 from skstruct.datasets.encodings import text_path
 from skstruct.datasets.files import byte_blocks, text_lines
-from skstruct.datasets.formats import csv_compiled
+from skstruct.datasets.formats import csv_arrow
 from skstruct.exceptions import DataFormatError
 
 TABLE = "größe,Straße,class\n" + "".join(
@@ -34,8 +34,8 @@ def test_tables_are_the_same(tmp_path, encoding):
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
-def test_compiled_code_reads_them_too(tmp_path, monkeypatch, encoding):
-    monkeypatch.setattr(csv_compiled, "LARGE", 0)
+def test_large_files_too(tmp_path, monkeypatch, encoding):
+    monkeypatch.setattr(csv_arrow, "LARGE", 0)
     (tmp_path / "t.csv").write_text(TABLE, encoding="utf-8")
     known = read_data(tmp_path / "t.csv")
     (tmp_path / "t.csv").write_text(TABLE, encoding=encoding)

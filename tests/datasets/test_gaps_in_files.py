@@ -93,7 +93,6 @@ def test_arff(tmp_path):
 
 
 def test_nulls_of_parquet_files(tmp_path):
-    pytest.importorskip("pyarrow")
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"x": [1.0, 2, 3], "labels": ["a;b", None, ""]})
     frame["u"], frame["v"] = pandas.array([1, None, 0], "Int8"), [True, False, None]
@@ -133,8 +132,6 @@ def test_rows_with_gaps_may_be_left_out(tmp_path):
     ],
 )
 def test_what_is_written_is_read(tmp_path, text, targets, ending):
-    if ending == ".parquet":
-        pytest.importorskip("pyarrow")
     data = read(tmp_path, text, targets=targets)
     write_data(data, tmp_path / f"again{ending}")
     names = None if ending == ".arff" or len(data.labels) > 3 else targets

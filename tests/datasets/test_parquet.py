@@ -12,7 +12,6 @@ from skstruct.datasets.reading import read_data
 from skstruct.exceptions import DataFormatError
 
 pandas = pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
 
 
 def read(folder, columns, **options):

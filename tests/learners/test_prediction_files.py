@@ -13,7 +13,6 @@ from skstruct.spaces import Candidates, LabelSets, Rankings, Sequences
 from skstruct.streaming import ArraySource, decode_batches, predict_batches, predict_parquet
 from skstruct.streaming.prediction import column_names
 
-pytest.importorskip("pyarrow")
 pandas = pytest.importorskip("pandas")
 parquet = pytest.importorskip("pyarrow.parquet")
 dataset = pytest.importorskip("pyarrow.dataset")

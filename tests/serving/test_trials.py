@@ -11,7 +11,6 @@ import pytest
 from script_folders import scripts_of
 
 pytest.importorskip("uvicorn")
-pytest.importorskip("pyarrow")
 FOLDER = Path(__file__).parents[2] / "reliability"
 pytestmark = [
     pytest.mark.slow, pytest.mark.subprocess,

@@ -101,7 +101,7 @@ class TableGroups:
 
 def opened_file(path: str, fragment: Any = None) -> Any:
     """A Parquet file of which pages are read when they are needed."""
-    pyarrow = require("pyarrow", used_by="ParquetSource", extra="parquet")
+    import pyarrow
     from pyarrow import parquet
 
     try:
@@ -120,7 +120,7 @@ def opened_file(path: str, fragment: Any = None) -> Any:
 
 def groups_and_schemas(data: Any) -> list[tuple[Any, Any]]:
     """What a caller gave as files or tables in groups, each with its schema."""
-    pyarrow = require("pyarrow", used_by="ParquetSource", extra="parquet")
+    import pyarrow
     from pyarrow import dataset
 
     if isinstance(data, str) and "://" in data:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct._arrays.imports import is_pandas, require
+from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.rows import dense
 from skstruct.config import get_config
 from skstruct.exceptions import restated
@@ -224,7 +224,8 @@ class TypedColumn:
         self.as_struct, self.kind = False, None
         if not examples:
             return
-        pyarrow = require("pyarrow", used_by="A Parquet file", extra="parquet")
+        import pyarrow
+
         try:
             self.kind = pyarrow.array(examples).type
         except pyarrow.ArrowException as error:
@@ -237,7 +238,8 @@ class TypedColumn:
                 raise _not_a_column(examples[0], again) from again
 
     def __call__(self, outputs: list[Any]) -> Any:
-        pyarrow = require("pyarrow", used_by="A Parquet file", extra="parquet")
+        import pyarrow
+
         outputs = [_fields(output) for output in outputs] if self.as_struct else outputs
         try:
             return pyarrow.array(outputs, type=self.kind)

@@ -12,7 +12,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstruct._arrays.imports import require
 from skstruct._arrays.progress import ticker, working
 from skstruct._arrays.stopping import check_cancelled
 from skstruct._files.atomic import replacing, sync_folder
@@ -70,14 +69,15 @@ class ParquetFile(GrowingTable):
 
     def __init__(self, file: Any) -> None:
         super().__init__(file)
-        self._pyarrow = require("pyarrow", used_by="A Parquet file", extra="parquet")
         self._waiting: list[Any] = []
         self._writer: Any = None
 
     def add(self, batch: Any, number: int) -> int:
-        if not isinstance(batch, self._pyarrow.Table):
+        import pyarrow
+
+        if not isinstance(batch, pyarrow.Table):
             self._check(list(batch), list(batch.values()), number)
-            batch = self._pyarrow.table(dict(batch))
+            batch = pyarrow.table(dict(batch))
         n = self._check(batch.column_names, batch.columns, number)
         self._waiting.append(self._like_the_first(batch, number))
         self.n_rows += n
@@ -87,6 +87,8 @@ class ParquetFile(GrowingTable):
         return n
 
     def _like_the_first(self, batch: Any, number: int) -> Any:
+        import pyarrow
+
         if self._writer is None:
             from pyarrow import parquet
 
@@ -95,14 +97,16 @@ class ParquetFile(GrowingTable):
         for name, kind, expected in zip(known.names, batch.schema.types, known.types):
             try:
                 batch.column(name).cast(expected)
-            except (self._pyarrow.ArrowInvalid, self._pyarrow.ArrowNotImplementedError):
+            except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError):
                 raise ValueError(
                     f"batch {number}: column {name!r} holds {kind}, and {expected} in the first."
                 ) from None
         return batch.cast(known)
 
     def _write(self) -> None:
-        self._writer.write_table(self._pyarrow.concat_tables(self._waiting), row_group_size=_GROUP)
+        import pyarrow
+
+        self._writer.write_table(pyarrow.concat_tables(self._waiting), row_group_size=_GROUP)
         self._waiting.clear()
 
     def finish(self) -> None:

@@ -236,7 +236,6 @@ def test_a_mask_over_a_mapped_array_is_kept(tmp_path):
 
 
 def test_nulls_of_parquet_files(tmp_path):
-    pytest.importorskip("pyarrow")
     pandas = pytest.importorskip("pandas")
     y, names = gappy_labels(), ["r", "s", "t", "u"]
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])

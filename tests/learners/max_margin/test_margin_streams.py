@@ -155,7 +155,6 @@ def test_a_penalty_is_that_of_the_sample(monkeypatch):
 
 def test_parquet_files(tmp_path):
     pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
     space, X, y = data("labels")
     frame = pandas.DataFrame(np.hstack([X, y]), columns=["u", "v", "w", *"abcde"])
     frame[list("abcde")] = frame[list("abcde")].astype(int)

@@ -14,7 +14,7 @@ import numpy as np
 from skstruct.datasets.dataset import TASKS, Dataset
 from skstruct.datasets.encodings import text_path
 from skstruct.datasets.files import stem, text_lines
-from skstruct.datasets.formats import csv_arrow, csv_compiled
+from skstruct.datasets.formats import csv_arrow
 from skstruct.datasets.formats.base import Format, ReadOptions
 from skstruct.datasets.formats.columns import (
     Codes,
@@ -240,11 +240,10 @@ def _columns(
     path: Path, separator: str, header: list[str], texts: set[Any]
 ) -> tuple[list[Any], int]:
     """All columns, and the number of rows; those at the positions ``texts`` as texts."""
-    for reader in (csv_compiled, csv_arrow):
-        if reader.suits(path):
-            with contextlib.suppress(csv_compiled.NotPlain):
-                plain = partial(reader.cell_blocks, path, separator, len(header))
-                return _grown(plain, header, texts)
+    if csv_arrow.suits(path):
+        with contextlib.suppress(csv_arrow.NotPlain):
+            plain = partial(csv_arrow.cell_blocks, path, separator, len(header))
+            return _grown(plain, header, texts)
     return _grown(partial(_cell_blocks, path, separator, len(header)), header, texts)
 
 

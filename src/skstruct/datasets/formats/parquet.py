@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables in Parquet files, by pandas and pyarrow, which are optional."""
+"""Tables in Parquet files, by pyarrow and pandas, which is optional."""
 
 import io
 from collections.abc import Callable, Iterator, Mapping
@@ -135,14 +135,11 @@ def index_name(level: str, names: Any) -> str:
 
 
 def need_pandas() -> Any:
-    """pandas, where pyarrow is too."""
+    """pandas, or how to get it."""
     try:
         import pandas
-        import pyarrow  # noqa: F401
     except ImportError:
-        raise ImportError(
-            "Parquet files need pandas and pyarrow: pip install 'skstruct[parquet]'."
-        ) from None
+        raise ImportError("Parquet files need pandas: pip install 'skstruct[parquet]'.") from None
     return pandas
 
 
