@@ -22,7 +22,7 @@ import numpy as np
 from skstruct import ConditionalRiskMinimizer, StructuredSVM, load_model, save_model
 from skstruct.losses import BaseLoss
 from skstruct.saving import check_row_constraints, savable
-from skstruct.spaces import BaseSpace, Decoded, Part, Parts, check_costs
+from skstruct.spaces import BaseSpace, Decoded, Description, Part, Parts, check_costs
 
 
 @savable
@@ -127,8 +127,6 @@ class Segmentations(BaseSpace):
 
     embedding = "segments"
     default_loss = BoundaryLoss()
-    output_kind = "parts"  # reports count segments
-    part_words = ("segment", "segments")
     _constraints_kind = Lengths
     _pairs_of = ("longest", "longest_")  # what psi grows with: model files are held to that
 
@@ -224,13 +222,6 @@ class Segmentations(BaseSpace):
     def canonical_range(self):
         return 0, 2, self._width  # of the numbers in a row, and how many there are
 
-    def part_names(self):
-        return self.segments()
-
-    def parts_of(self, z):
-        stops = self.restore([z])[0]
-        return Parts([Part((s, t), f"{s}..{t}") for s, t in pairwise([0, *stops])])
-
     def enumerate(self, limit=10**6):
         if 2**self._width > limit:
             raise ValueError(f"Segmentations: there are more than {limit} of them.")
@@ -244,6 +235,23 @@ class Segmentations(BaseSpace):
             at = np.arange(1, self._width + 1)
             Z = np.where(at == stop, 1, Z * (at < stop)).astype(np.int8)
         return Z
+
+
+class DescriptionOfSegmentations(Description):
+    """Segments, each by where it starts and stops."""
+
+    output_kind = "parts"  # reports count segments
+    part_words = ("segment", "segments")
+
+    def part_names(self):
+        return self.space.segments()
+
+    def parts_of(self, z):
+        stops = self.space.restore([z])[0]
+        return Parts([Part((s, t), f"{s}..{t}") for s, t in pairwise([0, *stops])])
+
+
+Description.at(Segmentations, DescriptionOfSegmentations)
 
 
 def main():

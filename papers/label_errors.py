@@ -42,6 +42,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.inspection import suspicious_outputs
+from skstruct.spaces import Description
 
 SETS = ("yeast", "scene", "enron")
 N = 500
@@ -97,7 +98,7 @@ def shown(values, digits=3):
 # ---------------------------------------------------------------------- wrong labels
 def spoiled(Y, space, kind, rate, rng):
     """A table of labels with so many of them made wrong."""
-    dag = space.fit(Y).output_dag()
+    dag = Description.of(space.fit(Y)).output_dag()
     Y = Y.copy()
     parents = [set() for _ in range(Y.shape[1])]
     for parent, child in zip(dag.parents.tolist(), dag.children.tolist()):

@@ -15,8 +15,7 @@ import skstruct
 
 PACKAGE = Path(skstruct.__file__).parent
 LAYERS = ["exceptions", "tolerances", "saving", "_arrays", "config", "_files", "backends"]
-LAYERS += ["encoding", "streaming"]
-LAYERS += ["solvers", "spaces", "losses"]
+LAYERS += ["encoding", "solvers", "spaces", "losses", "streaming"]
 LAYERS += ["rankings", "features", "kernels", "smoothing", "bounds", "sampling", "learners"]
 LAYERS += ["model_selection", "conformal", "inspection", "drawings", "datasets", "tasks"]
 LAYERS += ["persistence", "reports", "testing", "torch", "serving", "mlflow", "explorer", "cli"]
@@ -154,6 +153,7 @@ def test_circles_are_caught(tmp_path):
 GROUND = {"base", "constraints", "contracts", "common", "facets", "given_whole", "partial", "truth"}
 GROUND |= {"marginals", "sklearn_target"}
 GROUND |= {"cost_vectors", "observed_rows", "edge_sets", "indicator_sets", "sequence_sets"}
+GROUND |= {"description"}
 STRUCTURES = {"assignments", "binary_polytope", "candidates", "classes", "cliques", "cycles"}
 STRUCTURES |= {"graph_nodes", "graphs", "hierarchies", "knapsacks", "label_sets", "matchings"}
 STRUCTURES |= {"ordinal", "pairwise", "paths", "poset", "quantities", "rankings", "sequences"}
@@ -175,8 +175,10 @@ BETWEEN_STRUCTURES = {
     ("partial_orders", "rankings", "read_orders"): "rankings are written as orders of names",
     ("partial_orders", "rankings", "read_rankings"): "and as ranks; both are partial orders",
     ("candidates", "classes", "Classes"): "one output of a list",
+    ("candidates", "classes", "DescriptionOfClasses"): "one output of a list",
     ("candidates", "classes", "MarginalsOfClasses"): "of which each has a probability",
     ("graph_nodes", "classes", "Classes"): "classes that are near or far",
+    ("graph_nodes", "classes", "DescriptionOfClasses"): "classes that are near or far",
     ("ordinal", "poset", "Poset"): "grades are a chain",
     ("ordinal", "poset", "MarginalsOfElements"): "and their probabilities those of elements",
     ("solver_space", "quantities", "QuantitySpace"): "solutions are rows of numbers",

@@ -10,6 +10,7 @@ from cli.small_tables import OUTPUTS, records_of, rows_of, table
 from skstruct import load_model
 from skstruct.cli.beside import choices_text, pairs_text, positions_text
 from skstruct.datasets.reading import read_data
+from skstruct.spaces import Description
 
 
 # ---------------------------------------------------------------------- columns
@@ -22,7 +23,7 @@ def test_a_column_for_every_name(run, fitted, task):
     data = read_data(new, task=task, targets=(OUTPUTS[task][0],))
     expected = learner.learner_.predict_marginals(learner.inputs(data))
     names = [name[2:-1] for name in rows[0] if name.startswith("P(")]
-    assert names == [str(name) for name in learner.learner_.space_.part_names()]
+    assert names == [str(name) for name in Description.of(learner.learner_.space_).part_names()]
     found = np.array([[row[f"P({name})"] for name in names] for row in rows])
     np.testing.assert_array_equal(found, [[f"{p:.4g}" for p in row] for row in expected])
     records = records_of(run("predict", model, new, "--marginals", "--json").out)

@@ -14,7 +14,7 @@ from skstruct.conformal.risks import RISKS
 from skstruct.conformal.structures import structure_of
 from skstruct.conformal.structures.pairs import best_paths
 from skstruct.conformal.structures.positions import filled
-from skstruct.spaces import Rankings, Sequences
+from skstruct.spaces import Description, Rankings, Sequences
 
 CUTS = [-np.inf, -1.0, -0.7, -0.3, 0.0, 0.2, 0.5, 0.6, 0.9, 1.0, np.inf]
 MOVES = ["possible", "certain", "both"]
@@ -23,7 +23,7 @@ MOVES = ["possible", "certain", "both"]
 def coarse(toy, steps=4):
     """The same rows with probabilities on a grid, so that many are equal."""
     P = np.round(toy.P * steps) / steps
-    if toy.space_.output_kind in ("classes", "ordinal", "sequence"):
+    if Description.of(toy.space_).output_kind in ("classes", "ordinal", "sequence"):
         P = np.full_like(P, 0.0)
         best = toy.P.argmax(axis=-1)
         np.put_along_axis(P, best[..., None], 0.5, axis=-1)
@@ -52,9 +52,8 @@ def test_predictions_are_nested(toy, moves):
         before = certain, possible
         if cut == np.inf:
             assert not certain.any()
-            everything = (
-                ~np.eye(P.shape[1], dtype=bool) if toy.space_.output_kind == "ranking" else True
-            )
+            kind = Description.of(toy.space_).output_kind
+            everything = ~np.eye(P.shape[1], dtype=bool) if kind == "ranking" else True
             assert_array_equal(possible, np.broadcast_to(everything, possible.shape))
 
 
@@ -65,7 +64,7 @@ def test_sets_hold_all_ancestors(name, moves, incoherent):
     toy = coarse(PARTS[name](60))
     if incoherent:
         toy.P = np.random.default_rng(1).integers(0, 5, toy.P.shape) / 4
-    structure, dag = structure_of(toy.space_, "test"), toy.space_.output_dag()
+    structure, dag = structure_of(toy.space_, "test"), Description.of(toy.space_).output_dag()
     P = structure.read(toy.P)
     for cut in [*CUTS, 0.25, 0.75, -0.25]:
         for mask in structure.masks(P, np.full(len(P), cut), moves):
@@ -126,7 +125,7 @@ def test_levels_without_gaps(grades, cut):
 # ------------------------------------------------------------------- losses by definition
 def naive_loss(toy, i, certain, possible, risk):
     """Loss of row i, from what is certain and possible, one part at a time."""
-    kind, z = toy.space_.output_kind, toy.Z[i]
+    kind, z = Description.of(toy.space_).output_kind, toy.Z[i]
     if kind in ("labels", "hierarchy"):
         true = [j for j in range(len(z)) if z[j]]
         wrong_in = [j for j in np.flatnonzero(certain[i]) if not z[j]]
@@ -179,7 +178,8 @@ def test_costs_of_labels():
     toy = PARTS["tree"](50)
     structure = structure_of(toy.space_, "test")
     P, labels = structure.read(toy.P), toy.space_.labels_
-    assert_allclose(structure.label_costs("depth"), 1 / (1 + toy.space_.output_dag().depth))
+    depth = Description.of(toy.space_).output_dag().depth
+    assert_allclose(structure.label_costs("depth"), 1 / (1 + depth))
     assert_array_equal(structure.label_costs({labels[1]: 3.0}), [1.0, 3.0, 1.0, 1.0])
     costs = np.array([0.5, 0.0, 2.0, 1.0])
     claims = structure.misses(P, toy.Z, costs)

@@ -6,7 +6,16 @@ from itertools import permutations
 import numpy as np
 from scipy.special import expit
 
-from skstruct.spaces import Classes, Hierarchy, Interval, LabelSets, Ordinal, Rankings, Sequences
+from skstruct.spaces import (
+    Classes,
+    Description,
+    Hierarchy,
+    Interval,
+    LabelSets,
+    Ordinal,
+    Rankings,
+    Sequences,
+)
 
 TREE = [("a", "b"), ("a", "c"), ("c", "d")]
 DIAMOND = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")]
@@ -66,7 +75,8 @@ def distorted(p):
 
 def closed_in(space, rng, n):
     """Probabilities and outputs of labels that need all their parents."""
-    dag, d = space.output_dag(), space.output_dag().n_nodes
+    dag = Description.of(space).output_dag()
+    d = dag.n_nodes
     given = expit(rng.normal(0.5, 1.5, (n, d)))
     Z, p = np.zeros((n, d), np.int8), np.ones((n, d))
     for j in dag.order:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from skstruct.drawings import draw, stylesheet
+from skstruct.spaces import Description
 from space_cases import SMALL
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -47,19 +48,20 @@ def case(name):
 
 def keys(space, z):
     """What parts are called, from what the space itself says of an output."""
-    said = space.parts_of(z).parts
-    if space.output_kind in ("quantities", "flow"):
+    description = Description.of(space)
+    said = description.parts_of(z).parts
+    if description.output_kind in ("quantities", "flow"):
         return {json.dumps(label, separators=(",", ":")) for label in space.labels_}
-    if space.drawn_as == "sequence":
+    if description.drawn_as == "sequence":
         names = [(part.key[0], part.name) for part in said]
-    elif space.drawn_as == "ranking":
+    elif description.drawn_as == "ranking":
         names = [(part.name, int(part.key[1])) for part in said]
-    elif space.output_kind == "tour":
+    elif description.output_kind == "tour":
         stops = [part.name for part in said]
         names = list(zip(stops, stops[1:] + stops[:1]))
-    elif space.drawn_as == "states":
+    elif description.drawn_as == "states":
         names = [(label, space.states_[s]) for label, s in zip(space.labels_, z)]
-    elif space.drawn_as == "wins":
+    elif description.drawn_as == "wins":
         names = [pair[::sign] for pair, sign in zip(space.labels_, z) if sign]
     else:
         names = [part.name for part in said]
@@ -74,7 +76,7 @@ def test_parts_are_those_that_are_predicted(name):
     shown = drawn_parts(drawing)
     predicted = {key for key, node in shown.items() if "predicted" in node.get("class").split()}
     assert predicted <= keys(space, z)
-    if space.output_kind != "flow":  # arcs without flow are drawn, too
+    if Description.of(space).output_kind != "flow":  # arcs without flow are drawn, too
         assert predicted == keys(space, z)
     records = {part["key"]: part for part in drawing.parts}
     assert len(records) == len(drawing.parts)
@@ -89,7 +91,7 @@ def test_truths_are_marked(name):
     space, z, truth = case(name)
     plain, drawing = draw(space, z), draw(space, z, truth=truth)
     assert all(part["true"] is None for part in plain.parts)
-    if space.output_kind in ("quantities", "flow"):
+    if Description.of(space).output_kind in ("quantities", "flow"):
         values = [part["true_value"] for part in drawing.parts]
         np.testing.assert_allclose(values, np.ravel(truth))
         assert "mark-true" in drawing.svg
@@ -129,7 +131,7 @@ def test_what_cannot_be_clicked_is_no_button(name):
         node for node in static.iter() if node.get("tabindex") or node.get("role") == "button"
     ]
     nodes = drawn_parts(draw(space, z)).values()
-    fixable = space.output_kind not in ("quantities", "flow")
+    fixable = Description.of(space).output_kind not in ("quantities", "flow")
     assert {node.get("role") for node in nodes} == {"button" if fixable else "img"}
 
 

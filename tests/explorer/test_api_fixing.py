@@ -15,6 +15,7 @@ from skstruct.spaces import (
     Box,
     Cliques,
     Cycles,
+    Description,
     Flows,
     Graphs,
     Hierarchy,
@@ -77,8 +78,8 @@ def test_what_is_fixed_holds_and_nothing_better_is_left_aside(name):
     psi = space.embed(listed)
     psi = psi.toarray() if hasattr(psi, "toarray") else np.asarray(psi)
     keys = sorted(set().union(*has))
-    assert space.fixable
-    asked = [(state, key) for key in keys for state in space.fixable]
+    assert Description.of(space).fixable
+    asked = [(state, key) for key in keys for state in Description.of(space).fixable]
     pairs = [pair for pair in itertools.combinations(asked, 2) if pair[0][1] != pair[1][1]]
     chosen = [pairs[i] for i in rng.permutation(len(pairs))[:20]]
     for fixed in [*((one,) for one in asked), *chosen]:
@@ -96,7 +97,7 @@ def holds(given, parts):
 def check(space, given, costs, values):
     sides = [[json.loads(k) for k, s in given.items() if s == side] for side in ("in", "out")]
     try:
-        decoded = space.restrict(**space.fixing(*sides)).argmin(costs)
+        decoded = space.restrict(**Description.of(space).fixing(*sides)).argmin(costs)
     except InfeasibleError:
         assert not len(values), given
         return
@@ -109,22 +110,22 @@ def check(space, given, costs, values):
     "space", [Box().fit([[0.0, 1.0]]), Flows([("s", "t")], {"s": 1.0, "t": -1.0})]
 )
 def test_numbers_are_neither_in_nor_out(space):
-    assert space.fixable == ()
+    assert Description.of(space).fixable == ()
     with pytest.raises(ValueError, match="cannot be fixed in"):
-        space.fixing(["u"], [])
+        Description.of(space).fixing(["u"], [])
 
 
 def test_names_that_are_not_there():
     with pytest.raises(ValueError, match=r"There is no label 'x'"):
-        LabelSets(["a"]).fixing(["x"], [])
+        Description.of(LabelSets(["a"])).fixing(["x"], [])
     with pytest.raises(ValueError, match=r"There is no label \{'a': 1\}"):
-        LabelSets(["a"]).fixing([{"a": 1}], [])
+        Description.of(LabelSets(["a"])).fixing([{"a": 1}], [])
     with pytest.raises(ValueError, match="a position and a symbol; got 'A'"):
-        Sequences(["A"], 2).fixing(["A"], [])
+        Description.of(Sequences(["A"], 2)).fixing(["A"], [])
     with pytest.raises(ValueError, match="cannot be fixed out; what can be said is 'in'"):
-        Rankings(list("abc")).fixing([], [["a", 1]])
+        Description.of(Rankings(list("abc"))).fixing([], [["a", 1]])
 
 
 def test_two_states_of_one_thing_are_in_no_output():
     with pytest.raises(InfeasibleError, match="Position 0 cannot be both 'A' and 'B'"):
-        Sequences(["A", "B"], 2).fixing([[0, "A"], [0, "B"]], [])
+        Description.of(Sequences(["A", "B"], 2)).fixing([[0, "A"], [0, "B"]], [])

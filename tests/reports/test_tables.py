@@ -12,7 +12,7 @@ from skstruct.reports.examples import chosen_rows
 from skstruct.reports.label_errors import Counts, confusion
 from skstruct.reports.outputs import in_words
 from skstruct.reports.pages import Brief, Share, number
-from skstruct.spaces import Cycles, Hierarchy, LabelSets, Ordinal, Rankings, Sequences
+from skstruct.spaces import Cycles, Description, Hierarchy, LabelSets, Ordinal, Rankings, Sequences
 
 SEEDS = st.integers(0, 1000)
 
@@ -87,9 +87,9 @@ def test_outputs_in_words():
 
 
 def test_kinds():
-    assert Hierarchy([("a", "b")]).output_kind == "hierarchy"
-    assert LabelSets("ab").fit([["a"]]).output_kind == "labels"
-    assert Cycles(4).output_kind == "tour"
+    assert Description.of(Hierarchy([("a", "b")])).output_kind == "hierarchy"
+    assert Description.of(LabelSets("ab").fit([["a"]])).output_kind == "labels"
+    assert Description.of(Cycles(4)).output_kind == "tour"
 
 
 @pytest.mark.parametrize(

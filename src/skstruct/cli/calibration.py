@@ -13,6 +13,7 @@ from skstruct.conformal.calibration import Calibrated
 from skstruct.conformal.risks import RISKS
 from skstruct.datasets.formats.cells import NUMBERS, ONE_NAME
 from skstruct.losses import ZeroOne
+from skstruct.spaces import Description
 
 
 def calibrated(
@@ -103,7 +104,7 @@ def _threshold(found: Any) -> tuple[str, str]:
         ends = {-np.inf: "nothing", np.inf: "all rows"}
         return "kept", ends.get(t, f"up to {doubt} of {t:.4g}")
     moves = "certain" if isinstance(found, Abstention) else RISKS[found.risk].moves
-    if moves == "possible" and found.learner.space_.output_kind != "ranking":
+    if moves == "possible" and Description.of(found.learner.space_).output_kind != "ranking":
         return "possible", "all" if t == np.inf else f"from a probability of {max(-t, 0.0):.4g}"
     what = "kept" if isinstance(found, Abstention) else "certain"
     return what, "nothing" if t == np.inf else f"above a probability of {max(t, 0.0):.4g}"
@@ -111,7 +112,7 @@ def _threshold(found: Any) -> tuple[str, str]:
 
 def _sizes(found: PredictionSets, X: Any) -> Iterator[tuple[str, float]]:
     """How large sets and intervals of the calibration rows are on average."""
-    if found.learner.space_.output_kind == "quantities":
+    if Description.of(found.learner.space_).output_kind == "quantities":
         lower, upper = interval_ends(found, X)
         known = (upper - lower)[np.isfinite(upper - lower)]
         yield "mean_width", float(known.mean()) if len(known) else float("nan")

@@ -159,9 +159,9 @@ def draw(
         space, z, truth, marginals, coordinates, words, dict(constraints or {}), title, clickable
     )
     _check(scene.constraints)
-    sheet = WAYS.get(space.drawn_as, draw_list)(scene)
+    sheet = WAYS.get(scene.description.drawn_as, draw_list)(scene)
     said = sentence(scene, sheet.parts)
-    sheet.note = sheet.note or space.drawn_note(z)
+    sheet.note = sheet.note or scene.description.drawn_note(z)
     body, height = key_below(sheet, sheet.height + 8.0)
     head = written(title, 200) if title else "Prediction"
     inside = [element("title", escaped(head)), element("desc", escaped(said)), *sheet.body, *body]
@@ -197,7 +197,7 @@ def sentence(scene: Scene, parts: list[DrawnPart]) -> str:
 
 def _predicted(scene: Scene) -> str:
     """The prediction as its space reads it."""
-    said = scene.space.parts_of(scene.z)
+    said = scene.description.parts_of(scene.z)
     names = [part.before + label_text(part.name, said.longest) + part.after for part in said.parts]
     return _few(names, said.between) or "nothing"
 

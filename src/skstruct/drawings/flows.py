@@ -20,12 +20,12 @@ MOST_NODES = 60
 
 def draw_flow(scene: Scene) -> Sheet:
     """Arcs as broad as what is predicted to flow along them, the true amount beside."""
-    space, network = scene.space, scene.space.network_
+    network = scene.space.network_
     flow = np.asarray(scene.z, dtype=np.float64)
     truth = None if scene.truth is None else np.asarray(scene.truth, dtype=np.float64)
     parts = _parts(scene, flow, truth)
     if len(network.nodes) > MOST_NODES:
-        return listed(scene, [part for part in parts if part.value], space.part_words)
+        return listed(scene, [part for part in parts if part.value])
     at = placed(scene.coordinates, network.nodes)
     at = (at or in_columns(network)).clear_of(zip(network.tails.tolist(), network.heads.tolist()))
     capacity = np.where(np.isfinite(network.capacity), network.capacity, 0.0)
@@ -33,7 +33,7 @@ def draw_flow(scene: Scene) -> Sheet:
     top = max(float(np.max(amounts)), DRAWN_FLOW)
     size = flow if truth is None else np.maximum(flow, truth)
     shown = np.argsort(-size, kind="stable")[:MOST].tolist()
-    sheet = Sheet([], at.height, parts, len(parts) - len(shown), space.part_words)
+    sheet = Sheet([], at.height, parts, len(parts) - len(shown), scene.description.part_words)
     for a in reversed(shown):
         ends = at.xy[int(network.tails[a])], at.xy[int(network.heads[a])]
         room = BROAD * float(capacity[a]) / top

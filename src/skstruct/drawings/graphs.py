@@ -22,20 +22,20 @@ BACKGROUND = 300  # edges that are drawn pale below all others
 
 def draw_graph(scene: Scene) -> Sheet:
     """Edges of the prediction between all nodes; arrows where they have a direction."""
-    space, graph = scene.space, scene.space.drawn_graph()
+    graph = scene.description.drawn_graph()
     between = " → " if graph.directed else " – "
     ends = [(graph.nodes[a], graph.nodes[b]) for a, b in graph.edges.tolist()]
     parts = scene.parts(ends, scene.z, scene.truth, scene.marginals)
     for part in parts:
         part.called = partial(label_text, part.label, 120, between)
     if len(graph.nodes) > MOST_NODES or not len(graph.nodes):
-        return listed(scene, parts, space.part_words)
+        return listed(scene, parts)
     shown = shown_edges(parts)
     at = edge_places(scene, graph, parts)
     sheet = Sheet([], at.height, parts, words=("edge", "edges"))
     sheet.hidden = sum(part.matters for part in parts) - sum(parts[e].matters for e in shown)
     chosen = graph.edges[shown] if len(shown) else np.zeros((0, 2), int)
-    if space.output_kind == "parts" and len(graph.edges) <= BACKGROUND:
+    if scene.description.output_kind == "parts" and len(graph.edges) <= BACKGROUND:
         sheet.body += [_line(at, a, b, "arc") for a, b in graph.edges.tolist()]
     for e, (a, b) in zip(shown, chosen.tolist()):
         sheet.body.append(_edge(scene, parts[e], at, a, b, graph.directed))
@@ -60,7 +60,7 @@ def edge_places(scene: Scene, graph: Any, parts: list[DrawnPart]) -> Places:
     given = placed(scene.coordinates, graph.nodes)
     if given is not None:
         return given.clear_of(graph.edges[taken].tolist())
-    if graph.directed and scene.space.output_kind == "parts":
+    if graph.directed and scene.description.output_kind == "parts":
         network = SimpleNamespace(nodes=graph.nodes, tails=graph.edges[:, 0],
                                   heads=graph.edges[:, 1])  # fmt: skip
         if len(graph.nodes) <= MOST_LAID_OUT:
@@ -119,14 +119,14 @@ def draw_nodes(scene: Scene) -> Sheet:
 
 
 def _nodes(scene: Scene, parts: list[DrawnPart]) -> Sheet:
-    graph = scene.space.drawn_graph()
+    graph = scene.description.drawn_graph()
     n, edges = len(parts), graph.edges
     if not 0 < n <= MOST_NAMED:
-        return listed(scene, parts, scene.space.part_words)
+        return listed(scene, parts)
     complete = len(edges) >= n * (n - 1) / 2 and n > 3
     at = placed(scene.coordinates, graph.nodes)
     at = on_a_circle(graph.nodes, edges[:0] if complete else edges) if at is None else at
-    sheet = Sheet([], at.height, parts, words=scene.space.part_words)
+    sheet = Sheet([], at.height, parts, words=scene.description.part_words)
     for a, b in edges.tolist():
         both = parts[a].predicted and parts[b].predicted
         if both or not complete:

@@ -21,9 +21,9 @@ def draw_hierarchy(scene: Scene) -> Sheet:
     """The labels around what is predicted, true or probable, each below those above it."""
     space = scene.space
     parts = scene.parts(space.labels_, scene.z, scene.truth, scene.marginals)
-    dag = space.output_dag()
+    dag = scene.description.output_dag()
     shown = _shown(dag, parts)
-    sheet = Sheet([], 0.0, parts, len(parts) - len(shown), space.part_words)
+    sheet = Sheet([], 0.0, parts, len(parts) - len(shown), scene.description.part_words)
     sheet.keys = ["share"] if any(part.probability is not None for part in parts) else []
     if not (len(shown) <= SMALL_TREE and _top_down(scene, sheet, dag, shown)):
         _indented(scene, sheet, dag, shown)

@@ -23,7 +23,7 @@ def draw_ranking(scene: Scene) -> Sheet:
     truth = None if scene.truth is None else np.asarray(scene.truth, dtype=np.float64)
     pairs, positions = _marginals(scene, len(items))
     made = _parts(scene, items, z, truth, positions)
-    sheet = Sheet([], 0.0, list(made.values()), words=space.part_words)
+    sheet = Sheet([], 0.0, list(made.values()), words=scene.description.part_words)
     order = _order(z)
     shown = order[:MOST_ITEMS]
     sheet.hidden = len(order) - len(shown)
@@ -155,8 +155,8 @@ def draw_levels(scene: Scene) -> Sheet:
     wide = (WIDTH - 4.0) / max(1, len(names))
     widest = max(width_of(part.name) for part in parts)
     if wide < 34.0 or widest > wide - 12.0:
-        return listed(scene, parts, space.part_words)
-    sheet = Sheet([], 0.0, parts, words=space.part_words)
+        return listed(scene, parts)
+    sheet = Sheet([], 0.0, parts, words=scene.description.part_words)
     known = any(part.probability is not None for part in parts)
     high = 90.0 / max(max(part.probability or 0.0 for part in parts), 0.01) if known else 0.0
     for j, part in enumerate(parts):

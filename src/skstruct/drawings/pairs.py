@@ -20,14 +20,14 @@ MOST_STATES = 4
 
 def draw_assignment(scene: Scene) -> Sheet:
     """Those who are given something on the left, what they are given on the right."""
-    space, graph = scene.space, scene.space.drawn_graph()
+    space, graph = scene.space, scene.description.drawn_graph()
     parts = scene.parts(space.labels_, scene.z, scene.truth, scene.marginals)
     for part in parts:
         part.called = partial(label_text, part.label, 120)
     n_left = int(graph.edges[:, 1].min()) if len(parts) else 0
     n_right = len(graph.nodes) - n_left
     if max(n_left, n_right) > MOST_ROWS or not parts:
-        return listed(scene, parts, space.part_words)
+        return listed(scene, parts)
     step = ROW + 6.0
     height = step * max(n_left, n_right)
     rows = [*range(n_left), *range(n_right)]
@@ -83,7 +83,7 @@ def draw_wins(scene: Scene) -> Sheet:
     for (a, _), part in parts.items():
         won[a] += part.predicted
     order = np.argsort(-won, kind="stable")[:MOST_ITEMS].tolist()
-    sheet = Sheet([], 0.0, list(parts.values()), words=space.part_words)
+    sheet = Sheet([], 0.0, list(parts.values()), words=scene.description.part_words)
     sheet.hidden = len(ends) - len(order) * (len(order) - 1) // 2
     left = 150.0
     cell = min(34.0, (WIDTH - left - 4.0) / max(1, len(order)))

@@ -12,6 +12,7 @@ import numpy as np
 
 from skstruct.drawings.svg import badge, cross, element, escaped, star
 from skstruct.inspection.drawing import written
+from skstruct.spaces import Description
 
 LONGEST = 300  # letters of a name in what is said of it
 
@@ -140,6 +141,11 @@ class Scene:
     constraints: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
     clickable: bool = True
+
+    @property
+    def description(self) -> Description:
+        """What the space says of its outputs."""
+        return Description.of(self.space)
 
     def parts(
         self, labels: Iterable[Any], z: Any, truth: Any = None, marginals: Any = None

@@ -9,6 +9,7 @@ import numpy as np
 from skstruct.drawings.parts import DrawnPart, Scene, label_text, number, pinned
 from skstruct.drawings.sheets import MOST, WIDTH, Sheet
 from skstruct.drawings.svg import SMALL, box, fitting, line, star, text, width_of
+from skstruct.spaces import Description
 
 STEP = 40.0
 LEFT, RIGHT = 128.0, 342.0  # of the scale
@@ -17,12 +18,11 @@ APART = 30.0  # how many times larger one target may be than another on the same
 
 def draw_quantities(scene: Scene) -> Sheet:
     """A row for each target: a bar to what is predicted, a star at what is true."""
-    space = scene.space
     z = np.ravel(np.asarray(scene.z, dtype=np.float64))
     truth = None if scene.truth is None else np.ravel(np.asarray(scene.truth, dtype=np.float64))
     parts = _parts(scene, z, truth)
-    low, high, own = scales(space, z, truth)
-    sheet = Sheet([], 0.0, parts, max(0, len(parts) - MOST), space.part_words)
+    low, high, own = scales(scene.description, z, truth)
+    sheet = Sheet([], 0.0, parts, max(0, len(parts) - MOST), scene.description.part_words)
     for i, part in enumerate(parts[:MOST]):
         ends = (float(low[i]), float(high[i]))
         sheet.body.append(_row(scene, part, STEP * i + STEP / 2, *ends))
@@ -47,7 +47,9 @@ def _parts(scene: Scene, z: np.ndarray, truth: Any) -> list[DrawnPart]:
     return scene.fixed(made)
 
 
-def scales(space: Any, z: np.ndarray, truth: Any) -> tuple[np.ndarray, np.ndarray, bool]:
+def scales(
+    description: Description, z: np.ndarray, truth: Any
+) -> tuple[np.ndarray, np.ndarray, bool]:
     """Least and largest number of each row's scale, and whether rows have their own.
 
     One scale for all where numbers are of about the same size: within given limits, and with zero
@@ -55,7 +57,8 @@ def scales(space: Any, z: np.ndarray, truth: Any) -> tuple[np.ndarray, np.ndarra
     """
     d = len(z)
     seen = np.vstack([z, z if truth is None else np.where(np.isnan(truth), z, truth)])
-    limits = np.array([space.given_range(j) for j in range(d)], dtype=np.float64).reshape(d, 2)
+    given = [description.given_range(j) for j in range(d)]
+    limits = np.array(given, dtype=np.float64).reshape(d, 2)
     low = np.where(np.isfinite(limits[:, 0]), limits[:, 0], np.minimum(seen.min(axis=0), 0.0))
     high = np.where(np.isfinite(limits[:, 1]), limits[:, 1], np.maximum(seen.max(axis=0), 0.0))
     # Beyond its limits, a number still is on its scale.

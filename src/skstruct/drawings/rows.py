@@ -9,6 +9,7 @@ import numpy as np
 from skstruct.drawings.parts import DrawnPart, Scene, chosen_parts, mark, pinned
 from skstruct.drawings.sheets import MOST, ROW, WIDTH, Sheet
 from skstruct.drawings.svg import box, fitting, text, width_of
+from skstruct.spaces import Description
 
 OTHERS = 12  # parts that are neither predicted nor true, the most probable
 CHIPS = 30
@@ -19,7 +20,7 @@ def draw_labels(scene: Scene) -> Sheet:
     """Marked labels: bars where probabilities are known, chips where they are not."""
     space = scene.space
     parts = scene.parts(space.labels_, scene.z, scene.truth, scene.marginals)
-    return listed(scene, parts, space.part_words)
+    return listed(scene, parts)
 
 
 def draw_classes(scene: Scene) -> Sheet:
@@ -29,7 +30,7 @@ def draw_classes(scene: Scene) -> Sheet:
     parts = scene.parts(names, *chosen_rows(scene, len(names)), scene.marginals)
     if scene.marginals is not None:
         parts.sort(key=lambda part: -(part.probability or 0.0))
-    return listed(scene, parts, space.part_words, one=True)
+    return listed(scene, parts, one=True)
 
 
 def chosen_rows(scene: Scene, n: int) -> tuple[np.ndarray, np.ndarray | None]:
@@ -45,21 +46,21 @@ def chosen_rows(scene: Scene, n: int) -> tuple[np.ndarray, np.ndarray | None]:
 
 def draw_list(scene: Scene) -> Sheet:
     """Any output: the parts that the space names, those of the prediction and of the truth."""
-    predicted = _named(scene.space, scene.z)
-    true = None if scene.truth is None else _named(scene.space, scene.truth)
+    predicted = _named(scene.description, scene.z)
+    true = None if scene.truth is None else _named(scene.description, scene.truth)
     parts = []
     for key in dict.fromkeys([*predicted, *(true or ())]):
         found = (predicted if key in predicted else true or {})[key]
         true_too = None if true is None else key in true
         parts.append(DrawnPart(found[0], key in predicted, true_too, called=partial(str, found[1])))
     scene.fixed(parts)
-    return listed(scene, parts, scene.space.part_words)
+    return listed(scene, parts)
 
 
-def _named(space: Any, z: Any) -> dict[Any, tuple[Any, str]]:
+def _named(description: Description, z: Any) -> dict[Any, tuple[Any, str]]:
     """Parts of an output by what makes them the same: their names, and these in words."""
     said = {}
-    for place, part in enumerate(space.parts_of(z).parts):
+    for place, part in enumerate(description.parts_of(z).parts):
         label = part.name if part.value is None else (part.name, float(part.value))
         words = str(label) if part.value is None else f"{part.name}: {part.value:.4g}"
         key = part.key if part.key is not None else (place, str(label))
@@ -67,13 +68,11 @@ def _named(space: Any, z: Any) -> dict[Any, tuple[Any, str]]:
     return said
 
 
-def listed(
-    scene: Scene, parts: list[DrawnPart], words: tuple[str, str], one: bool = False
-) -> Sheet:
+def listed(scene: Scene, parts: list[DrawnPart], one: bool = False) -> Sheet:
     """Rows with bars, or chips where no probability is known."""
     known = any(part.probability is not None for part in parts)
     shown = chosen_parts(parts, MOST, OTHERS if known else CHIPS)
-    sheet = Sheet([], 0.0, parts, len(parts) - len(shown), words)
+    sheet = Sheet([], 0.0, parts, len(parts) - len(shown), scene.description.part_words)
     if known:
         sheet.body = [_row(scene, part, i, one) for i, part in enumerate(shown)]
         sheet.height = ROW * len(shown)
@@ -81,7 +80,10 @@ def listed(
     else:
         sheet.body, sheet.height = _chips(scene, shown, one)
     if not shown:
-        sheet.body, sheet.height = [text(8.0, 18.0, f"no {words[1]}", "soft")], ROW
+        sheet.body, sheet.height = (
+            [text(8.0, 18.0, f"no {scene.description.part_words[1]}", "soft")],
+            ROW,
+        )
     return sheet
 
 

@@ -21,6 +21,7 @@ from skstruct.explorer.slices import DEPTH, Slices
 from skstruct.explorer.state import ABILITIES, Explored, loss_title
 from skstruct.explorer.training import Training
 from skstruct.serving.outputs import json_value
+from skstruct.spaces import Description
 
 KINDS = {
     ".html": "text/html",
@@ -160,8 +161,8 @@ def describe(explored: Explored) -> dict[str, Any]:
     return {
         "name": explored.name,
         "task": getattr(explored.model, "task_", None),
-        "kind": space.output_kind,
-        "part_words": list(space.part_words),
+        "kind": Description.of(space).output_kind,
+        "part_words": list(Description.of(space).part_words),
         "rows": len(explored),
         "rows_given": explored.n_given,
         "has_truth": explored.truth is not None,

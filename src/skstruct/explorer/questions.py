@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skstruct.explorer.state import Explored
+from skstruct.spaces import Description
 
 MOST_NEXT = 10  # best outputs that may be asked for
 NAMES = ("row", "values", "loss", "restrict", "fixed", "k")
@@ -68,7 +69,7 @@ class Question:
         included, excluded = (self._parts(state) for state in ("in", "out"))
         if not included and not excluded:
             return dict(self.restrict)
-        return merged(dict(self.restrict), space.fixing(included, excluded))
+        return merged(dict(self.restrict), Description.of(space).fixing(included, excluded))
 
     def _parts(self, state: str) -> list[Any]:
         return [_named(key) for key, asked in self.fixed.items() if asked == state]

@@ -14,6 +14,7 @@ from skstruct.drawings.parts import label_text
 from skstruct.explorer.state import Explored, Judged, name_of
 from skstruct.inspection.risks import mean_interval
 from skstruct.serving.abilities import QUANTITIES
+from skstruct.spaces import Description
 
 N_BINS = 5  # of a column of numbers
 MOST_VALUES = 12  # of a column of names; others are one bin
@@ -53,7 +54,8 @@ class Slices:
         said = np.isfinite(losses)
         if not said.any():
             raise ValueError("Slices are of losses: nothing is known of any true output.")
-        errors, space = PartErrors(self.explored, judged), self.explored.space
+        errors = PartErrors(self.explored, judged)
+        description = self.explored.description
         limits = self.explored.loss_range(loss)
         whole = summed("all rows", losses[said], *limits)
         columns, inside = by_column(self.explored, losses, said, limits)
@@ -62,7 +64,7 @@ class Slices:
             "loss": loss,
             **{key: whole[key] for key in ("n", "mean", "low", "high")},
             "by_part": errors.by_name(),
-            "part_word": STOPS.get(space.output_kind, space.part_words[0]),
+            "part_word": STOPS.get(description.output_kind, description.part_words[0]),
             "by_depth": errors.by_place(),
             "place_word": errors.word,
             "by_column": columns,
@@ -90,12 +92,12 @@ class PartErrors:
 
     def __init__(self, explored: Explored, judged: Judged) -> None:
         self.explored, self.judged = explored, judged
-        self.word, self._place = _places(explored.space)
+        self.word, self._place = _places(explored.description)
         self.names: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])  # true, missed, false
         self.places: dict[int, list[float]] = defaultdict(list)
         self.wrong_at: dict[int, list[int]] = defaultdict(list)  # rows in which a part is missed
         self._sizes: dict[str, list[float]] = defaultdict(list)
-        if explored.space.output_kind in QUANTITIES:
+        if explored.description.output_kind in QUANTITIES:
             self._measure()
         else:
             for row, true, predicted in self._pairs():
@@ -103,7 +105,8 @@ class PartErrors:
 
     def _measure(self) -> None:
         """Outputs of numbers: how far each is off."""
-        names = [label_text(name) for name in self.explored.space.part_names() or ()]
+        parts = self.explored.description.part_names() or ()
+        names = [label_text(name) for name in parts]
         for i, z in enumerate(self.judged.outputs):
             y, known = self.explored.drawn_truth(i, z), self.explored.known_parts(i)
             if y is None:
@@ -119,7 +122,7 @@ class PartErrors:
             y = explored.drawn_truth(i, z)
             if y is not None:
                 known = explored.known_parts(i)
-                both = [explored.space.parts_of(output).parts for output in (y, z)]
+                both = [explored.description.parts_of(output).parts for output in (y, z)]
                 true, predicted = ([p for p in parts if _is_known(p, known)] for parts in both)
                 yield i, true, predicted
 
@@ -170,14 +173,14 @@ class PartErrors:
         return f"{self.word} {place}{' or more' if place == MOST_PLACES else ''}"
 
 
-def _places(space: Any) -> tuple[str | None, Any]:
+def _places(description: Description) -> tuple[str | None, Any]:
     """What the place of a part is called, and how it follows from the key of the part."""
-    if space.output_kind == "hierarchy":
-        depth = space.output_dag().depth
+    if description.output_kind == "hierarchy":
+        depth = description.output_dag().depth
         return "depth", lambda key: int(depth[key]) + 1
-    if space.output_kind == "sequence":
+    if description.output_kind == "sequence":
         return "position", lambda key: key[0] + 1
-    if space.output_kind == "ranking":
+    if description.output_kind == "ranking":
         return "rank", lambda key: int(key[1])
     return None, None
 

@@ -26,6 +26,7 @@ from skstruct.reports.outputs import in_words
 from skstruct.serving.abilities import why_not
 from skstruct.serving.constraints import constraints_for
 from skstruct.serving.served import Served
+from skstruct.spaces import Description
 from skstruct.spaces.truth import Truth, read_truth, seen_by
 
 ABILITIES = ("marginals", "kbest", "explain", "risk", "what_if")
@@ -139,15 +140,20 @@ class Explored:
         return {name: _kind_of(name, str(part.annotation)) for name, part in known.items()}
 
     @property
+    def description(self) -> Description:
+        """What there is to say of the outputs."""
+        return Description.of(self.space)
+
+    @property
     def fixable(self) -> tuple[str, ...]:
         """What can be asked of a part of the decision: "in", "out", both or nothing."""
-        return self.space.fixable if self.constraints() else ()
+        return self.description.fixable if self.constraints() else ()
 
     def can(self, ability: str) -> bool:
         """Whether the model has an ability of ``ABILITIES``."""
         if ability == "what_if":
             return self.inputs.what_if
-        if ability == "marginals" and self.space.output_kind == "tour":
+        if ability == "marginals" and self.served.kind == "tour":
             return False  # coherent ones take seconds for a single row
         return why_not(self.served, ability) is None
 
@@ -157,7 +163,7 @@ class Explored:
 
     def drawn_parts(self) -> str | None:
         """The kind of marginals that drawings show, where there are several."""
-        return "positions" if self.space.output_kind == "ranking" else None
+        return "positions" if self.served.kind == "ranking" else None
 
     def check_loss(self, name: Any) -> str:
         """The name of a loss, that of the model for None or nothing."""
@@ -259,7 +265,8 @@ class Explored:
 
     def part_names(self, outputs: np.ndarray) -> list[set[str]]:
         """Names of the parts of outputs, as labels are asked for."""
-        return [{name_of(part) for part in self.space.parts_of(z).parts} for z in outputs]
+        parts_of = self.description.parts_of
+        return [{name_of(part) for part in parts_of(z).parts} for z in outputs]
 
     def true_part_names(self) -> list[set[str] | None] | None:
         """The same of the truths; None for rows that say nothing."""

@@ -16,6 +16,7 @@ from skstruct.inspection.drawing import (
     written,
 )
 from skstruct.inspection.layout import network_layout
+from skstruct.spaces import Description
 from skstruct.tolerances import DRAWN_FLOW
 
 TRUTH, ROOM = "#e8a33d", "0.9"  # colours of the true flow and of the capacity
@@ -194,7 +195,7 @@ def _amount(flow: float) -> str:
 
 
 def _check_flows(space: Any) -> None:
-    if space.output_kind != "flow":
+    if Description.of(space).output_kind != "flow":
         raise ValueError(f"FlowDisplay draws Flows, not {type(space).__name__}.")
 
 

@@ -15,6 +15,7 @@ from skstruct.inspection.drawing import (
     one_output,
     written,
 )
+from skstruct.spaces import Description
 from skstruct.spaces.common.formats import read_label_sets
 
 NAME = 24  # letters of a name that are shown
@@ -139,7 +140,7 @@ class HierarchyDisplay:
             Labels that are certain come first, then those that are possible; all above them are
             drawn, too.
         """
-        dag = space.output_dag()
+        dag = Description.of(space).output_dag()
         if dag is None:
             raise ValueError(f"HierarchyDisplay draws label sets, not {type(space).__name__}.")
         certain, possible = (

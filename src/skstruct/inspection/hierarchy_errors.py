@@ -7,6 +7,7 @@ import numpy as np
 
 from skstruct.inspection.drawing import FALSE, GOOD, LITERAL, MISSED, axes_of, written
 from skstruct.inspection.risks import canonical
+from skstruct.spaces import Description
 
 
 class HierarchyErrorsDisplay:
@@ -73,7 +74,7 @@ class HierarchyErrorsDisplay:
         predicted, truth : outputs in any format that the space takes
         max_labels : int, default=40
         """
-        if space.output_dag() is None:
+        if Description.of(space).output_dag() is None:
             raise ValueError(
                 f"HierarchyErrorsDisplay draws label sets, not {type(space).__name__}."
             )

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.learners.token_problem import check_lengths
+from skstruct.spaces import Description
 from skstruct.spaces.truth import read_truth
 from skstruct.tolerances import SURE
 
@@ -66,7 +67,7 @@ def known_pairs(space: Any, happened: Any, predicted: Any) -> Pair:
     """
     if isinstance(predicted, list):
         return np.concatenate(happened), np.concatenate(predicted)
-    kind = space.output_kind if happened.shape == predicted.shape else None
+    kind = Description.of(space).output_kind if happened.shape == predicted.shape else None
     if kind == "ranking" and happened.ndim == 3:
         if of_pairs(happened):
             i, j = np.triu_indices(happened.shape[1], 1)

@@ -8,6 +8,7 @@ import numpy as np
 from skstruct._arrays.imports import require
 from skstruct.inspection.drawing import LITERAL, one_input, one_output, written
 from skstruct.solvers.linear_ordering import pair_matrix
+from skstruct.spaces import Description
 
 
 class RankingDisplay:
@@ -60,7 +61,7 @@ class RankingDisplay:
             As in ``predict``.
         """
         X, space = one_input(estimator, x), estimator.space_
-        if space.output_kind != "ranking":
+        if Description.of(space).output_kind != "ranking":
             raise ValueError(f"RankingDisplay draws rankings, not {type(space).__name__}.")
         problem, smoother = estimator._prepared("kendall", None)
         costs, _ = problem.costs(problem.smooth(smoother, estimator._checked(X)[0]))

@@ -15,6 +15,7 @@ from skstruct.inspection.drawing import (
     written,
 )
 from skstruct.smoothing.base import linear_part
+from skstruct.spaces import Description
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ def _points(outputs: np.ndarray, space: Any, j: int, n_points: int) -> np.ndarra
     low, high = outputs.min(), outputs.max()
     margin = 0.05 * (high - low) if high > low else 1.0
     low, high = low - margin, high + margin
-    least, most = space.coordinate_range(j)
+    least, most = Description.of(space).coordinate_range(j)
     low, high = max(low, least), min(high, most)
     return np.linspace(low, high, n_points)
 

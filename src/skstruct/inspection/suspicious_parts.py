@@ -9,7 +9,7 @@ import numpy as np
 
 from skstruct.inspection.left_out_rows import LeftOut
 from skstruct.inspection.marginals import of_pairs
-from skstruct.spaces import Marginals, SklearnTarget
+from skstruct.spaces import Description, Marginals, SklearnTarget
 from skstruct.tolerances import SURE
 
 FIELDS = [("row", np.int64), ("part", np.int64), ("given", np.float64),
@@ -91,7 +91,9 @@ def averaged(records: np.ndarray, n: int) -> np.ndarray:
 
 
 def _parts(left: LeftOut) -> PartTable:
-    space, kind = left.space, left.space.output_kind
+    space, description = left.space, Description.of(left.space)
+    kind = description.output_kind
+    names: Any = description.part_names()
     if isinstance(left.predicted, list):  # sequences with features for every position
         return _positions(left.rows, left.happened, left.predicted, space.symbols_)
     happened, predicted = (np.asarray(part, float) for part in (left.happened, left.predicted))
@@ -103,12 +105,11 @@ def _parts(left: LeftOut) -> PartTable:
         told = [part[here] for part, here in zip(predicted / total, inside)]
         return _positions(left.rows, rows, told, space.symbols_)
     if kind == "ranking" and happened.ndim == 3:
-        items = list(space.part_names())
         pairs = of_pairs(happened)
         found = _pairs if pairs else _places
-        return found(left.rows, happened, predicted, items)
+        return found(left.rows, happened, predicted, list(names))
     if kind in ("classes", "ordinal"):
-        return _choices(left.rows, happened, predicted, space.part_names())
+        return _choices(left.rows, happened, predicted, names)
     names = Marginals.of(space).axes(happened.shape[-1], None)[0]
     flat = happened.reshape(len(happened), -1), predicted.reshape(len(happened), -1)
     numbers = flat[0][np.isfinite(flat[0])]  # parts that are missing have none

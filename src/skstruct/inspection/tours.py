@@ -8,6 +8,7 @@ import numpy as np
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.inspection.drawing import LITERAL, axes_of, written
+from skstruct.spaces import Description
 
 
 class TourDisplay:
@@ -59,7 +60,7 @@ class TourDisplay:
         coordinates : {place: (x, y)}, or array of shape (n_places, 2) in the order of ``nodes_``
         truth : one cycle or a collection of them, default=None
         """
-        if space.output_kind != "tour":
+        if Description.of(space).output_kind != "tour":
             raise ValueError(f"TourDisplay draws Cycles, not {type(space).__name__}.")
         at = _coordinates(coordinates, space.nodes_)
         shown = _travelled(space, tours)

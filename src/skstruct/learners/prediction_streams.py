@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.exceptions import restated
+from skstruct.spaces import Description
 from skstruct.spaces.common.formats import LabelSetFormat
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.spaces.contracts import Decoded
@@ -106,7 +107,7 @@ class PredictedColumns:
 def example_outputs(model: Any) -> list[Any]:
     """Outputs, as entries of a column, that tell which values may come; none for tables."""
     space = model.space_
-    outputs = space.examples(np.asarray(model.outputs_)[:_EXAMPLES])
+    outputs = Description.of(space).examples(np.asarray(model.outputs_)[:_EXAMPLES])
     columns = output_columns(outputs, space)
     examples = columns.get("prediction")
     if not isinstance(examples, list):

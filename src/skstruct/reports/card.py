@@ -27,6 +27,7 @@ from skstruct.reports.card_model import (
 from skstruct.reports.markdown import front_matter, markdown
 from skstruct.reports.pages import Code, Facts, Listing, Section, Table, Text
 from skstruct.reports.writing import render
+from skstruct.spaces import Description
 from skstruct.tasks.row_digests import overlap, row_digests
 
 PIPELINES = {
@@ -218,7 +219,7 @@ def _header(
     title: str, learner: Any, about: dict[str, Any], judged: Any, data_name: str | None,
     license: str | None,
 ) -> str:  # fmt: skip
-    kind = learner.space_.output_kind
+    kind = Description.of(learner.space_).output_kind
     facts: dict[str, Any] = {} if license is None else {"license": license}
     pipeline = PIPELINES.get(kind, "tabular-classification")
     tags = dict.fromkeys(["skstruct", "structured-prediction", kind, about.get("task", kind)])

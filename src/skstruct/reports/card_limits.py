@@ -10,6 +10,7 @@ from skstruct.inspection.drawing import written
 from skstruct.model_selection.evaluation import takes_loss, usual_losses
 from skstruct.reports.card_model import encoder_of, output_names, training_rows
 from skstruct.reports.overview import promise_in_words
+from skstruct.spaces import Description
 
 FEW_ROWS = 10  # of training, for each name of an output
 
@@ -54,7 +55,7 @@ def _of_training(model: Any, learner: Any, about: dict[str, Any]) -> list[str]:
     if rows is not None and names and rows < FEW_ROWS * len(names):
         told.append(
             f"There were {rows:,} rows of training for {len(names):,} "
-            f"{learner.space_.part_words[1]}: fewer than {FEW_ROWS} for each."
+            f"{Description.of(learner.space_).part_words[1]}: fewer than {FEW_ROWS} for each."
         )
     partial = getattr(learner, "partial_", None)
     known = getattr(partial, "known", None)

@@ -9,6 +9,7 @@ from skstruct.inspection.drawing import written
 from skstruct.model_selection.evaluation import loss_name
 from skstruct.reports.overview import chosen_values, value_in_words
 from skstruct.reports.pages import Facts, Section, Table, Text, number
+from skstruct.spaces import Description
 
 MOST_NAMES = 40  # of outputs
 FEW_NAMES = 12  # of a column
@@ -29,20 +30,20 @@ KINDS = {
 def what_it_predicts(learner: Any) -> str:
     """One sentence."""
     space = learner.space_
-    what = KINDS.get(space.output_kind, "an output")
+    what = KINDS.get(Description.of(space).output_kind, "an output")
     return f"Predicts {what} ({type(space).__name__})."
 
 
 def output_names(model: Any, learner: Any) -> list[str]:
     """Names of classes, labels, items, symbols or numbers; none if outputs have no names."""
-    space = learner.space_
-    if getattr(model, "targets_", None) and space.output_kind in ("ranking", "quantities"):
+    space, description = learner.space_, Description.of(learner.space_)
+    if getattr(model, "targets_", None) and description.output_kind in ("ranking", "quantities"):
         return [str(name) for name in model.targets_]
     for attribute in ("symbols_", "items_", "labels_"):
         names = getattr(space, attribute, None)
         if names is not None:
             return [str(name) for name in names]
-    names = space.part_names()
+    names = description.part_names()
     return [] if names is None else [str(name) for name in names]
 
 
@@ -55,7 +56,7 @@ def output_section(model: Any, learner: Any) -> Section:
     if targets:
         facts.append(("predicted columns", _listed(targets, MOST_NAMES)))
     if names:
-        facts.append((learner.space_.part_words[1], _listed(names, MOST_NAMES)))
+        facts.append((Description.of(learner.space_).part_words[1], _listed(names, MOST_NAMES)))
     return Section("What it predicts", "outputs", [Facts(facts)])
 
 

@@ -10,7 +10,7 @@ from skstruct.inspection.marginals import happened_and_predicted, known_pairs, o
 from skstruct.reports.pages import Section, Share, Table, Text, left_out
 from skstruct.reports.probabilities import CALIBRATE
 from skstruct.solvers.marginals import nearest_on_simplex
-from skstruct.spaces import Marginals
+from skstruct.spaces import Description, Marginals
 
 TITLE, ANCHOR = "What it can say for certain", "certain"
 ERRORS = (0.02, 0.05, 0.10)
@@ -82,10 +82,11 @@ def left_out_marginals(learner: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def _shape(space: Any, width: int) -> tuple[int, ...]:
     """Axes of the marginals of one row."""
-    if space.output_kind == "ranking":
+    kind = Description.of(space).output_kind
+    if kind == "ranking":
         d = len(space.items_)
         return (d, d)
-    if space.output_kind == "sequence":
+    if kind == "sequence":
         q = len(space.symbols_)
         return (width // q, q)
     return (width,)
@@ -105,7 +106,7 @@ def assertions(space: Any, happened: Any, predicted: Any) -> tuple[np.ndarray, n
     >>> assertions(space, np.array([[1.0, 1.0]]), np.array([[0.75, 0.25]]))
     (array([0.75, 0.75]), array([ True, False]))
     """
-    kind = space.output_kind
+    kind = Description.of(space).output_kind
     if kind in ("labels", "hierarchy"):
         P = structure_of(space, TITLE).read(predicted)
         confidence = np.where(P >= 0.5, P, 1.0 - P)

@@ -20,6 +20,7 @@ from skstruct.reports.label_errors import (
 from skstruct.reports.outputs import part_text
 from skstruct.reports.pages import Brief, Section, Share, Table, Text, left_out, number
 from skstruct.reports.pictures import picture, places_of
+from skstruct.spaces import Description
 from skstruct.spaces.quantities.networks import read_network
 
 MOST_ITEMS = 30  # of a picture
@@ -306,7 +307,8 @@ def part_counts(space: Any, predicted: Any, truth: Any) -> tuple[list[str], Coun
     names: dict[Any, Any] = {}  # by key
     rows = []
     for outputs in zip(predicted, truth):
-        both = [space.parts_of(z) for z in outputs]
+        parts_of = Description.of(space).parts_of
+        both = [parts_of(z) for z in outputs]
         names.update({p.key: part_text(p, said.longest) for said in both for p in said.parts})
         rows.append([{part.key for part in said.parts} for said in both])
     has = np.array([[[key in keys for key in names] for keys in row] for row in rows])

@@ -15,6 +15,7 @@ from skstruct.reports.outputs import in_words
 from skstruct.reports.pages import Drawn, Example, Section, Table, Text, left_out, number
 from skstruct.reports.pictures import risk_curve
 from skstruct.reports.subject import row_of
+from skstruct.spaces import Description
 from skstruct.spaces.truth import seen_by
 
 MOST_FEATURES = 6
@@ -211,7 +212,8 @@ def _example(subject: Any, place: int, i: int, explanation: Any, shares: Any) ->
         ("loss", number(subject.losses[i])),
     ]
     if gaps is not None:
-        said = f"{number(int(gaps.sum()))} {space.part_words[1]}, shown as they were predicted"
+        parts = Description.of(space).part_words[1]
+        said = f"{number(int(gaps.sum()))} {parts}, shown as they were predicted"
         facts.insert(2, ("not known", said))
     if subject.risks is not None:
         facts.append(("estimated risk", number(subject.risks[i])))

@@ -15,6 +15,7 @@ from skstruct.inspection.hierarchy_errors import outline, worst_labels
 from skstruct.reports.outputs import class_numbers
 from skstruct.reports.pages import Branch, Outline, Section, Shaded, Share, Table, Text, number
 from skstruct.reports.pictures import picture
+from skstruct.spaces import Description
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,7 @@ def label_section(subject: Any) -> Section:
             f"in all labels{' that are known' if known is not None else ''}."
         )
     ]
-    dag = space.output_dag()
+    dag = Description.of(space).output_dag()
     hierarchical = dag is not None and subject.kind == "hierarchy"
     if hierarchical:
         blocks.append(_levels(dag, counts))

@@ -7,6 +7,7 @@ import numpy as np
 
 from skstruct.drawings.parts import label_text
 from skstruct.reports.pages import Piece, Pieces, number
+from skstruct.spaces import Description
 
 MOST_PIECES = 40  # of one output that are written out
 
@@ -30,8 +31,9 @@ def in_words(
     most : int
         Parts that are written out.
     """
-    said = space.parts_of(z)
-    known = None if other is None else {part.key for part in space.parts_of(other).parts}
+    parts_of = Description.of(space).parts_of
+    said = parts_of(z)
+    known = None if other is None else {part.key for part in parts_of(other).parts}
     pieces = [
         Piece(part_text(part, said.longest), _mark(part.key, known, mark)) for part in said.parts
     ]

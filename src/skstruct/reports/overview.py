@@ -12,6 +12,7 @@ import numpy as np
 from skstruct.inspection.drawing import written
 from skstruct.reports.pages import Facts, Section, number
 from skstruct.reports.subject import len_of_rows, row_of
+from skstruct.spaces import Description
 
 CHOSEN = ("alpha_", "gamma_", "radius_", "kernel_", "n_neighbors_")
 WARNINGS = ("converged_",)
@@ -70,10 +71,11 @@ def value_in_words(value: Any) -> str:
 
 def _space_in_words(subject: Any) -> str:
     space = subject.space
-    names, text = space.part_names(), type(space).__name__
+    description, text = Description.of(space), type(space).__name__
+    names = description.part_names()
     if names is None:
         return text
-    one, many = space.part_words
+    one, many = description.part_words
     return f"{text}, {number(len(names))} {one if len(names) == 1 else many}"
 
 

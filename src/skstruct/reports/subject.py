@@ -16,6 +16,7 @@ from skstruct.inspection.risks import judged, risks_and_losses
 from skstruct.learners.tokens import are_tokens
 from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import same_width
+from skstruct.spaces import Description
 from skstruct.spaces.truth import check_some_told, seen_by
 
 
@@ -110,8 +111,9 @@ def read_subject(model: Any, X: Any, y: Any, **options: Any) -> Subject:
     risks, risk_losses, why = _risks(learner, inner, y)
     by_symbols = model is learner and getattr(learner, "features_", None) is not None
     X = X if by_symbols else table_of(X)
+    kind = Description.of(space).output_kind
     return Subject(
-        model, learner, X, inner, y, space, space.output_kind, predicted, truth, loss, losses,
+        model, learner, X, inner, y, space, kind, predicted, truth, loss, losses,
         risks, risk_losses, why, seconds, options,
         None if known is None else _of_width(known, predicted)[says],
         read.in_words(space) or "", every,

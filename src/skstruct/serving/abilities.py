@@ -4,7 +4,7 @@
 from inspect import signature
 from typing import Any
 
-from skstruct.spaces import Marginals
+from skstruct.spaces import Description, Marginals
 
 QUANTITIES = ("quantities", "flow")
 METHODS = {
@@ -56,7 +56,7 @@ _INSTEAD = {
 def no_marginals(learner: Any) -> str | None:
     """Why a learner tells no probabilities of parts, or None if it does."""
     name, space = type(learner).__name__, learner.space_
-    if space.output_kind in QUANTITIES:
+    if Description.of(space).output_kind in QUANTITIES:
         return (
             "the model predicts quantities, whose means are the predictions themselves; "
             "probabilities are of labels, classes, levels, rankings and sequences."

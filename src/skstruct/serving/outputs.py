@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from skstruct.spaces import Description
+
 
 def json_outputs(served: Any, outputs: Any, restrict: Any = None) -> list[Any]:
     """Outputs, as a learner gives them within constraints, as JSON values.
@@ -119,7 +121,8 @@ def _quantities(served: Any, outputs: Any) -> list[Any]:
 
 def _quantity_names(served: Any, width: int) -> list[str] | None:
     """Names of the numbers; None where they are counted only."""
-    names = served.model.targets_ if served.is_task else getattr(served.space, "labels_", None)
+    own = Description.of(served.space).part_names()
+    names = served.model.targets_ if served.is_task else own
     if names is None or len(names) != width:
         return None
     if list(names) == list(range(width)) or (width == 1 and not served.is_task):
@@ -131,8 +134,9 @@ def _in_parts(served: Any, outputs: Any, restrict: Any = None) -> list[Any]:
     """The names of the parts, such as nodes in the order of travel, or arcs."""
     try:
         space = served.space.restrict(**restrict) if restrict else served.space  # of other ends
+        parts_of = Description.of(space).parts_of
         return [
-            [json_value(part.name) for part in space.parts_of(z).parts]
+            [json_value(part.name) for part in parts_of(z).parts]
             for z in space.validate(outputs)
         ]  # fmt: skip
     except (ValueError, TypeError):  # ends that differ from row to row

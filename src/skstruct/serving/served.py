@@ -11,6 +11,7 @@ from skstruct.model_selection.evaluation import loss_name, takes_loss, usual_los
 from skstruct.serving.abilities import why_not
 from skstruct.serving.outputs import name_text
 from skstruct.serving.reading import array_of, dated, with_names, words_of
+from skstruct.spaces import Description
 from skstruct.spaces.common.fixing import json_name
 
 KINDS = {"number": "number", "boolean": "number", "names": "names", "date": "date"}
@@ -77,7 +78,7 @@ class Served:
                 f"{name}: a fitted model of skstruct is wanted, which has a space_; got {kind}."
             )
         self.space = self.learner.space_
-        self.kind: str = self.space.output_kind
+        self.kind: str = Description.of(self.space).output_kind
         self.task: str | None = getattr(model, "task_", None)
         self.is_task = hasattr(model, "learner_")
         self._tried: dict[str, bool] = {}
@@ -146,7 +147,7 @@ class Served:
         for kind in ("symbols_", "items_", "labels_"):
             if kind in names:
                 return [name_text(name) for name in names[kind]]
-        parts = self.space.part_names()
+        parts = Description.of(self.space).part_names()
         return [] if parts is None else [name_text(name) for name in parts]
 
     @property

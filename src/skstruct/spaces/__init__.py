@@ -9,7 +9,6 @@ from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.candidates.space import Candidates
 from skstruct.spaces.classes.space import Classes
 from skstruct.spaces.common.choices import OneOf
-from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.contracts import (
     EXACT,
     Countable,
@@ -23,6 +22,7 @@ from skstruct.spaces.contracts import (
     SupportsInference,
     SupportsProposals,
 )
+from skstruct.spaces.description import Description, Part, Parts
 from skstruct.spaces.hierarchies.space import Hierarchy
 from skstruct.spaces.label_sets.space import LabelSets
 from skstruct.spaces.marginals import Marginals
@@ -104,6 +104,7 @@ __all__ = [
     "Countable",
     "Cycles",
     "Decoded",
+    "Description",
     "Enumerable",
     "Flows",
     "GraphNodes",

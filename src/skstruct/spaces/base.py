@@ -24,11 +24,11 @@ from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common import listing
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance
 from skstruct.spaces.common.description import DescribedOutputs
-from skstruct.spaces.common.fixing import FixableParts
 from skstruct.spaces.common.known_parts import KnownParts
 from skstruct.spaces.common.narrowing import Narrowed
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
 from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
+from skstruct.spaces.description import Description
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.tolerances import ROUNDING_GAP
@@ -38,7 +38,6 @@ from skstruct.tolerances import ROUNDING_GAP
 class BaseSpace(
     Narrowed,
     DescribedOutputs,
-    FixableParts,
     KnownParts,
     BaseEstimator,  # type: ignore[misc]  # scikit-learn has no types
 ):
@@ -172,10 +171,6 @@ class BaseSpace(
         except ValueError:  # there are more
             return None
         return listed
-
-    def examples(self, Z: np.ndarray) -> Any:
-        """Outputs in the user's format that show which values may come: those of Z, as a rule."""
-        return self.restore(Z)
 
     def are_complete(self, Z: np.ndarray) -> np.ndarray:
         """Which outputs of training stand for themselves alone, not for several; shape (n,)."""
@@ -421,9 +416,6 @@ class EmbeddingView(BaseSpace):
     def canonical_range(self) -> Any:
         return self.space.canonical_range()
 
-    def parts_of(self, z: Any) -> Any:
-        return self.space.parts_of(z)
-
     def _over(self, space: Any) -> Self:
         """The same view of another space."""
         return type(self)(space)
@@ -560,5 +552,6 @@ def _keys(rows: np.ndarray) -> np.ndarray:
     return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
 
 
+Description.at(EmbeddingView, "skstruct.spaces.description:DescriptionOfView")
 Marginals.at(EmbeddingView, "skstruct.spaces.common.view_marginals:MarginalsOfViews")
 Marginals.at(ListedOutputs, "skstruct.spaces.common.view_marginals:MarginalsOfListed")

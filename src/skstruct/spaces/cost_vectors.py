@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is observed where decisions are judged by what they cost: a cost of every coordinate."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -10,6 +10,7 @@ from skstruct._arrays.by_name import by_position
 from skstruct._arrays.imports import is_pandas
 from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace
+from skstruct.spaces.description import Description
 from skstruct.spaces.partial import PartialOutputs, are_partial, split_table
 from skstruct.spaces.sklearn_target import SklearnTarget
 
@@ -50,7 +51,6 @@ class CostVectors(BaseSpace):
     """
 
     discrete = False
-    part_words = ("cost", "costs")
 
     @property
     def default_loss(self) -> str:
@@ -76,7 +76,7 @@ class CostVectors(BaseSpace):
     @property
     def labels_(self) -> tuple[Any, ...]:
         """Names of the coordinates, where the space has names for them."""
-        names = self.space.whole.part_names()
+        names = Description.of(self.space.whole).part_names()
         return () if names is None else tuple(names)
 
     @property
@@ -220,4 +220,12 @@ def _shape_of(Y: Any, costs: np.ndarray) -> str:
     return first or f"{costs.dtype} of shape {costs.shape}"
 
 
+class DescriptionOfCosts(Description):
+    """A cost of every coordinate."""
+
+    __slots__ = ()
+    part_words: ClassVar[tuple[str, str]] = ("cost", "costs")
+
+
+Description.at(CostVectors, DescriptionOfCosts)
 SklearnTarget.at(CostVectors, "skstruct.spaces.sklearn_target:Quantities")

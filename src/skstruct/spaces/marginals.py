@@ -8,6 +8,7 @@ import numpy as np
 
 from skstruct._arrays.memory import row_blocks
 from skstruct.solvers.nearest_means import nearest_means
+from skstruct.spaces.description import Description
 from skstruct.spaces.facets import Facet
 
 MIXED, MEMORY = 100, "100MB"  # outputs that a row is a mixture of, and all that rows may take
@@ -62,7 +63,7 @@ class Marginals(Facet):
         """Names along each axis of :meth:`marginals` but the first, for psi of ``width`` numbers;
         of the first parts that there are where None are named.
         """
-        names = self.space.part_names()
+        names = Description.of(self.space).part_names()
         return [names if names is not None and len(names) == width else range(width)]
 
     def view(self, parts: str | None = None) -> Any:

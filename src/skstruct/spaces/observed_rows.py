@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is observed where a cost is any function of it: rows of numbers, no outputs."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -10,6 +10,7 @@ from skstruct._arrays.by_name import by_position
 from skstruct._arrays.imports import is_pandas
 from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace
+from skstruct.spaces.description import Description
 from skstruct.spaces.sklearn_target import SklearnTarget
 
 
@@ -34,7 +35,6 @@ class ObservedRows(BaseSpace):
 
     embedding = "observations"
     discrete = False
-    part_words = ("number", "numbers")
     labels_ = ()
     columns: Any = None  # of models saved before there were names
 
@@ -95,4 +95,12 @@ class ObservedRows(BaseSpace):
         raise NotImplementedError("ObservedRows are observed; decisions are those of a space.")
 
 
+class DescriptionOfRows(Description):
+    """Numbers that were observed."""
+
+    __slots__ = ()
+    part_words: ClassVar[tuple[str, str]] = ("number", "numbers")
+
+
+Description.at(ObservedRows, DescriptionOfRows)
 SklearnTarget.at(ObservedRows, "skstruct.spaces.sklearn_target:Quantities")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.backends import on_host
+from skstruct.spaces.description import Description
 from skstruct.spaces.partial import PartialOutputs
 
 NOTHING = "Nothing is known of any row of y: there is nothing to judge by."
@@ -84,7 +85,8 @@ class Truth:
         n_parts, n_known = int(self.parts.sum()), int(self.known.sum())
         share, silent = 1.0 - n_known / max(n_parts, 1), int((~self.says).sum())
         rows = f"{silent:,} of {len(self):,} {'row says' if len(self) == 1 else 'rows say'} nothing"
-        return f"{_percent(share)} of the {space.part_words[1]} of the truth are not known; {rows}."
+        parts = Description.of(space).part_words[1]
+        return f"{_percent(share)} of the {parts} of the truth are not known; {rows}."
 
 
 def _percent(share: float) -> str:

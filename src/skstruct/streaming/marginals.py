@@ -7,6 +7,7 @@ import numpy as np
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.exceptions import restated
+from skstruct.spaces import Description
 from skstruct.streaming.blocks import count_rows
 
 COLUMNS = ("labels", "hierarchy", "classes", "ordinal")  # kinds of outputs with one name a part
@@ -57,7 +58,7 @@ class MarginalStages:
     def _nothing(self) -> Any:
         """Probabilities of a batch without rows."""
         space = self.model.space_
-        if space.output_kind in COLUMNS:
+        if Description.of(space).output_kind in COLUMNS:
             return np.empty((0, len(space.labels_)))
         return []
 
@@ -76,7 +77,7 @@ class MarginalColumns:
 
     def __init__(self, columns: Any, model: Any, choices: dict[str, Any]) -> None:
         check_marginals(model)
-        kind = model.space_.output_kind
+        kind = Description.of(model.space_).output_kind
         if kind not in COLUMNS:
             raise ValueError(
                 "marginals=True: labels, classes and levels have a column of probabilities each; "

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from pandas.testing import assert_frame_equal, assert_series_equal
 from scipy import sparse
 
-from skstruct.spaces import ShortestPaths
+from skstruct.spaces import Description, ShortestPaths
 
 ARCS = [("s", "a"), ("s", "b"), ("a", "b"), ("a", "t"), ("b", "t")]
 NODES = [["s", "a", "t"], ["s", "a", "b", "t"]]
@@ -93,6 +93,6 @@ def test_outputs_that_are_refused(space, Y, says):
 
 
 def test_parts_are_arcs_in_order_of_travel(space):
-    parts = space.parts_of(ROWS[1]).parts
+    parts = Description.of(space).parts_of(ROWS[1]).parts
     assert [part.name for part in parts] == [("s", "a"), ("a", "b"), ("b", "t")]
-    assert space.part_names() == tuple(ARCS)
+    assert Description.of(space).part_names() == tuple(ARCS)

@@ -7,6 +7,7 @@ from skstruct.conformal.sets.base import SetRule
 from skstruct.conformal.sets.classes import ClassRule, LevelRule
 from skstruct.conformal.sets.intervals import IntervalRule, Intervals
 from skstruct.conformal.sets.outputs import LabelSetRule, OutputSets, RankingRule, SequenceRule
+from skstruct.spaces import Description
 
 RULES: dict[str, type[SetRule]] = {
     "quantities": IntervalRule,
@@ -21,7 +22,7 @@ RULES: dict[str, type[SetRule]] = {
 
 def rule_for(learner: Any, score: str, nonempty: bool) -> SetRule:
     """The rule for the outputs of a fitted learner, or an error that names the kinds."""
-    kind = learner.space_.output_kind
+    kind = Description.of(learner.space_).output_kind
     if kind not in RULES:
         raise ValueError(
             f"PredictionSets: there are no sets for outputs of kind {kind!r}; there are for "

@@ -6,6 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skstruct.spaces import Description
+
 
 class SetRule(ABC):
     """Scores of outputs, from which the set of a row is all outputs with a score up to t.
@@ -26,7 +28,7 @@ class SetRule(ABC):
         if chosen not in self.scores_known:
             raise ValueError(
                 f"PredictionSets: score is one of {', '.join(self.scores_known)} for outputs of "
-                f"kind {learner.space_.output_kind!r}; got {score!r}."
+                f"kind {Description.of(learner.space_).output_kind!r}; got {score!r}."
             )
         self.learner, self.space, self.score, self.nonempty = (
             learner,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.conformal.sets.base import SetRule
+from skstruct.spaces import Description
 
 LEAST_SHARE = 0.01  # of the variance of training outputs, that a risk is taken for at least
 
@@ -64,7 +65,8 @@ class IntervalRule(SetRule):
         lower, upper, scale = known
         reach = thresholds[:, None] * scale
         # A range that was learned from training rows may be left by new ones.
-        low, high = np.transpose([self.space.given_range(j) for j in range(lower.shape[1])])
+        given = Description.of(self.space).given_range
+        low, high = np.transpose([given(j) for j in range(lower.shape[1])])
         ends = np.maximum(lower - reach, low), np.minimum(upper + reach, high)
         # An interval that would end before it begins holds nothing: both ends are NaN.
         empty = (ends[0] > ends[1]).any(axis=1, keepdims=True)

@@ -7,6 +7,7 @@ from skstruct.conformal.structures.base import Claims, Moves, Structure
 from skstruct.conformal.structures.labels import HierarchyLabels, Labels
 from skstruct.conformal.structures.pairs import Pairs
 from skstruct.conformal.structures.positions import OneLevel, OneOf, Positions
+from skstruct.spaces import Description
 
 STRUCTURES: dict[str, type[Structure]] = {
     "labels": Labels,
@@ -20,7 +21,7 @@ STRUCTURES: dict[str, type[Structure]] = {
 
 def structure_of(space: Any, used_by: str) -> Structure:
     """The parts of a fitted space, or an error that names the kinds that have some."""
-    kind = space.output_kind
+    kind = Description.of(space).output_kind
     if kind not in STRUCTURES:
         raise ValueError(
             f"{used_by}: outputs of kind {kind!r} have no parts with probabilities; those that do "

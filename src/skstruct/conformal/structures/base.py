@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from skstruct.spaces import Description
 from skstruct.tolerances import OUTPUT_RANGE
 
 Moves = Literal["possible", "certain", "both"]  # what a threshold moves
@@ -108,8 +109,9 @@ class Structure(ABC):
 
     def check_unweighted(self, weights: Any) -> None:
         if weights is not None:
+            kind = Description.of(self.space).output_kind
             raise ValueError(
-                f"weights are costs of labels; outputs of kind {self.space.output_kind!r} have "
+                f"weights are costs of labels; outputs of kind {kind!r} have "
                 "none. Leave weights=None."
             )
 

@@ -14,6 +14,7 @@ from skstruct.conformal.structures.base import (
     shared,
 )
 from skstruct.solvers.marginals import lowered
+from skstruct.spaces import Description
 
 
 class Labels(Structure):
@@ -34,7 +35,7 @@ class Labels(Structure):
                 f"predict_marginals: one probability for each of {d} labels is wanted, shape "
                 f"(n, {d}) without NaN; got shape {P.shape}."
             )
-        P, dag = check_probabilities(P, "label"), self.space.output_dag()
+        P, dag = check_probabilities(P, "label"), Description.of(self.space).output_dag()
         return P if dag is None else lowered(P, dag)
 
     def _costs(self, weights: Any, Z: np.ndarray) -> np.ndarray:
@@ -59,7 +60,7 @@ class Labels(Structure):
         return costs
 
     def _by_depth(self, weights: str) -> np.ndarray:
-        dag = self.space.output_dag()
+        dag = Description.of(self.space).output_dag()
         if weights != "depth" or dag is None:
             raise ValueError(
                 f"weights: None, 'depth' for labels in a graph, or costs; got {weights!r}."

@@ -23,10 +23,11 @@ from skstruct.spaces.assignments.formats import AssignmentFormat, read_assignmen
 from skstruct.spaces.base import BaseSpace, check_k
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance
-from skstruct.spaces.common.description import DrawnGraph, number_of_names
+from skstruct.spaces.common.description import number_of_names
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import Constraints, check_feasible, label_mask
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.description import Description
 from skstruct.spaces.indicator_sets.decoding import with_masks
 from skstruct.spaces.label_sets.space import IndicatorSpace
 
@@ -121,14 +122,6 @@ class Assignments(IndicatorSpace):
     @property
     def labels_(self) -> tuple[Any, ...]:
         return self._pairs
-
-    drawn_as = "assignment"
-
-    def drawn_graph(self) -> DrawnGraph:
-        """Agents first, then tasks."""
-        a, t = self._shape
-        agents, tasks = np.repeat(np.arange(a), t), a + np.tile(np.arange(t), a)
-        return DrawnGraph((*self.agents_, *self.tasks_), np.column_stack([agents, tasks]))
 
     @cached_property
     def dag_(self) -> Dag:
@@ -360,3 +353,6 @@ def _named(given: Any, what: str) -> tuple[Any, ...]:
     if not names:
         raise ValueError(f"Assignments: there are no {what}.")
     return names
+
+
+Description.at(Assignments, "skstruct.spaces.assignments.description:DescriptionOfAssignments")

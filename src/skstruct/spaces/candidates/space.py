@@ -16,6 +16,7 @@ from skstruct.spaces.common.choices import OneOf
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.formats import is_missing_name, refuse_empty
 from skstruct.spaces.common.reading_choices import read_choices
+from skstruct.spaces.description import Description
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.partial import PartialOutputs
 
@@ -91,11 +92,6 @@ class Candidates(Classes):
         rows = [row if isinstance(row, OneOf) or row is None else OneOf([row]) for row in Y]
         return read_choices(self, rows, self._read_whole, known)
 
-    output_kind = "other"
-    drawn_as = "classes"
-    part_words = ("label", "labels")
-    parts_of = BaseSpace.parts_of
-
     def canonical_range(self) -> tuple[Any, Any, int | None]:
         return 0, self.n_known_, None
 
@@ -140,10 +136,6 @@ class Candidates(Classes):
         import pandas
 
         return pandas.Series(outputs, index=index, name=self.series_[0])
-
-    def examples(self, Z: np.ndarray) -> Any:
-        """All that can be predicted, and what was seen in training."""
-        return self.known_.array()
 
     def embed(self, Z: np.ndarray) -> Any:
         return unit_vectors(Z, self.n_known_)
@@ -225,4 +217,5 @@ def _same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
+Description.at(Candidates, "skstruct.spaces.candidates.description:DescriptionOfCandidates")
 Marginals.at(Candidates, "skstruct.spaces.candidates.marginals:MarginalsOfCandidates")

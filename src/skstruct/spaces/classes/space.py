@@ -18,7 +18,6 @@ from skstruct.solvers.k_best import k_min_cost, min_cost
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable
-from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import (
     about_gaps,
     check_distinct,
@@ -33,6 +32,7 @@ from skstruct.spaces.common.formats import (
 from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.description import Description
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.partial import PartialOutputs
@@ -89,15 +89,6 @@ class Classes(GivenWhole):
         if self.labels is None:
             self.fit(costs.columns if hasattr(costs, "columns") else np.arange(costs.shape[1]))
         return self
-
-    output_kind = "classes"
-    part_words = ("class", "classes")
-
-    def part_names(self) -> Any:
-        return self.labels_
-
-    def parts_of(self, z: Any) -> Parts:
-        return Parts([Part(int(z), self.labels_[int(z)])])
 
     def canonical_range(self) -> tuple[Any, Any, Any]:
         return 0, len(self.labels_), None
@@ -318,5 +309,6 @@ def _distinct(values: np.ndarray) -> np.ndarray:
         return distinct
 
 
+Description.at(Classes, "skstruct.spaces.classes.description:DescriptionOfClasses")
 Marginals.at(Classes, "skstruct.spaces.classes.marginals:MarginalsOfClasses")
 SklearnTarget.at(Classes, "skstruct.spaces.sklearn_target:OneClass")

@@ -2,7 +2,6 @@
 """Parts of an output that are said to be in or out, as arguments of ``restrict``."""
 
 from collections.abc import Callable, Iterable, Sequence
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -66,51 +65,3 @@ def fixed_nodes_and_edges(
             kind = 0 if json_name(part) in is_node else 1
             found.setdefault((nodes, edges)[kind][1][side], []).append(named[kind](part))
     return found
-
-
-class FixableParts:
-    """What is asked of single parts: in by ``include``, out by ``exclude``, unless a child knows
-    better.
-    """
-
-    @property
-    def fixable(self: Any) -> tuple[str, ...]:
-        """What can be asked of a part, "in" and "out", one of them, or nothing."""
-        if not hasattr(self, "restrict") or self.part_names() is None:
-            return ()
-        known = signature(self.restrict).parameters
-        asked = (("in", "include"), ("out", "exclude"))
-        return tuple(state for state, keyword in asked if keyword in known)
-
-    def fixing(self: Any, included: Sequence[Any], excluded: Sequence[Any]) -> dict[str, Any]:
-        """Arguments of ``restrict`` for outputs that have these parts, and do not have those.
-
-        Parameters
-        ----------
-        included, excluded : names of parts, as of drawings: that of a label, or (a, b) of an edge
-            As JSON has them: lists for tuples.
-
-        Examples
-        --------
-        >>> from skstruct.spaces import LabelSets, Sequences
-        >>> LabelSets(["sun", "rain"]).fixing(["sun"], ["rain"])
-        {'include': ['sun'], 'exclude': ['rain']}
-        >>> Sequences(["A", "B"], 4).fixing([[2, "B"]], [])
-        {'known': {2: 'B'}}
-        """
-        self._check_fixable(included, excluded)
-        named = finder(self._fixable_names(), self.part_words[0])
-        asked = (("include", included), ("exclude", excluded))
-        return {key: [named(part) for part in parts] for key, parts in asked if parts}
-
-    def _fixable_names(self: Any) -> Iterable[Any]:
-        """Names by which ``restrict`` knows the parts that drawings show."""
-        return self.part_names()
-
-    def _check_fixable(self: Any, included: Sequence[Any], excluded: Sequence[Any]) -> None:
-        """Raise where parts cannot be held in, or not out."""
-        name, word = type(self).__name__, self.part_words[0]
-        for state, parts in (("in", included), ("out", excluded)):
-            if parts and state not in self.fixable:
-                other = f"; what can be said is {self.fixable[0]!r}" if self.fixable else ""
-                raise ValueError(f"{name}: a {word} cannot be fixed {state}{other}.")

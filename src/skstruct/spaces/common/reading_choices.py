@@ -13,6 +13,7 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.common.choices import ListedChoices, OneOf, RowChoices, joined
 from skstruct.spaces.common.formats import is_missing_name
 from skstruct.spaces.common.row_limits import restricted_to, stacked
+from skstruct.spaces.description import Description
 from skstruct.spaces.partial import PartialOutputs
 
 PLAIN, NOTHING, LISTED, LIMITED = range(4)
@@ -118,7 +119,7 @@ def _is_ready(space: Any) -> bool:
     from sklearn.exceptions import NotFittedError
 
     try:
-        space.part_names()
+        Description.of(space).part_names()
     except (NotFittedError, AttributeError):
         return False
     return True

@@ -2,7 +2,7 @@
 """Simple cycles through some of N nodes: tours, round trips, routes."""
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -12,8 +12,6 @@ from skstruct._arrays.checks import check_costs
 from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
 from skstruct.spaces.base import check_k, decoded_or_infeasible
-from skstruct.spaces.common.description import Part, Parts
-from skstruct.spaces.common.fixing import fixed_nodes_and_edges
 from skstruct.spaces.constraints import check_feasible, label_mask
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.cycles.constrained import CycleProblem, decides_exactly
@@ -21,6 +19,7 @@ from skstruct.spaces.cycles.constraints import CycleConstraints, read_sizes
 from skstruct.spaces.cycles.distribution import LawfulCycles
 from skstruct.spaces.cycles.formats import learn_nodes, read_tours, tour_rows, why_not_a_cycle
 from skstruct.spaces.cycles.tours import SHORTEST, arc_columns, rows_to_tours, tours_to_rows
+from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges
 from skstruct.spaces.marginals import Marginals
 
@@ -94,8 +93,6 @@ class Cycles(LawfulCycles):
     (1971), "The traveling-salesman problem and minimum spanning trees: part II".
     """
 
-    output_kind = "tour"
-    part_words = ("edge", "edges")
     _constraints_kind = CycleConstraints
 
     def __init__(
@@ -213,19 +210,6 @@ class Cycles(LawfulCycles):
     def tours(self, Z: np.ndarray) -> np.ndarray:
         """Nodes in order of travel, as positions in ``nodes_``, padded with -1; (n, N)."""
         return rows_to_tours(np.asarray(Z), self._table)[0]
-
-    def parts_of(self, z: Any) -> Parts:
-        """Places in order of travel."""
-        stops = self.tours(np.asarray(z)[None])[0]
-        return Parts([Part(int(v), self.nodes_[v]) for v in stops[stops >= 0]], " → ", 30)
-
-    def fixing(self, included: Sequence[Any], excluded: Sequence[Any]) -> dict[str, Any]:
-        """Nodes by ``include`` and ``exclude``, arcs by those of edges."""
-        return fixed_nodes_and_edges(
-            (self.nodes_, ("include", "exclude")),
-            (self.edge_labels_, ("include_edges", "exclude_edges")),
-            (included, excluded),
-        )
 
     # ------------------------------------------------------------- members
     def _holds(self, Z: np.ndarray) -> np.ndarray:
@@ -349,4 +333,5 @@ class Cycles(LawfulCycles):
         return Decoded(Z[:, known], values[:, known], values[:, known])
 
 
+Description.at(Cycles, "skstruct.spaces.cycles.description:DescriptionOfCycles")
 Marginals.at(Cycles, "skstruct.spaces.cycles.marginals:MarginalsOfCycles")

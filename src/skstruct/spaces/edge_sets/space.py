@@ -14,11 +14,11 @@ from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few, list_closed_sets
-from skstruct.spaces.common.description import DrawnGraph
 from skstruct.spaces.common.formats import sorted_names
 from skstruct.spaces.common.label_graph import read_edges
 from skstruct.spaces.constraints import check_restricted, check_size
 from skstruct.spaces.contracts import EXACT, Decoded
+from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.formats import GraphFormat, learn_nodes, read_format, read_rows
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
 from skstruct.spaces.label_sets.space import IndicatorSpace
@@ -97,18 +97,10 @@ class EdgeSetSpace(IndicatorSpace):
     def labels_(self) -> tuple[Any, ...]:
         return self._table.labels
 
-    drawn_as = "graph"
-
-    def drawn_graph(self) -> DrawnGraph:
-        return DrawnGraph(self.nodes_, self.edges_, bool(self.directed))
-
     @property
     def edge_labels_(self) -> tuple[Any, ...]:
         """Names of the columns of outputs: the two nodes of every edge."""
         return self._table.labels
-
-    def _fixable_names(self) -> Any:
-        return self.edge_labels_
 
     @cached_property
     def dag_(self) -> Dag:
@@ -358,4 +350,5 @@ class WithinGraph(EdgeSetSpace):
         return everywhere
 
 
+Description.at(EdgeSetSpace, "skstruct.spaces.edge_sets.description:DescriptionOfEdgeSets")
 Marginals.at(EdgeSetSpace, "skstruct.spaces.edge_sets.marginals:MarginalsOfEdges")

@@ -12,7 +12,6 @@ from skstruct._arrays.by_name import by_position
 from skstruct._arrays.imports import is_networkx, is_pandas
 from skstruct.saving import savable
 from skstruct.spaces.classes.space import Classes
-from skstruct.spaces.common.description import DrawnGraph
 from skstruct.spaces.common.formats import (
     check_distinct,
     in_columns,
@@ -22,6 +21,7 @@ from skstruct.spaces.common.formats import (
     unknown_label,
 )
 from skstruct.spaces.common.point_graphs import cotangent_weights, diffusion_graph
+from skstruct.spaces.description import Description
 from skstruct.tolerances import TABLE_SYMMETRY
 
 
@@ -56,12 +56,6 @@ class GraphNodes(Classes):
     """
 
     default_loss = "diffusion"
-    drawn_as = "node"
-
-    def drawn_graph(self) -> DrawnGraph:
-        joined = sparse.triu(self.adjacency_, 1).tocoo()
-        ends = np.column_stack([joined.row, joined.col])
-        return DrawnGraph(list(self.labels_), ends)
 
     masses: Any = None  # of models saved before nodes had any
     masses_: np.ndarray | None = None
@@ -292,3 +286,6 @@ def _check_weights(matrix: Any, names: tuple[Any, ...] | None) -> sparse.csr_arr
         )
     weights.eliminate_zeros()
     return weights
+
+
+Description.at(GraphNodes, "skstruct.spaces.graph_nodes.description:DescriptionOfGraphNodes")

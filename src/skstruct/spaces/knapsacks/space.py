@@ -17,6 +17,7 @@ from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.constraints import check_feasible, check_size, label_mask
+from skstruct.spaces.description import Description
 from skstruct.spaces.indicator_sets.decoding import with_limits, with_masks
 from skstruct.spaces.knapsacks.constraints import KnapsackConstraints
 from skstruct.spaces.knapsacks.table import WholeWeights, list_fillings
@@ -103,12 +104,6 @@ class Knapsacks(IndicatorSpace):
     @cached_property
     def _room(self) -> np.ndarray:
         return read_capacity(self.capacity, len(self.weights_), constraint_names(self.weights))
-
-    def drawn_note(self, z: Any) -> str:
-        """How much of each capacity is used."""
-        loads = self.weights_ @ np.asarray(z, dtype=np.float64)
-        used = [f"{load:.4g} of {room:.4g}" for load, room in zip(loads, self._room)]
-        return f"weight: {', '.join(used)}"
 
     @property
     def weights_(self) -> np.ndarray:
@@ -338,3 +333,6 @@ class Knapsacks(IndicatorSpace):
     def proposals(self) -> Proposals | None:
         """None: single flips may not lead from each output to each."""
         return None
+
+
+Description.at(Knapsacks, "skstruct.spaces.knapsacks.description:DescriptionOfKnapsacks")

@@ -31,6 +31,7 @@ from skstruct.spaces.constraints import (
     label_mask,
 )
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.description import Description
 from skstruct.spaces.indicator_sets.counting import UniformSets
 from skstruct.spaces.indicator_sets.decoding import (
     keep_group_winners,
@@ -551,6 +552,7 @@ def _free_subsets(constraints: Constraints) -> FreeSubsets:
     )
 
 
+Description.at(IndicatorSpace, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")
 Marginals.at(IndicatorSpace, "skstruct.spaces.indicator_sets.marginals:MarginalsOfIndicators")
 Marginals.at(LabelSets, "skstruct.spaces.label_sets.marginals:MarginalsOfLabelSets")
 SklearnTarget.at(LabelSets, "skstruct.spaces.sklearn_target:Labels")

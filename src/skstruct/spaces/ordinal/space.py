@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One level of an ordered scale."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Self
 
@@ -9,11 +9,10 @@ import numpy as np
 
 from skstruct.saving import savable
 from skstruct.spaces.common.counting import StateConstraints
-from skstruct.spaces.common.description import Part, Parts
-from skstruct.spaces.common.fixing import finder, only_one
 from skstruct.spaces.common.formats import check_distinct, plain_name, unknown_label
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.constraints import is_label, label_mask
+from skstruct.spaces.description import Description
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.poset.space import Poset
 from skstruct.spaces.sklearn_target import SklearnTarget
@@ -60,13 +59,6 @@ class Ordinal(Poset):
     element = "level"
     _constraints_rest_on = ("levels",)
     leaves_only = False
-
-    output_kind = "ordinal"
-    part_words = ("level", "levels")
-
-    def parts_of(self, z: Any) -> Parts:
-        level = int(np.sum(z)) - 1
-        return Parts([Part(level, self.labels_[level])])
 
     def __init__(
         self, levels: Iterable[Any] | None = None, *, constraints: StateConstraints | None = None
@@ -115,19 +107,6 @@ class Ordinal(Poset):
         barred = label_mask(exclude, self.labels_, "exclude", "Ordinal")
         constraints = self.constraints_.narrow(level >= low).narrow(level <= high)
         return self._limited(constraints.narrow(~barred))
-
-    fixable = ("in", "out")
-
-    def fixing(self, included: Sequence[Any], excluded: Sequence[Any]) -> dict[str, Any]:
-        """The level that is in is both the lowest and the highest."""
-        named = finder(self.labels_, "level")
-        asked: dict[str, Any] = (
-            {"exclude": [named(level) for level in excluded]} if excluded else {}
-        )
-        for level in included:
-            for side in ("min_level", "max_level"):
-                only_one(asked, side, named(level), "The")
-        return asked
 
     def _bound(self, given: Any, argument: str, default: int) -> np.ndarray:
         """Numbers of one level or of several; shape (number of these, 1)."""
@@ -182,5 +161,6 @@ def _chain(levels: Any) -> LabelGraph:
     return LabelGraph(check_distinct(names, "Ordinal"), np.column_stack([below - 1, below]))
 
 
+Description.at(Ordinal, "skstruct.spaces.ordinal.description:DescriptionOfLevels")
 Marginals.at(Ordinal, "skstruct.spaces.ordinal.marginals:MarginalsOfLevels")
 SklearnTarget.at(Ordinal, "skstruct.spaces.sklearn_target:OneLevel")

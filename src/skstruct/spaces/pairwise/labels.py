@@ -18,11 +18,11 @@ from skstruct.solvers.pairwise.roof_duality import embed_points
 from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_fixed, relax, relax_fixed
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
-from skstruct.spaces.common.description import DrawnGraph
 from skstruct.spaces.common.formats import check_distinct, sorted_names, unknown_label
 from skstruct.spaces.common.label_graph import node_names, read_edges
 from skstruct.spaces.constraints import Constraints, check_feasible, check_restricted
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
+from skstruct.spaces.description import Description
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
 from skstruct.spaces.label_sets.space import IndicatorSpace, LabelSets
 from skstruct.spaces.marginals import Marginals
@@ -86,11 +86,6 @@ class LabelsAndEdges(IndicatorSpace):
     def edges_(self) -> np.ndarray:
         """Pairs i < j of positions in ``labels_``, sorted; int64 of shape (E, 2)."""
         return read_edges(self.graph, self.labels_, type(self).__name__)
-
-    drawn_as = "nodes"
-
-    def drawn_graph(self) -> DrawnGraph:
-        return DrawnGraph(self.labels_, self.edges_)
 
     @property
     def graph_(self) -> Any:
@@ -362,4 +357,5 @@ class PairwiseLabels(LabelsAndEdges):
         return self._sets().sample(n, rng)
 
 
+Description.at(LabelsAndEdges, "skstruct.spaces.pairwise.description:DescriptionOfLabelsAndEdges")
 Marginals.at(PairwiseLabels, "skstruct.spaces.pairwise.marginals:MarginalsOfPairwiseLabels")

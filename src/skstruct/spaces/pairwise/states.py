@@ -2,7 +2,7 @@
 """Labels that each take one of several states, with costs along the edges of a forest."""
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -19,12 +19,11 @@ from skstruct.solvers.pairwise.proposals import StateProposals
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.counting import StateConstraints, UniformStates
-from skstruct.spaces.common.description import Part, Parts
-from skstruct.spaces.common.fixing import finder, only_one, pair_of
 from skstruct.spaces.common.formats import check_distinct, unknown_label
 from skstruct.spaces.common.label_graph import node_names, read_edges
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.description import Description
 from skstruct.spaces.pairwise.state_formats import (
     StateFormat,
     check_states,
@@ -83,7 +82,6 @@ class PairwiseStates(UniformStates):
     _from_parameters = ("edges_", "learned_states_", "learned_labels_", "format_")
 
     default_loss = "hamming"
-    drawn_as = "states"
     usual_losses = ("zero_one",)
     _named_by: ClassVar = {"labels": "labels_", "states": "states_"}
     _constraints_kind = StateConstraints
@@ -209,10 +207,6 @@ class PairwiseStates(UniformStates):
         view.embedding = name
         return view
 
-    # ------------------------------------------------------------- constraints
-    def part_names(self) -> Any:
-        return self.labels_
-
     def canonical_range(self) -> tuple[Any, Any, int | None]:
         return -1, max(len(self.states_), 2), len(self.labels_)
 
@@ -249,27 +243,6 @@ class PairwiseStates(UniformStates):
                 ~read_allowed(forbidden, *names, "forbidden", "PairwiseStates")
             )
         return self._limited(constraints)
-
-    def parts_of(self, z: Any) -> Parts:
-        """Labels with their states."""
-        found = [(j, int(s)) for j, s in enumerate(z)]
-        return Parts([Part(p, self.labels_[p[0]], after=f": {self.states_[p[1]]}") for p in found])
-
-    fixable = ("in", "out")
-
-    def fixing(self, included: Sequence[Any], excluded: Sequence[Any]) -> dict[str, Any]:
-        """States of labels, pairs (label, state), as ``known`` and ``forbidden``."""
-        label, state = finder(self.labels_, "label"), finder(self.states_, "state")
-        known: dict[Any, Any] = {}
-        forbidden: dict[Any, list[Any]] = {}
-        for part in included:
-            name, value = pair_of(part, "a label and a state")
-            only_one(known, label(name), state(value), "Label")
-        for part in excluded:
-            name, value = pair_of(part, "a label and a state")
-            forbidden.setdefault(label(name), []).append(state(value))
-        asked = {"known": known, "forbidden": forbidden}
-        return {key: named for key, named in asked.items() if named}
 
     def contains(self, Z: np.ndarray) -> np.ndarray:
         """Whether each row is an output of this space, constraints included; shape (n,)."""
@@ -319,3 +292,6 @@ class PairwiseStates(UniformStates):
         allowed = self._allowed()
         check_feasible(np.all(np.any(allowed, axis=1), keepdims=True), self)
         return StateProposals(allowed, self._used_edges())
+
+
+Description.at(PairwiseStates, "skstruct.spaces.pairwise.description:DescriptionOfStates")

@@ -14,6 +14,7 @@ from skstruct.solvers.linear_ordering import close_transitively
 from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.contracts import EXACT, Guarantee
+from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.formats import GraphFormat
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
 from skstruct.spaces.marginals import Marginals
@@ -95,7 +96,6 @@ class PartialOrders(EdgeSetSpace):
     default_loss = "kendall"  # which sees whether truths are mostly open
     usual_losses: ClassVar[tuple[str, ...]] = ("hamming", "zero_one")
     orders_pairs = True
-    part_words = ("relation", "relations")
     _named_by: ClassVar = {"items": "items_"}
     _pairs_of = ("items", "nodes", "learned_nodes_")  # nodes are the items, once more
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ()
@@ -170,10 +170,6 @@ class PartialOrders(EdgeSetSpace):
         is_open = (Z == 0) & (Z[:, swapped] == 0) & first
         return [[self.labels_[j] for j in np.flatnonzero(row)] for row in is_open]
 
-    def drawn_note(self, z: Any) -> str:
-        n_open, n = len(self.open_pairs(np.asarray(z)[None])[0]), len(self.items_)
-        return f"{n_open} of {n * (n - 1) // 2} pairs are open."
-
     # ------------------------------------------------------------- decoding
     @property
     def guarantee(self) -> Guarantee:
@@ -222,4 +218,5 @@ class PartialOrders(EdgeSetSpace):
         return len(self._listed)
 
 
+Description.at(PartialOrders, "skstruct.spaces.partial_orders.description:DescriptionOfOrders")
 Marginals.at(PartialOrders, "skstruct.spaces.partial_orders.marginals:MarginalsOfRelations")

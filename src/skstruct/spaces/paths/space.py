@@ -2,8 +2,6 @@
 """Simple paths from a source to a target of a graph."""
 
 import copy
-import itertools
-from collections.abc import Sequence, Sized
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,10 +13,9 @@ from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.spaces.base import check_k
-from skstruct.spaces.common.description import DrawnGraph, Part, Parts
-from skstruct.spaces.common.fixing import fixed_nodes_and_edges
 from skstruct.spaces.constraints import label_mask
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
+from skstruct.spaces.description import Description
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.paths.arcs import NAME, grid_arcs
 from skstruct.spaces.paths.constraints import (
@@ -87,8 +84,6 @@ class ShortestPaths(CountedPaths):
     embedding = "indicators"
     default_loss = "hamming"
     usual_losses: ClassVar[tuple[str, ...]] = ("zero_one",)
-    output_kind = "parts"
-    part_words = ("arc", "arcs")
     _constraints_kind = PathConstraints
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ("graph",)
 
@@ -191,16 +186,6 @@ class ShortestPaths(CountedPaths):
     def canonical_range(self) -> tuple[int, int, int]:
         return 0, 2, len(self.labels_)
 
-    def part_names(self) -> Sized:
-        return self.labels_
-
-    drawn_as = "graph"
-
-    def drawn_graph(self) -> DrawnGraph:
-        number = {node: i for i, node in enumerate(self.nodes_)}
-        ends = [(number[tail], number[head]) for tail, head in self.labels_]
-        return DrawnGraph(self.nodes_, np.array(ends).reshape(-1, 2), directed=True)
-
     def _nodes_along(self, Z: np.ndarray) -> np.ndarray:
         """Nodes in order of travel; of predictions from and to other ends, from their own."""
         nodes, is_path = trace_paths(self._table, Z, *self._ends(len(Z)))
@@ -209,22 +194,7 @@ class ShortestPaths(CountedPaths):
             nodes = np.where(is_path[:, None], nodes, trace_paths(self._table, Z, *ends)[0])
         return nodes
 
-    def parts_of(self, z: Any) -> Parts:
-        """Arcs in order of travel."""
-        z = np.asarray(z)[None]
-        nodes = self._nodes_along(z)[0].tolist()
-        names = [self.nodes_[v] for v in nodes if v >= 0]
-        arcs = [self._table.column_of[pair] for pair in itertools.pairwise(names)]
-        return Parts([Part(int(j), self.labels_[j]) for j in arcs])
-
     # ------------------------------------------------------------- constraints
-    def fixing(self, included: Sequence[Any], excluded: Sequence[Any]) -> dict[str, Any]:
-        """Arcs by ``include`` and ``exclude``, nodes by ``via`` and ``avoid``."""
-        return fixed_nodes_and_edges(
-            (self.nodes_, ("via", "avoid")),
-            (self.labels_, ("include", "exclude")),
-            (included, excluded),
-        )
 
     def restrict(
         self,
@@ -341,4 +311,5 @@ class ShortestPaths(CountedPaths):
         return BinaryProgram(A_ub[kept], b_ub[kept], A_eq, b_eq)
 
 
+Description.at(ShortestPaths, "skstruct.spaces.paths.description:DescriptionOfPaths")
 Marginals.at(ShortestPaths, "skstruct.spaces.paths.marginals:MarginalsOfArcs")

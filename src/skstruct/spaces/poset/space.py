@@ -32,6 +32,7 @@ from skstruct.spaces.common.formats import (
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.constraints import check_feasible, label_mask
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.description import Description
 from skstruct.spaces.marginals import Marginals
 
 
@@ -420,4 +421,5 @@ class Poset(UniformElements):
         return super().with_embedding(name, outputs, candidates)
 
 
+Description.at(UniformElements, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")
 Marginals.at(UniformElements, "skstruct.spaces.poset.marginals:MarginalsOfElements")

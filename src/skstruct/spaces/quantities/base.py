@@ -13,10 +13,10 @@ from skstruct._arrays.checks import check_costs
 from skstruct._arrays.imports import is_pandas
 from skstruct.saving import require, savable
 from skstruct.solvers.mixed_programs import MixedProgram
-from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import about_gaps, check_distinct, match_columns
 from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.description import Description
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.partial import PartialOutputs
@@ -265,7 +265,8 @@ class QuantitySpace(GivenWhole):
         low, high : arrays of shape (n, d)
         """
         outputs, known = partial.outputs, partial.known
-        ranges = np.array([self.given_range(j) for j in range(outputs.shape[1])])
+        given = Description.of(self).given_range
+        ranges = np.array([given(j) for j in range(outputs.shape[1])])
         low, high = (np.where(known, outputs, end) for end in ranges.T)
         limits = None if partial.allowed is None else partial.allowed.limits_of_rows()
         if limits is not None:
@@ -297,19 +298,6 @@ class QuantitySpace(GivenWhole):
         return self.format_.write(Z, self.labels_, index)
 
     # ------------------------------------------------------------- model files
-    output_kind = "quantities"
-    part_words: ClassVar[tuple[str, str]] = ("number", "numbers")
-
-    def part_names(self) -> Any:
-        return self.labels_
-
-    def parts_of(self, z: Any) -> Parts:
-        alone = len(self.labels_) == 1
-        pairs = zip(self.labels_, np.ravel(z))
-        return Parts(
-            [Part(None, None if alone else name, value=x) for name, x in pairs], longest=30
-        )
-
     def canonical_range(self) -> tuple[Any, Any, int | None]:
         return None, None, len(self.labels_)
 
@@ -415,5 +403,6 @@ def linear_set(
     return MixedProgram(*parts, low, high, np.zeros(d, bool))
 
 
+Description.at(QuantitySpace, "skstruct.spaces.quantities.description:DescriptionOfQuantities")
 Marginals.at(QuantitySpace, "skstruct.spaces.quantities.marginals:MeansOfQuantities")
 SklearnTarget.at(QuantitySpace, "skstruct.spaces.sklearn_target:Quantities")

@@ -15,6 +15,7 @@ from skstruct.saving import check_row_constraints, require, savable
 from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.description import Description
 from skstruct.spaces.quantities.base import QuantityFormat, QuantitySpace, linear_set
 from skstruct.spaces.sklearn_target import SklearnTarget
 from skstruct.tolerances import OUTPUT_RANGE
@@ -146,13 +147,6 @@ class Box(LimitedQuantities):
     _learned: ClassVar[tuple[str, ...]] = (*QuantitySpace._learned, "low_", "high_")
 
     coordinates_apart = True
-
-    def coordinate_range(self, j: int) -> tuple[float, float]:
-        return self.low_[j], self.high_[j]
-
-    def given_range(self, j: int) -> tuple[float, float]:
-        low, high = self.coordinate_range(j)
-        return low if self.low is not None else -np.inf, high if self.high is not None else np.inf
 
     def standing_in(self, Z: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         sides, names = [], self._given_labels() or range(Z.shape[1])
@@ -374,4 +368,5 @@ class Interval(Box):
         super()._learn(Z)
 
 
+Description.at(Box, "skstruct.spaces.quantities.description:DescriptionOfBoxes")
 SklearnTarget.at(Interval, "skstruct.spaces.sklearn_target:OneQuantity")

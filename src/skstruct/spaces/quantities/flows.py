@@ -10,7 +10,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
 from skstruct.solvers.linear_constraints import read_constraints
-from skstruct.spaces.common.description import Part, Parts
+from skstruct.spaces.description import Description
 from skstruct.spaces.quantities.base import read_quantities
 from skstruct.spaces.quantities.boxes import Range
 from skstruct.spaces.quantities.constrained import ConstrainedSpace, LinearSystem, for_all
@@ -18,8 +18,6 @@ from skstruct.spaces.quantities.networks import read_network, read_supply, tight
 from skstruct.tolerances import FEASIBLE
 
 ATTRIBUTE = "flow"  # of the edges of a graph
-
-SMALL = 0.01  # of the largest flow: less is not written out
 
 
 @savable
@@ -198,16 +196,6 @@ class Flows(ConstrainedSpace):
         self.max_boxes = max_boxes
 
     # ------------------------------------------------------------- learning
-    output_kind = "flow"
-    part_words = ("arc", "arcs")
-
-    def parts_of(self, z: Any) -> Parts:
-        """Arcs with their flows, the largest first; those that carry next to nothing left out."""
-        z = np.asarray(z)
-        least = SMALL * np.max(z, initial=0.0)
-        used = [a for a in np.argsort(-z, kind="stable") if z[a] > least]
-        return Parts([Part(None, self.labels_[a], after=f": {z[a]:.3g}") for a in used], longest=30)
-
     _learned: ClassVar[tuple[str, ...]] = (
         *ConstrainedSpace._learned,
         "network_",
@@ -312,3 +300,6 @@ class Flows(ConstrainedSpace):
             f"{off[v] + constraints.b_eq[v]:.6g} more leaves the node {self.network_.nodes[v]!r} "
             f"than enters it, not {constraints.b_eq[v]:.6g}"
         )
+
+
+Description.at(Flows, "skstruct.spaces.quantities.description:DescriptionOfFlows")

@@ -13,6 +13,7 @@ from skstruct.saving import require, savable
 from skstruct.spaces.common.formats import match_columns
 from skstruct.spaces.constraints import label_mask
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
+from skstruct.spaces.description import Description
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.quantities.base import QuantitySpace
@@ -106,9 +107,6 @@ class Portfolios(LimitedQuantities):
         self.low = low
         self.high = high
         self.labels = labels
-
-    def given_range(self, j: int) -> tuple[float, float]:
-        return float(self.low_[j]), float(self.high_[j])
 
     @property
     def guarantee(self) -> Guarantee:
@@ -341,4 +339,5 @@ class Portfolios(LimitedQuantities):
         raise NotImplementedError("Portfolios are decided upon by costs; see Simplex for others.")
 
 
+Description.at(Portfolios, "skstruct.spaces.quantities.description:DescriptionOfPortfolios")
 Marginals.at(Portfolios, "skstruct.spaces.quantities.marginals:NoMeansOfQuantities")

@@ -11,6 +11,7 @@ from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
 from skstruct.solvers.mixed_programs import LinearSet, simplex_program
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.description import Description
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.constrained import boxes_for
 from skstruct.tolerances import OUTPUT_FEASIBLE, OUTPUT_RANGE, ROUNDING_GAP
@@ -51,9 +52,6 @@ class Simplex(QuantitySpace):
     embeddings = ("coordinates", "squares", "roots")
 
     usual_losses = ("absolute", "squared_hellinger")
-
-    def given_range(self, j: int) -> tuple[float, float]:
-        return 0.0, float(self.total)
 
     def __init__(
         self,
@@ -183,3 +181,6 @@ class Simplex(QuantitySpace):
             values = decoded.values + curves.constant.sum(axis=1)
             return Decoded(decoded.outputs, values, values)
         return Decoded(*separable_on_simplex(curves, self.total))
+
+
+Description.at(Simplex, "skstruct.spaces.quantities.description:DescriptionOfSimplices")

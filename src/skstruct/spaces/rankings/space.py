@@ -3,8 +3,7 @@
 
 import copy
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,11 +14,10 @@ from skstruct.saving import savable
 from skstruct.solvers.k_best import k_best_sequences
 from skstruct.solvers.linear_ordering import MOST_ITEMS
 from skstruct.spaces.base import check_k, decoded_or_infeasible
-from skstruct.spaces.common.description import Part, Parts
-from skstruct.spaces.common.fixing import finder, only_one, pair_of
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
+from skstruct.spaces.description import Description
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.partial import PartialOutputs, are_choices
 from skstruct.spaces.rankings.beginnings import warn_of_beginnings
@@ -98,8 +96,6 @@ class Rankings(RandomRankings):
     default_loss = "kendall"
     usual_losses = ("spearman", "footrule", "zero_one")
     _named_by: ClassVar = {"items": "items_"}
-    output_kind = "ranking"
-    part_words = ("item", "items")
     _constraints_kind = RankConstraints
     _pairs_of = ("items", "learned_")
     _squared = ("pairs", "pair shares", "positions", "rating differences", "rating shares")
@@ -281,18 +277,6 @@ class Rankings(RandomRankings):
         top = read_top(top, len(self.items_), "Rankings")
         return self._limited(self.constraints_.narrow(fixed, demanded, top))
 
-    fixable = ("in",)
-
-    def fixing(self, included: Sequence[Any], excluded: Sequence[Any]) -> dict[str, Any]:
-        """Items at ranks from 1, pairs (item, rank), as ``positions``."""
-        self._check_fixable(included, excluded)
-        positions: dict[Any, Any] = {}
-        named = finder(self.items_, "item")
-        for part in included:
-            item, rank = pair_of(part, "an item and a rank")
-            only_one(positions, named(item), rank, "Item")
-        return {"positions": positions} if positions else {}
-
     def contains(self, Z: np.ndarray) -> np.ndarray:
         """Whether each row is a ranking of this space, constraints included; shape (n,)."""
         Z, d, top = np.asarray(Z, dtype=np.float64), len(self.items_), self.constraints_.top
@@ -303,18 +287,6 @@ class Rankings(RandomRankings):
             expected = tied_behind(np.arange(d)[None], top)
             good = (np.sort(Z, axis=1) == expected).all(axis=1)
         return good & self.constraints_.allow(Z)
-
-    def part_names(self) -> Any:
-        return self.items_
-
-    def parts_of(self, z: Any) -> Parts:
-        """Items, best first; those without a rank are left out."""
-        z = np.asarray(z, dtype=float)
-        order = np.argsort(np.where(np.isnan(z), np.inf, z), kind="stable")
-        ranked = [int(j) for j in order if not np.isnan(z[j])]
-        signs = ["", *("= " if z[a] == z[b] else "> " for a, b in pairwise(ranked))]
-        parts = [Part((j, z[j]), self.items_[j], sign) for j, sign in zip(ranked, signs)]
-        return Parts(parts, " ", 30)
 
     def canonical_range(self) -> tuple[Any, Any, int | None]:
         return None, None, len(self.items_)
@@ -395,4 +367,5 @@ def _filled(starts: np.ndarray, d: int) -> np.ndarray:
     return np.hstack([starts, others])
 
 
+Description.at(Rankings, "skstruct.spaces.rankings.description:DescriptionOfRankings")
 Marginals.at(Rankings, "skstruct.spaces.rankings.marginals:MarginalsOfRankings")

@@ -2,7 +2,6 @@
 """Sets of sequences over an alphabet: symbols, lengths, constraints, counts, samples, lists."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,8 +13,7 @@ from skstruct.saving import savable
 from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.spaces.base import CountedSpace, ListedOutputs
 from skstruct.spaces.common.counting import LIMIT, check_few
-from skstruct.spaces.common.description import Part, Parts
-from skstruct.spaces.common.fixing import finder, only_one, pair_of
+from skstruct.spaces.description import Description
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.spaces.sequence_sets.constraints import (
     SequenceConstraints,
@@ -100,8 +98,6 @@ class SequenceSet(UniformSequences):
     default_loss = "hamming"
     usual_losses = ("zero_one",)
     _named_by: ClassVar = {"alphabet": "symbols_"}
-    output_kind = "sequence"
-    part_words = ("symbol", "symbols")
     _constraints_kind = SequenceConstraints
     _pairs_of = ("alphabet", "learned_symbols_")
     _squared = ("positions",)
@@ -212,15 +208,6 @@ class SequenceSet(UniformSequences):
         return getattr(self, "format_", format).write(np.asarray(Z), self.symbols_, index)
 
     # ------------------------------------------------------------- constraints
-    def part_names(self) -> Any:
-        return self.symbols_
-
-    def parts_of(self, z: Any) -> Parts:
-        """Symbols by position; without a gap where all are letters."""
-        inside = [(t, int(symbol)) for t, symbol in enumerate(z) if symbol >= 0]
-        parts = [Part(place, self.symbols_[place[1]]) for place in inside]
-        letters = all(len(str(part.name).strip()) == 1 for part in parts)
-        return Parts(parts, "" if letters else " ", 30)
 
     def canonical_range(self) -> tuple[Any, Any, Any]:
         return -1, len(self.symbols_), None
@@ -270,18 +257,6 @@ class SequenceSet(UniformSequences):
         )  # fmt: skip
         return self._limited(constraints.narrow(low, high, at, pairs))
 
-    fixable = ("in",)
-
-    def fixing(self, included: Sequence[Any], excluded: Sequence[Any]) -> dict[str, Any]:
-        """Symbols at positions from 0, pairs (position, symbol), as ``known``."""
-        self._check_fixable(included, excluded)
-        known: dict[int, Any] = {}
-        named = finder(self.symbols_, "symbol")
-        for part in included:
-            position, symbol = pair_of(part, "a position and a symbol")
-            only_one(known, position, named(symbol), "Position")
-        return {"known": known} if known else {}
-
     def contains(self, Z: np.ndarray) -> np.ndarray:
         """Whether each row is a sequence of this space, constraints included; shape (n,)."""
         Z = np.asarray(Z)
@@ -328,3 +303,6 @@ class ListedSequences(ListedOutputs):
 
 
 EMBEDDINGS = ("positions", "bigrams")
+
+
+Description.at(SequenceSet, "skstruct.spaces.sequence_sets.description:DescriptionOfSequences")

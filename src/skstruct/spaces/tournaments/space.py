@@ -12,9 +12,9 @@ from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_best
 from skstruct.spaces.base import check_k, decoded_or_infeasible
-from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.constraints import check_feasible, check_n_rows, check_restricted
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.formats import GraphFormat, learn_nodes, read_format
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
 from skstruct.spaces.tournaments.distribution import UniformTournaments
@@ -133,22 +133,6 @@ class Tournaments(UniformTournaments):
         if self.constraints is not None:
             return self.constraints
         return SignConstraints(np.ones((1, len(self.labels_), len(self.states_)), bool))
-
-    part_words = ("pair", "pairs")
-    drawn_as = "wins"
-
-    def part_names(self) -> Any:
-        return self.labels_
-
-    def parts_of(self, z: Any) -> Parts:
-        """Wins, as pairs (winner, loser)."""
-        wins = [
-            (a, b) if sign > 0 else (b, a) for (a, b), sign in zip(self.labels_, z) if sign != 0
-        ]
-        return Parts([Part(win, win) for win in wins])
-
-    def _fixable_names(self) -> Any:
-        return self._tables[1].labels  # both wins of a pair
 
     def canonical_range(self) -> tuple[Any, Any, int | None]:
         return -1, max(len(self.states_), 2), len(self.labels_)
@@ -275,3 +259,6 @@ class Tournaments(UniformTournaments):
         """Costs of every sign, the preferred of equal ones first; (n, d, number of states)."""
         costs = self._checked_costs(costs, len(self.labels_))
         return costs[:, :, None] * self._signs
+
+
+Description.at(Tournaments, "skstruct.spaces.tournaments.description:DescriptionOfTournaments")
