@@ -137,11 +137,9 @@ class Description(Facet):
 
         Examples
         --------
-        >>> from skstruct.spaces import Description, LabelSets, Sequences
+        >>> from skstruct.spaces import Description, LabelSets
         >>> Description.of(LabelSets(["sun", "rain"])).fixing(["sun"], ["rain"])
         {'include': ['sun'], 'exclude': ['rain']}
-        >>> Description.of(Sequences(["A", "B"], 4)).fixing([[2, "B"]], [])
-        {'known': {2: 'B'}}
         """
         self.check_fixable(included, excluded)
         named = finder(self.fixable_names(), self.part_words[0])

@@ -27,7 +27,12 @@ class DescriptionOfSequences(Description):
         return Parts(parts, "" if letters else " ", 30)
 
     def fixing(self, included: Sequence[Any], excluded: Sequence[Any]) -> dict[str, Any]:
-        """Symbols at positions from 0, pairs (position, symbol), as ``known``."""
+        """Symbols at positions from 0, pairs (position, symbol), as ``known``.
+
+        >>> from skstruct.spaces import Description, Sequences
+        >>> Description.of(Sequences(["A", "B"], 4)).fixing([[2, "B"]], [])
+        {'known': {2: 'B'}}
+        """
         self.check_fixable(included, excluded)
         known: dict[int, Any] = {}
         named = finder(self.space.symbols_, "symbol")
