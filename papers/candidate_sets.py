@@ -47,7 +47,7 @@ from skstruct.learners.conditional_risk.disambiguation import disambiguate
 from skstruct.losses import resolve_loss
 from skstruct.smoothing import KernelRidge
 from skstruct.smoothing.penalties import smoother_alphas
-from skstruct.spaces import Classes, LabelSets, Rankings
+from skstruct.spaces import Classes, Known, LabelSets, Rankings
 
 LEVELS = (0.2, 0.4, 0.6, 0.8)
 N_TRAIN, N_TEST = 150, 500
@@ -154,7 +154,7 @@ def run_split(name, split, skewed, level):
     rng = np.random.default_rng([split, int(skewed), int(100 * level)])
     given, hidden = corrupted(Y, kind, level, skewed, rng)
     space = new_space(kind, Y)
-    partial = space.read_partial(given)
+    partial = Known.of(space).read(given)
     problem = partial_problem(space, resolve_loss(LOSSES[kind]), partial)
     right = np.nan
     for method, start in (("infimum", "soft"), ("random", "random")):

@@ -21,7 +21,7 @@ from sklearn.base import clone
 
 from skstruct import ConditionalRiskMinimizer, losses
 from skstruct.kernels import RBF
-from skstruct.spaces import Censored, OneOf
+from skstruct.spaces import Censored, Known, OneOf
 
 FAMILIES = [label_sets, hierarchy, classes, candidates, ordinal, rankings, sequences]
 SYMMETRIC = ("Hamming", "ZeroOne", "Kendall", "Footrule", "Spearman", "SequenceHamming")
@@ -54,7 +54,7 @@ def one_of_case(rng, n_rows):
 def check_read(rng, drawn, Y, lists):
     """Each row allows its list, and the cheapest of it is found."""
     space = clone(drawn.space)
-    partial, Z = space.read_partial(Y), drawn.canonical()
+    partial, Z = Known.of(space).read(Y), drawn.canonical()
     if (partial.complete != [len(at) == 1 for at in lists]).any():
         raise Wrong("rows of one output are not those that are known")
     for i, at in enumerate(lists):

@@ -151,6 +151,7 @@ def test_circles_are_caught(tmp_path):
 
 # ------------------------------------------------------------------- structures
 GROUND = {"base", "constraints", "contracts", "common", "facets", "given_whole", "partial", "truth"}
+GROUND |= {"known"}
 GROUND |= {"marginals", "sklearn_target"}
 GROUND |= {"cost_vectors", "observed_rows", "edge_sets", "indicator_sets", "sequence_sets"}
 GROUND |= {"description"}
@@ -175,6 +176,7 @@ BETWEEN_STRUCTURES = {
     ("partial_orders", "rankings", "read_orders"): "rankings are written as orders of names",
     ("partial_orders", "rankings", "read_rankings"): "and as ranks; both are partial orders",
     ("candidates", "classes", "Classes"): "one output of a list",
+    ("candidates", "classes", "KnownOfClasses"): "and what is known of it",
     ("candidates", "classes", "DescriptionOfClasses"): "one output of a list",
     ("candidates", "classes", "MarginalsOfClasses"): "of which each has a probability",
     ("graph_nodes", "classes", "Classes"): "classes that are near or far",

@@ -46,6 +46,7 @@ from skstruct.spaces import (
     GraphNodes,
     Hierarchy,
     Knapsacks,
+    Known,
     LabelSets,
     Polytope,
     Portfolios,
@@ -309,7 +310,7 @@ def fit(space, Y, known, loss=None):
 
 def limits(low, high):
     space = Box(labels=ABC)
-    space.read_partial(Censored(low, high))
+    Known.of(space).read(Censored(low, high))
     return np.stack([space.low_, space.high_])
 
 

@@ -7,6 +7,7 @@ import pytest
 from skstruct.datasets import read_data, write_data
 from skstruct.datasets.dataset import description
 from skstruct.exceptions import DataFormatError
+from skstruct.spaces import Known
 from skstruct.spaces.partial import are_partial
 
 
@@ -38,7 +39,7 @@ def test_label_columns(tmp_path):
     assert data.outputs[0] == {"include": ("a",), "exclude": ()}
     assert data.outputs[1:] == [("b",), None, ()]
     assert description(data)["missing_outputs"] == 3
-    partial = data.space().read_partial(data.y)
+    partial = Known.of(data.space()).read(data.y)
     assert partial.observed.tolist() == [[1, 0], [1, 1], [0, 0], [1, 1]]
 
 

@@ -7,6 +7,7 @@ from sklearn.model_selection import KFold
 
 from inspection.few_rows import TASKS, N, learner, rows_of
 from skstruct.inspection import suspicious_outputs
+from skstruct.spaces.common.narrowing import with_learned_names
 
 
 def without_row(task, i):
@@ -15,7 +16,7 @@ def without_row(task, i):
     known = space if task in ("hierarchy", "words", "tokens") else None
     model = learner(task)
     if known is None:
-        model.set_params(space=type(space)(**space.get_params()).fit(outputs).with_learned_names())
+        model.set_params(space=with_learned_names(type(space)(**space.get_params()).fit(outputs)))
     rest = [j for j in range(N) if j != i]
     model.fit(rows_of(inputs, rest), rows_of(outputs, rest))
     return model, rows_of(inputs, [i]), rows_of(outputs, [i])

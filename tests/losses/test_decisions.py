@@ -14,6 +14,7 @@ from skstruct import ConditionalRiskMinimizer, spaces
 from skstruct._arrays.rows import dense
 from skstruct.losses import Cost, Hamming, Regret, pair, resolve_loss
 from skstruct.model_selection import decision_scorer, regrets, relative_regret
+from skstruct.spaces import Known
 from skstruct.spaces.cost_vectors import CostVectors
 
 TRIANGLE = [("a", "b"), ("b", "c"), ("a", "c")]
@@ -184,7 +185,7 @@ def test_costs_on_known_cells_have_the_mean_of_all():
 
 def test_regrets_need_whole_rows():
     space = spaces.LabelSets("ab")
-    partial = CostVectors(space).read_partial([[1.0, -1.0], [np.nan, 2.0]])
+    partial = Known.of(CostVectors(space)).read([[1.0, -1.0], [np.nan, 2.0]])
     assert_array_equal(partial.known, [[True, True], [False, True]])
     lost = Regret().bind(space).on_known([[1, 1], [1, 1]], partial.outputs, partial.known)
     assert_array_equal(lost, [1.0, np.nan])

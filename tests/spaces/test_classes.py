@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from skstruct.spaces import Candidates, Classes, OneOf
+from skstruct.spaces import Candidates, Classes, Known, OneOf
 from skstruct.testing import check_space
 
 
@@ -130,7 +130,7 @@ def test_a_few_among_very_many_classes():
 
 def test_narrowed_classes_contain_candidates_alone():
     space = Classes(list("abcd"))
-    allowed = space.read_partial(["a", OneOf(["b", "c"]), "d"]).allowed
+    allowed = Known.of(space).read(["a", OneOf(["b", "c"]), "d"]).allowed
     inside = [allowed.contains(np.full(3, k)).tolist() for k in range(4)]
     assert inside == [[True, False, False], [False, True, False], [False, True, False],
                       [False, False, True]]  # fmt: skip

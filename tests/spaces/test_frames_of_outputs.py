@@ -24,6 +24,7 @@ from skstruct.spaces import (
     Hierarchy,
     Interval,
     Knapsacks,
+    Known,
     LabelSets,
     Matchings,
     Ordinal,
@@ -151,9 +152,9 @@ ENTRIES += [("frame", "hierarchy with gaps", "polars"), ("frame", "box", "pyarro
 
 
 def outputs_and_known(space, Y):
-    if not space.leaves_gaps(Y):
+    if not Known.of(space).has_gaps(Y):
         return [space.fit_validate(Y)]
-    partial = space.read_partial(Y)
+    partial = Known.of(space).read(Y)
     return [partial.outputs, partial.known]
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skstruct.spaces import Box, Censored, Classes, Hierarchy, Interval, LabelSets, Sequences
+from skstruct.spaces import Box, Censored, Classes, Hierarchy, Interval, Known, LabelSets, Sequences
+from skstruct.spaces.indicator_sets.known import completed
 from skstruct.spaces.indicator_sets.missing_labels import conditional_means
-from skstruct.spaces.indicator_sets.partial import completed
-from skstruct.spaces.partial import PartialOutputs, are_partial, read_partial
+from skstruct.spaces.partial import PartialOutputs, are_partial
 
 EDGES = {
     "tree": [("r", "a"), ("r", "b"), ("a", "c"), ("a", "d"), ("b", "e")],
@@ -37,7 +37,7 @@ def test_every_form_of_a_gap_in_label_sets(form):
     Y = FORMS[form](Z, gap)
     assert are_partial(Y)
     space = LabelSets()
-    partial = space.read_partial(Y)
+    partial = Known.of(space).read(Y)
     assert (partial.known == ~gap).all()
     assert (partial.outputs == np.where(gap, 0, Z)).all()
     assert (partial.complete == ~gap.any(axis=1)).all()
@@ -48,26 +48,26 @@ def test_a_mask_says_what_is_known_and_hides_what_stands_there():
     Z, known = np.array([[0, 1], [1, 1]]), np.array([[True, False], [True, True]])
     for hidden in (0, 1):
         Z[0, 1] = hidden
-        partial = LabelSets().read_partial(Z, known)
+        partial = Known.of(LabelSets()).read(Z, known)
         assert partial.outputs.tolist() == [[0, 0], [1, 1]]
         assert (partial.known == known).all()
     with pytest.raises(ValueError, match=r"known is True or False for each cell of Y"):
-        LabelSets().read_partial(Z, known[:1])
+        Known.of(LabelSets()).read(Z, known[:1])
 
 
 def test_rows_of_names_may_say_nothing_or_a_part():
     space = LabelSets()
-    partial = space.read_partial([{"a"}, None, {"include": ["b"], "exclude": ["c"]}])
+    partial = Known.of(space).read([{"a"}, None, {"include": ["b"], "exclude": ["c"]}])
     assert space.labels_ == ("a", "b", "c")
     assert partial.outputs.tolist() == [[1, 0, 0], [0, 0, 0], [0, 1, 0]]
     assert partial.known.tolist() == [[True] * 3, [False] * 3, [False, True, True]]
     with pytest.raises(ValueError, match=r"Y\[0\] has 'a' both in and out"):
-        LabelSets().read_partial([{"include": ["a"], "exclude": ["a"]}])
+        Known.of(LabelSets()).read([{"include": ["a"], "exclude": ["a"]}])
 
 
 def test_columns_of_a_frame_may_come_in_another_order():
     frame = pd.DataFrame({"b": [1.0, np.nan], "a": [np.nan, 0.0]})
-    partial = LabelSets(["a", "b"]).read_partial(frame)
+    partial = Known.of(LabelSets(["a", "b"])).read(frame)
     assert partial.known.tolist() == [[False, True], [True, False]]
 
 
@@ -91,15 +91,15 @@ def test_what_follows_is_what_all_completions_share(kind, data):
 
 def test_a_child_without_its_parent_is_an_error_that_names_both():
     with pytest.raises(ValueError, match=r"Y\[0\] says that 'a' is out, and that 'c' below it"):
-        Hierarchy(EDGES["tree"]).read_partial([[1, 0, np.nan, 1, np.nan, np.nan]])
+        Known.of(Hierarchy(EDGES["tree"])).read([[1, 0, np.nan, 1, np.nan, np.nan]])
 
 
 def test_open_below_leaves_open_what_is_below_the_last_label():
     space = Hierarchy(EDGES["tree"], open_below=True)  # r, a, b, c, d, e
-    partial = read_partial(space, [{"r"}, {"r", "a"}, {"r", "a", "c"}, set()])
+    partial = Known.of(space).read_gaps([{"r"}, {"r", "a"}, {"r", "a", "c"}, set()])
     open_labels = [{space.labels_[j] for j in np.flatnonzero(~row)} for row in partial.known]
     assert open_labels == [set("abcde"), set("cd"), set(), set()]
-    assert read_partial(Hierarchy(EDGES["tree"]), [{"r"}]) is None
+    assert Known.of(Hierarchy(EDGES["tree"])).read_gaps([{"r"}]) is None
 
 
 @given(seed=st.integers(0, 10**6), kind=st.sampled_from(["tree", "forest"]))
@@ -129,37 +129,37 @@ def test_conditional_means_are_those_of_independent_steps_down(seed, kind):
 
 def test_classes_may_be_missing_or_one_of_several():
     space = Classes()
-    partial = read_partial(space, ["x", None, {"x", "y"}, "z"])
+    partial = Known.of(space).read_gaps(["x", None, {"x", "y"}, "z"])
     assert list(space.labels_) == ["x", "y", "z"]
     assert partial.known.ravel().tolist() == [True, False, False, True]
     assert not partial.by_parts
     costs = np.tile([3.0, 1.0, 0.0], (4, 1))
     assert partial.allowed.argmin(costs).outputs.tolist() == [0, 2, 1, 2]
-    numbers = read_partial(Classes(), np.array([1.0, np.nan, 2.0]))
+    numbers = Known.of(Classes()).read_gaps(np.array([1.0, np.nan, 2.0]))
     assert numbers.by_parts
-    series = read_partial(Classes(), pd.Series(["a", None, "b"]))
+    series = Known.of(Classes()).read_gaps(pd.Series(["a", None, "b"]))
     assert series.known.ravel().tolist() == [True, False, True]
     with pytest.raises(ValueError, match="an empty set"):
-        Classes().read_partial(["x", set()])
+        Known.of(Classes()).read(["x", set()])
 
 
 def test_positions_of_sequences_may_be_missing():
     space = Sequences()
-    partial = read_partial(space, [["a", None, "b"], ["b", "b"]])
+    partial = Known.of(space).read_gaps([["a", None, "b"], ["b", "b"]])
     assert partial.known.tolist() == [[True, False, True], [True, True, True]]
-    hidden = read_partial(Sequences(), ["aab", "bb"], [[1, 0, 1], [1, 1]])
+    hidden = Known.of(Sequences()).read_gaps(["aab", "bb"], [[1, 0, 1], [1, 1]])
     assert (hidden.outputs == partial.outputs).all()
     assert partial.allowed.rows([0]).enumerate().tolist() == [[0, 0, 1], [0, 1, 1]]
     with pytest.raises(ValueError, match="give None for each of its positions"):
-        Sequences().read_partial([["a"], None])
+        Known.of(Sequences()).read([["a"], None])
 
 
 def test_numbers_may_be_missing_or_between_limits():
-    partial = read_partial(Box(), np.array([[1.0, np.nan], [3.0, 4.0]]))
+    partial = Known.of(Box()).read_gaps(np.array([[1.0, np.nan], [3.0, 4.0]]))
     assert partial.known.tolist() == [[True, False], [True, True]]
     frame = pd.DataFrame({"u": [1.0, None], "v": [2.0, 3.0]})
-    assert read_partial(Box(), frame).known.tolist() == [[True, True], [False, True]]
-    censored = read_partial(Box(), Censored([[1.0, 2.0]], [[1.0, np.inf]]))
+    assert Known.of(Box()).read_gaps(frame).known.tolist() == [[True, True], [False, True]]
+    censored = Known.of(Box()).read_gaps(Censored([[1.0, 2.0]], [[1.0, np.inf]]))
     assert not censored.by_parts
     with pytest.raises(ValueError, match="in row 0 low is 2 and high 1"):
         Censored([2.0], [1.0])
@@ -173,11 +173,11 @@ def test_outputs_without_gaps_are_not_partial():
         (Box(), [[0.5, 1.5]]),
         (Sequences(), ["ab"]),
     ]:
-        assert read_partial(space, Y) is None
+        assert Known.of(space).read_gaps(Y) is None
 
 
 def test_rows_of_partial_outputs():
-    partial = LabelSets().read_partial(np.array([[0, np.nan], [1, 1]]))
+    partial = Known.of(LabelSets()).read(np.array([[0, np.nan], [1, 1]]))
     second = partial.rows([1])
     assert isinstance(second, PartialOutputs)
     assert len(second) == 1
@@ -197,13 +197,13 @@ def test_propensities_are_checked_and_divide_indicators():
 def test_intervals_that_reach_beyond_the_space():
     """The middle of an interval may be outside where a part of it is inside."""
     space = Interval(0, 4)
-    space.read_partial(Censored([-1, 1, 3], [0.5, 1, 9]))
+    Known.of(space).read(Censored([-1, 1, 3], [0.5, 1, 9]))
     limits = Box([0, 1], {1: 5, 0: 4})
-    limits.read_partial(Censored([[-3.0, 4.5]], [[0.5, 9.0]]))
-    Box(0.1 + 0.2, 4).read_partial(Censored([[-1.0]], [[0.3]]))  # the same up to rounding
+    Known.of(limits).read(Censored([[-3.0, 4.5]], [[0.5, 9.0]]))
+    Known.of(Box(0.1 + 0.2, 4)).read(Censored([[-1.0]], [[0.3]]))  # the same up to rounding
     with pytest.raises(
         ValueError, match=r"Y\[1\] lies between -1 and -0.5, and the space from 0 to"
     ):
-        space.read_partial(Censored([1, -1], [1, -0.5]))
+        Known.of(space).read(Censored([1, -1], [1, -0.5]))
     with pytest.raises(ValueError, match=r"Y\[0\]"):
-        space.read_partial(Censored([5], [5]))
+        Known.of(space).read(Censored([5], [5]))

@@ -87,15 +87,15 @@ def _cells(column: Any) -> Any:
     return (column.cast(nw.Float64) if gaps else column).to_numpy()
 
 
-READERS = ("fit", "validate", "fit_validate", "fit_costs", "read_partial", "leaves_gaps")
+READERS = ("fit", "validate", "fit_validate", "fit_costs")
 
 
-def read_in_memory(kind: Kind) -> Kind:
+def read_in_memory(kind: Kind, readers: tuple[str, ...] = READERS) -> Kind:
     """Let the methods of a class that read outputs take tensors, and frames of any package.
 
     Called by ``__init_subclass__``, so that whoever writes a space need not think of it.
     """
-    for name in READERS:
+    for name in readers:
         method = vars(kind).get(name)
         if callable(method) and not hasattr(method, "reads_frames"):
             setattr(kind, name, _reading(method))

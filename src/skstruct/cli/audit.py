@@ -108,14 +108,14 @@ def _audited(
     """What looks wrong in a data set."""
     from skstruct.cli.exit_codes import bad_data
     from skstruct.inspection import suspicious_outputs
-    from skstruct.spaces.partial import read_partial
+    from skstruct.spaces import Known
     from skstruct.tasks import TaskModel, outputs_for_learning, space_for
 
     model = TaskModel(name, loss, parameters)
     with bad_data(f"{table.name}: "):
         y = outputs_for_learning(table)
         space = space_for(table)
-        if read_partial(space, y) is None:
+        if Known.of(space).read_gaps(y) is None:
             space.fit(y).validate(y)
         if cv is not None and len(table) < cv:
             raise ValueError(f"{len(table)} rows cannot be split into {cv} folds.")

@@ -9,7 +9,7 @@ from scipy import sparse
 from skstruct import spaces
 from skstruct.encoding.tables import Table
 from skstruct.exceptions import DataFormatError
-from skstruct.spaces.partial import read_partial
+from skstruct.spaces import Known
 
 
 def space_for(data: Any) -> Any:
@@ -64,7 +64,7 @@ def outputs_for_learning(data: Any, labels: Any = None) -> Any:
 def check_outputs(data: Any) -> None:
     """Raise where the space of a data set's task does not take its outputs, some parts missing."""
     outputs, space = outputs_for_learning(data), space_for(data)
-    if read_partial(space, outputs) is None:
+    if Known.of(space).read_gaps(outputs) is None:
         space.fit(outputs).validate(outputs)
 
 

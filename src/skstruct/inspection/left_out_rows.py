@@ -23,9 +23,9 @@ from skstruct.learners.tokens import are_tokens
 from skstruct.losses import pair, resolve_loss
 from skstruct.model_selection.left_out import leaving_out
 from skstruct.smoothing.folds import folds_of
-from skstruct.spaces import Marginals
+from skstruct.spaces import Known, Marginals
+from skstruct.spaces.common.narrowing import with_learned_names
 from skstruct.spaces.infer_space import infer_space
-from skstruct.spaces.partial import read_partial
 from skstruct.spaces.sequences.space import Sequences
 from skstruct.spaces.truth import read_truth
 
@@ -83,9 +83,9 @@ def knowing_all_names(model: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
     if "space" not in learner.get_params(deep=False):
         return model, np.arange(_num_samples(y))
     space = clone(learner.space) if learner.space is not None else _inferred(learner, X, y)
-    partial = read_partial(space, y)
+    partial = Known.of(space).read_gaps(y)
     outputs = space.fit_validate(y) if partial is None else partial.outputs
-    learner.set_params(space=space.with_learned_names())
+    learner.set_params(space=with_learned_names(space))
     return model, outputs
 
 

@@ -17,7 +17,7 @@ from skstruct._arrays.rows import dense
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners.inputs import rows_of
 from skstruct.losses import resolve_loss
-from skstruct.spaces import Marginals, SklearnTarget
+from skstruct.spaces import Known, Marginals, SklearnTarget
 from skstruct.spaces.classes.space import Classes
 from skstruct.spaces.infer_space import infer_space
 from skstruct.spaces.truth import read_truth
@@ -187,9 +187,11 @@ class MarginalPredictor:
             return [table[row[here]] for row, here in zip(marked, truth.parts)]
         parts = asked_parts(self.observation_space_, parts)
         space = Marginals.of(self.space_).view(parts)
-        psi = space.embed if space.estimates_targets else space.targets
+        psi = space.embed if Known.of(space).estimates_targets else space.targets
         found = Marginals.of(space).marginals(dense(psi(truth.outputs)), parts, raw=True)
-        return found if truth.partial is None else space.where_known(found, truth.partial.known)
+        if truth.partial is None:
+            return found
+        return Known.of(space).where_known(found, truth.partial.known)
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
     def predict_proba(self: Any, X: Any) -> np.ndarray:

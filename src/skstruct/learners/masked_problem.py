@@ -12,6 +12,7 @@ from skstruct.learners.problem import RiskProblem, StandInProblem
 from skstruct.losses import pair
 from skstruct.saving import savable
 from skstruct.smoothing.base import column_means
+from skstruct.spaces import Known
 from skstruct.spaces.partial import PartialOutputs
 
 
@@ -70,12 +71,9 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
 
     def masked_targets(self, partial: PartialOutputs) -> np.ndarray:
         """The same of other outputs, of which nothing is filled."""
-        psi = np.where(
-            self.observations.known_targets(partial.observed),
-            dense(self.observations.targets(partial.outputs)),
-            np.nan,
-        )
-        return np.hstack([psi, np.ones((len(psi), 1))])
+        psi = dense(self.observations.targets(partial.outputs))
+        seen = Known.of(self.observations).columns(partial.observed, psi.shape[1])
+        return np.hstack([np.where(seen, psi, np.nan), np.ones((len(psi), 1))])
 
     def without_rows(self) -> "MaskedProblem":
         """The same, as it is needed to read further outputs: nothing of those it has."""
@@ -88,7 +86,7 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
         """Targets given what is known of each output, by means given the inputs; NaN where
         nothing is known; None where parts say nothing of each other.
         """
-        found: np.ndarray | None = self.observations.filled(
+        found: np.ndarray | None = Known.of(self.observations).filled(
             self.mean_embedding(means)[0], self.partial
         )
         if found is not None:
@@ -140,7 +138,7 @@ def masked_problem(space: Any, loss: Any, partial: PartialOutputs) -> MaskedProb
         return None
     if not partial.observed.any():
         raise ValueError(f"{type(space.whole).__name__}: no row of Y says anything.")
-    observed = loss.observation_space(space).known_targets(partial.observed)
+    observed = Known.of(loss.observation_space(space)).targets(partial.observed)
     if observed is None:
         return None
     return MaskedProblem(space, loss, partial, observed)

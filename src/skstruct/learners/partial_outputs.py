@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError
+from skstruct.spaces import Known
 from skstruct.spaces.partial import PartialOutputs
 
 REMEDY = (
@@ -33,9 +34,9 @@ def read_outputs(
     known : bool array, default=None
         Which parts of y are known, where y does not say so itself.
     """
-    if known is None and not space.leaves_gaps(y):
+    if known is None and not Known.of(space).has_gaps(y):
         return space.fit_validate(y), None
-    partial = space.read_partial(y, known)
+    partial = Known.of(space).read(y, known)
     if partial.complete.all():
         return partial.outputs, None
     name, row = type(learner).__name__, int(np.flatnonzero(~partial.complete)[0])

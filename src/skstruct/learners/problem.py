@@ -18,7 +18,7 @@ from skstruct.losses import pair
 from skstruct.saving import savable
 from skstruct.smoothing.nystroem.landmarks import most_landmarks
 from skstruct.smoothing.planning import SPECTRAL_ROWS
-from skstruct.spaces import Marginals
+from skstruct.spaces import Known, Marginals
 from skstruct.spaces.contracts import Decoded, KBest, Restrictable
 from skstruct.spaces.truth import told_mean
 
@@ -250,7 +250,7 @@ class RiskProblem:
         if self.known is None:
             return found
         view = Marginals.of(self.space.whole).view(parts)
-        return view.where_known(found, self.known[rows])
+        return Known.of(view).where_known(found, self.known[rows])
 
     def judged_losses(self, decided: np.ndarray, outputs: np.ndarray, rows: Any) -> np.ndarray:
         """Losses of decisions for rows by number on what is known; NaN where nothing is."""
@@ -405,7 +405,7 @@ class RiskProblem:
         """Losses, or where outputs lack what was overlooked, estimates that have their mean."""
         losses: np.ndarray
         seen = self.observations
-        estimated = seen.whole.estimates_targets and seen.embedding == "indicators"
+        estimated = Known.of(seen.whole).estimates_targets and seen.embedding == "indicators"
         if not estimated:
             losses = self.loss(decided, outputs)
             return losses

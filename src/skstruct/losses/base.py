@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from skstruct._arrays.by_name import are_named, by_position
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.methods import keep_in_step
+from skstruct.spaces import Known
 
 Array = Any
 Weights: TypeAlias = ArrayLike | Mapping[Any, float]  # by position, or by name
@@ -87,7 +88,7 @@ class BaseLoss(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         """The space that truths are from: that of outputs, unless others are compared with them.
 
         Of a loss whose truths are no outputs, such as costs, it reads ``y`` (``fit_validate``,
-        ``validate``, ``read_partial``) and says what is regressed on (``targets``).
+        ``validate``, and ``Known`` what has gaps) and says what is regressed on (``targets``).
 
         Parameters
         ----------
@@ -450,7 +451,7 @@ class SeparableLoss(BaseLoss):
         from skstruct.losses.completions import limited_ends
 
         weights = plain_weights(self, Y_pred.shape[1])
-        limits = space.completion_limits(partial)
+        limits = Known.of(space).limits(partial)
         return limited_ends(lambda t, y: self.rho(t, y) * weights, Y_pred, *limits)
 
     def pairwise(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:

@@ -14,7 +14,7 @@ from skstruct.losses.base import BaseLoss, BilinearForm
 from skstruct.losses.completions import LISTED
 from skstruct.losses.grid_forms import GridForm
 from skstruct.saving import savable
-from skstruct.spaces import Marginals
+from skstruct.spaces import Known, Marginals
 
 WIDE, MANY = 300, 50  # labels that are taken for independent, and labels that take long to decide
 
@@ -184,7 +184,7 @@ class FBeta(BaseLoss):
             relaxed = space.relaxation()
             if relaxed is None or space.all_outputs(LISTED) is not None:
                 return None
-            partial = replace(partial, allowed=relaxed.agreeing(partial))
+            partial = replace(partial, allowed=Known.of(relaxed).agreeing(partial))
             return BaseLoss.completion_ends(whole, relaxed, Y_pred, partial)
 
     def largest_loss(self, space: Any) -> float | None:

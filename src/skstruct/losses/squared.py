@@ -16,6 +16,7 @@ from skstruct.losses.base import (
     quantity_rows,
 )
 from skstruct.saving import savable
+from skstruct.spaces import Known
 
 
 @savable
@@ -64,7 +65,7 @@ class Squared(BaseLoss):
         from skstruct.losses.completions import limited_ends
 
         weights = plain_weights(self, Y_pred.shape[1])
-        limits = space.completion_limits(partial)
+        limits = Known.of(space).limits(partial)
         return limited_ends(lambda t, y: (t - y) ** 2 * weights, Y_pred, *limits)
 
     def pairwise(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:

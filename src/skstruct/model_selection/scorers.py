@@ -25,6 +25,7 @@ from skstruct.model_selection.top_measures import (
     precision_at,
     propensity_scored_precision_at,
 )
+from skstruct.spaces import Known
 from skstruct.spaces.truth import read_truth
 
 OF_MARGINALS: dict[str, Callable[..., float]] = {
@@ -135,7 +136,7 @@ class MarginalScorer:
                     f"{self!r} needs whole outputs, and is left out. {read.in_words(space)}"
                 )
                 return float("nan")
-            options["known"] = space.known_columns(read.partial.known, truth.shape[1])
+            options["known"] = Known.of(space).columns(read.partial.known, truth.shape[1])
         if self.measure in OF_SETS.values():
             predicted = space.embed(space.validate(learner.predict(inputs)))
             if options.get("root") is not None:

@@ -24,6 +24,7 @@ from skstruct.spaces.contracts import (
 )
 from skstruct.spaces.description import Description, Part, Parts
 from skstruct.spaces.hierarchies.space import Hierarchy
+from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import LabelSets
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sklearn_target import SklearnTarget
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
     from skstruct.spaces.paths.space import ShortestPaths
     from skstruct.spaces.poset.space import Poset
     from skstruct.spaces.quantities.boxes import Box, Interval
+    from skstruct.spaces.quantities.censored import Censored
     from skstruct.spaces.quantities.flows import Flows
-    from skstruct.spaces.quantities.partial import Censored
     from skstruct.spaces.quantities.polytopes import Polytope
     from skstruct.spaces.quantities.portfolios import Portfolios
     from skstruct.spaces.quantities.simplices import Simplex
@@ -63,7 +64,7 @@ __getattr__, __dir__ = lazy_names(
         "Assignments": "assignments.space",
         "BinaryPolytope": "binary_polytope.space",
         "Box": "quantities.boxes",
-        "Censored": "quantities.partial",
+        "Censored": "quantities.censored",
         "Cliques": "cliques.space",
         "Cycles": "cycles.space",
         "Flows": "quantities.flows",
@@ -114,6 +115,7 @@ __all__ = [
     "Interval",
     "KBest",
     "Knapsacks",
+    "Known",
     "LabelSets",
     "Marginals",
     "Matchings",

@@ -29,8 +29,8 @@ from skstruct.spaces.common.narrowing import Narrowed
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
 from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
 from skstruct.spaces.description import Description
+from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
-from skstruct.spaces.partial import PartialOutputs
 from skstruct.tolerances import ROUNDING_GAP
 
 
@@ -171,10 +171,6 @@ class BaseSpace(
         except ValueError:  # there are more
             return None
         return listed
-
-    def are_complete(self, Z: np.ndarray) -> np.ndarray:
-        """Which outputs of training stand for themselves alone, not for several; shape (n,)."""
-        return np.ones(len(Z), bool)
 
     @property
     def counted(self) -> Self:
@@ -397,9 +393,6 @@ class EmbeddingView(BaseSpace):
     def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         return self.space.restore(Z, index)
 
-    def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
-        return self.space.read_partial(Y, known)
-
     def contains(self, Z: np.ndarray) -> np.ndarray:
         return self.space.contains(Z)
 
@@ -552,6 +545,7 @@ def _keys(rows: np.ndarray) -> np.ndarray:
     return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
 
 
+Known.at(EmbeddingView, "skstruct.spaces.known:KnownOfViews")
 Description.at(EmbeddingView, "skstruct.spaces.description:DescriptionOfView")
 Marginals.at(EmbeddingView, "skstruct.spaces.common.view_marginals:MarginalsOfViews")
 Marginals.at(ListedOutputs, "skstruct.spaces.common.view_marginals:MarginalsOfListed")

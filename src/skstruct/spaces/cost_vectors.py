@@ -11,6 +11,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.description import Description
+from skstruct.spaces.known import Known
 from skstruct.spaces.partial import PartialOutputs, are_partial, split_table
 from skstruct.spaces.sklearn_target import SklearnTarget
 
@@ -87,7 +88,7 @@ class CostVectors(BaseSpace):
     # ------------------------------------------------------------- reading
     def fit(self, Y: Any) -> Self:
         """Learn names that the space of decisions leaves open from the columns of a table."""
-        self.space.whole.fit_costs(self._table(Y))
+        self.space.whole.fit_costs(_table(self, Y))
         return self
 
     def fit_validate(self, Y: Any) -> np.ndarray:
@@ -95,11 +96,11 @@ class CostVectors(BaseSpace):
 
     def validate(self, Y: Any) -> np.ndarray:
         """Costs with their optimum; float array of shape (n, d + 1)."""
-        costs = self._numbers(Y)
+        costs = _numbers(self, Y)
         bad = np.argwhere(~np.isfinite(costs))
         if len(bad):
             row, column = bad[0]
-            name, cost = self._names(costs.shape[1])[column], costs[row, column]
+            name, cost = _names(self, costs.shape[1])[column], costs[row, column]
             raise ValueError(f"y[{row}], the cost of {name!r}, is {cost}: costs are finite.")
         return np.column_stack([costs, self.optima(costs)])
 
@@ -119,64 +120,6 @@ class CostVectors(BaseSpace):
         if not len(own):
             return costs
         return np.hstack([costs, np.broadcast_to(own, (len(costs), len(own)))])
-
-    def _table(self, Y: Any) -> Any:
-        """A frame, or an array (n, d); tables of costs, such as (n, agents, tasks), in a row."""
-        if is_pandas(Y, "DataFrame"):
-            return Y
-        if sparse.issparse(Y):
-            Y = Y.toarray()
-        costs = np.ma.filled(Y, np.nan) if isinstance(Y, np.ma.MaskedArray) else np.asarray(Y)
-        if costs.ndim < 2:
-            raise ValueError(
-                "y holds costs, a row of numbers for each decision and a column for each "
-                f"coordinate of {type(self.space.whole).__name__}; got {_shape_of(Y, costs)}."
-            )
-        return costs.reshape(len(costs), -1)
-
-    def _numbers(self, Y: Any) -> np.ndarray:
-        """Costs (n, d) as floats, columns of a frame by the names of the coordinates."""
-        table = self._table(Y)
-        names = self._names(table.shape[1])
-        try:
-            if not is_pandas(table, "DataFrame"):
-                return np.asarray(table, dtype=np.float64)
-            table = table.astype(np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"y holds costs, which are numbers; got {_types(table)}.") from None
-        if list(table.columns) == list(range(len(names))):  # a frame without names of its own
-            return np.asarray(table.to_numpy())
-        used_by = f"Costs of {type(self.space.whole).__name__}"
-        return np.asarray(by_position(table, names, what="y", used_by=used_by))
-
-    def _names(self, d: int) -> list[Any]:
-        """Names of d coordinates: numbers where these are others than the named parts."""
-        names = self.labels_
-        return list(names) if len(names) == d else list(range(d))
-
-    # ------------------------------------------------------------- costs that are missing
-    def leaves_gaps(self, Y: Any) -> bool:
-        return are_partial(Y)
-
-    def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
-        """Costs of which some are missing: a row without a gap has an optimum."""
-        table = self._table(Y)
-        self.fit(split_table(table, None, 0.0, "Costs", range)[0])
-        costs, seen = split_table(self._numbers(table), known, 0.0, "Costs", self._names)
-        optima = np.zeros(len(costs))
-        complete = np.flatnonzero(seen.all(axis=1))
-        if len(complete):
-            here = CostVectors(self.space.rows(complete), self.sense)
-            optima[complete] = here.optima(costs[complete])
-        return PartialOutputs(np.column_stack([costs, optima]), seen, seen)
-
-    def known_targets(self, known: np.ndarray) -> np.ndarray | None:
-        if not self.with_optimum:
-            return known
-        return np.column_stack([known, known.all(axis=1)])
-
-    def naming_all(self) -> Self:
-        return self
 
     # ------------------------------------------------------------- what is regressed on
     def embed(self, Z: np.ndarray) -> np.ndarray:
@@ -199,7 +142,7 @@ class CostVectors(BaseSpace):
             return costs
         import pandas
 
-        columns = pandas.Index(self._names(costs.shape[1]), tupleize_cols=False)
+        columns = pandas.Index(_names(self, costs.shape[1]), tupleize_cols=False)
         return pandas.DataFrame(costs, index=index, columns=columns)
 
     def rows(self, index: Any) -> Self:
@@ -210,6 +153,71 @@ class CostVectors(BaseSpace):
         raise NotImplementedError("CostVectors are observed; decisions are those of their space.")
 
 
+class KnownOfCosts(Known):
+    """Costs of which some are missing: a row without a gap has an optimum."""
+
+    __slots__ = ()
+
+    def has_gaps(self, Y: Any) -> bool:
+        return are_partial(Y)
+
+    def read(self, Y: Any, known: Any = None) -> PartialOutputs:
+        """What is known of costs; the space of decisions learns its names."""
+        vectors: CostVectors = self.space
+        table = _table(vectors, Y)
+        vectors.fit(split_table(table, None, 0.0, "Costs", range)[0])
+        numbers = _numbers(vectors, table)
+        costs, seen = split_table(numbers, known, 0.0, "Costs", lambda d: _names(vectors, d))
+        optima = np.zeros(len(costs))
+        complete = np.flatnonzero(seen.all(axis=1))
+        if len(complete):
+            here = CostVectors(vectors.space.rows(complete), vectors.sense)
+            optima[complete] = here.optima(costs[complete])
+        return PartialOutputs(np.column_stack([costs, optima]), seen, seen)
+
+    def targets(self, known: np.ndarray) -> np.ndarray | None:
+        if not self.space.with_optimum:
+            return known
+        return np.column_stack([known, known.all(axis=1)])
+
+
+def _table(vectors: CostVectors, Y: Any) -> Any:
+    """A frame, or an array (n, d); tables of costs, such as (n, agents, tasks), in a row."""
+    if is_pandas(Y, "DataFrame"):
+        return Y
+    if sparse.issparse(Y):
+        Y = Y.toarray()
+    costs = np.ma.filled(Y, np.nan) if isinstance(Y, np.ma.MaskedArray) else np.asarray(Y)
+    if costs.ndim < 2:
+        raise ValueError(
+            "y holds costs, a row of numbers for each decision and a column for each "
+            f"coordinate of {type(vectors.space.whole).__name__}; got {_shape_of(Y, costs)}."
+        )
+    return costs.reshape(len(costs), -1)
+
+
+def _numbers(vectors: CostVectors, Y: Any) -> np.ndarray:
+    """Costs (n, d) as floats, columns of a frame by the names of the coordinates."""
+    table = _table(vectors, Y)
+    names = _names(vectors, table.shape[1])
+    try:
+        if not is_pandas(table, "DataFrame"):
+            return np.asarray(table, dtype=np.float64)
+        table = table.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"y holds costs, which are numbers; got {_types(table)}.") from None
+    if list(table.columns) == list(range(len(names))):  # a frame without names of its own
+        return np.asarray(table.to_numpy())
+    used_by = f"Costs of {type(vectors.space.whole).__name__}"
+    return np.asarray(by_position(table, names, what="y", used_by=used_by))
+
+
+def _names(vectors: CostVectors, d: int) -> list[Any]:
+    """Names of d coordinates: numbers where these are others than the named parts."""
+    names = vectors.labels_
+    return list(names) if len(names) == d else list(range(d))
+
+
 def _types(table: Any) -> str:
     of_columns = table.dtypes.tolist() if is_pandas(table, "DataFrame") else [table.dtype]
     return ", ".join(sorted(set(map(str, of_columns))))
@@ -218,6 +226,9 @@ def _types(table: Any) -> str:
 def _shape_of(Y: Any, costs: np.ndarray) -> str:
     first = f"{Y[0]!r:.60} first" if costs.dtype == object and len(costs) else ""
     return first or f"{costs.dtype} of shape {costs.shape}"
+
+
+Known.at(CostVectors, KnownOfCosts)
 
 
 class DescriptionOfCosts(Description):

@@ -11,6 +11,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.description import Description
+from skstruct.spaces.known import Known
 from skstruct.spaces.sklearn_target import SklearnTarget
 
 
@@ -66,12 +67,6 @@ class ObservedRows(BaseSpace):
             )
         return rows
 
-    def leaves_gaps(self, Y: Any) -> bool:
-        return False  # a cost is a function of all numbers
-
-    def read_partial(self, Y: Any, known: Any = None) -> Any:
-        raise ValueError("Observations have to be known as a whole: leave other rows out.")
-
     def embed(self, Z: np.ndarray) -> np.ndarray:
         return np.asarray(Z, dtype=np.float64)
 
@@ -93,6 +88,21 @@ class ObservedRows(BaseSpace):
 
     def argmin(self, costs: np.ndarray) -> Any:
         raise NotImplementedError("ObservedRows are observed; decisions are those of a space.")
+
+
+class KnownOfObservations(Known):
+    """Observations are known as a whole: a cost is a function of all numbers."""
+
+    __slots__ = ()
+
+    def has_gaps(self, Y: Any) -> bool:
+        return False
+
+    def read(self, Y: Any, known: Any = None) -> Any:
+        raise ValueError("Observations have to be known as a whole: leave other rows out.")
+
+
+Known.at(ObservedRows, KnownOfObservations)
 
 
 class DescriptionOfRows(Description):

@@ -192,15 +192,3 @@ def check_some_known(known: np.ndarray, names: Any, used_by: str) -> None:
             f"{used_by}: {name!r} is not known in any row of Y ({len(lost)} such columns); leave "
             "it out, or give rows in which it is known."
         )
-
-
-def read_partial(space: Any, Y: Any, known: Any = None) -> PartialOutputs | None:
-    """What is known of outputs, where some leave something open; None where none does."""
-    if known is None and not space.leaves_gaps(Y):
-        return None
-    found: PartialOutputs = space.read_partial(Y, known)
-    if found.by_parts and found.observed.all():
-        return None
-    if found.by_parts and len(found.known):
-        check_some_known(found.known, getattr(space, "labels_", ()), type(space).__name__)
-    return found

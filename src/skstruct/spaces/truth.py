@@ -8,6 +8,7 @@ import numpy as np
 
 from skstruct.backends import on_host
 from skstruct.spaces.description import Description
+from skstruct.spaces.known import Known
 from skstruct.spaces.partial import PartialOutputs
 
 NOTHING = "Nothing is known of any row of y: there is nothing to judge by."
@@ -144,9 +145,9 @@ def read_truth(space: Any, y: Any, known: Any = None) -> Truth:
     known : bool array, default=None
         Which parts are known, where y does not say so itself.
     """
-    if known is None and not space.leaves_gaps(y):
+    if known is None and not Known.of(space).has_gaps(y):
         return Truth(space.validate(y))
-    partial: PartialOutputs = space.naming_all().read_partial(y, known)
+    partial = Known.of(space).read_further(y, known)
     if partial.by_parts and partial.known.all():
         return Truth(partial.outputs)
     return Truth(partial.outputs, partial)

@@ -19,8 +19,17 @@ from skstruct.learners.conditional_risk.disambiguation import disambiguate
 from skstruct.losses import resolve_loss
 from skstruct.persistence import load_model, save_model
 from skstruct.smoothing import KernelRidge, Neighbors
-from skstruct.spaces import Classes, Hierarchy, Interval, LabelSets, OneOf, Rankings, Sequences
-from skstruct.spaces.quantities.partial import Censored
+from skstruct.spaces import (
+    Classes,
+    Hierarchy,
+    Interval,
+    Known,
+    LabelSets,
+    OneOf,
+    Rankings,
+    Sequences,
+)
+from skstruct.spaces.quantities.censored import Censored
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -75,7 +84,7 @@ CASES = [
 def setting(make, loss, seed, n=5):
     rng = np.random.default_rng(seed)
     space, Y = make(rng, n)
-    partial = space.read_partial(Y)
+    partial = Known.of(space).read(Y)
     problem = partial_problem(space, resolve_loss(loss), partial)
     weight = rng.integers(1, 4, size=n).astype(float) if seed % 2 else None
     return rng.normal(size=(n, 2)), partial, problem, weight
@@ -155,7 +164,7 @@ def test_censored_numbers_solve_a_convex_program(seed, alpha):
     low[:2], high[:2] = -np.inf, np.inf
     high[2:4], low[4:6] = np.inf, y[4:6] - 1.0
     space = Interval()
-    partial = space.read_partial(Censored(low, high))
+    partial = Known.of(space).read(Censored(low, high))
     problem = partial_problem(space, resolve_loss("squared"), partial)
     found = disambiguate(problem, KernelRidge(alpha=alpha), X, partial, max_iter=5000)
     W = KernelRidge(alpha=alpha).fit(X, y).weights(X)
@@ -173,7 +182,7 @@ def test_censored_numbers_solve_a_convex_program(seed, alpha):
 def test_the_infimum_of_the_squared_loss_is_the_squared_distance_to_the_interval():
     space = Interval()
     low, high = np.array([0.0, 1.0, -np.inf]), np.array([2.0, 1.0, 0.5])
-    partial = space.read_partial(Censored(low, high))
+    partial = Known.of(space).read(Censored(low, high))
     problem = partial_problem(space, resolve_loss("squared"), partial)
     for z in (-1.0, 0.7, 3.0):
         losses = infimum_losses(problem, np.full((3, 1), z), partial)
@@ -183,7 +192,7 @@ def test_the_infimum_of_the_squared_loss_is_the_squared_distance_to_the_interval
 def test_what_is_known_stays():
     X = np.random.default_rng(0).normal(size=(6, 2))
     space = Classes()
-    partial = space.read_partial(list("abcabc"))
+    partial = Known.of(space).read(list("abcabc"))
     problem = partial_problem(space, resolve_loss("zero_one"), partial)
     found = disambiguate(problem, KernelRidge(alpha=1e-3), X, partial)
     assert space.restore(found.outputs).tolist() == list("abcabc")
@@ -198,7 +207,7 @@ def test_classes_by_the_infimum_are_those_in_most_sets(seed):
     masks = rng.random((12, 4)) < 0.5
     masks[np.arange(12), rng.integers(4, size=12)] = True
     space = Classes(list("abcd"))
-    partial = space.read_partial([{"abcd"[j] for j in np.flatnonzero(row)} for row in masks])
+    partial = Known.of(space).read([{"abcd"[j] for j in np.flatnonzero(row)} for row in masks])
     problem = partial_problem(space, resolve_loss("zero_one"), partial)
     risks = [infimum_losses(problem, np.full(12, z), partial).mean() for z in range(4)]
     np.testing.assert_allclose(risks, 1.0 - masks.mean(axis=0))
@@ -210,7 +219,7 @@ def test_labels_by_the_infimum_are_those_of_the_rows_that_tell(seed):
     rng = np.random.default_rng(seed)
     truth, told = rng.integers(2, size=(15, 3)), rng.random((15, 3)) < 0.6
     space = LabelSets(list("abc"))
-    partial = space.read_partial(np.where(told, truth, np.nan))
+    partial = Known.of(space).read(np.where(told, truth, np.nan))
     problem = partial_problem(space, resolve_loss("hamming"), partial)
     for z in product((0, 1), repeat=3):
         losses = infimum_losses(problem, np.tile(np.array(z, np.int8), (15, 1)), partial)
@@ -225,7 +234,7 @@ def test_labels_by_the_infimum_are_those_of_the_rows_that_tell(seed):
 def test_rankings_by_the_infimum_are_the_nearest_orders_that_agree(seed):
     rng = np.random.default_rng(seed)
     space, Y = some_rankings(rng, 6)
-    partial = space.read_partial(Y)
+    partial = Known.of(space).read(Y)
     problem = partial_problem(space, resolve_loss("kendall"), partial)
     for z in space.enumerate():
         losses = infimum_losses(problem, np.tile(z, (6, 1)), partial)
@@ -237,7 +246,7 @@ def test_infimum_average_and_supremum_differ():
     """Six of ten rows say b or c, four say a: only the infimum trusts the six."""
     space = Classes()
     sets = [{"b", "c"}] * 6 + [{"a"}] * 4
-    partial = space.read_partial(sets)
+    partial = Known.of(space).read(sets)
     problem = partial_problem(space, resolve_loss("zero_one"), partial)
     infimum = [infimum_losses(problem, np.full(10, z), partial).mean() for z in range(3)]
     assert np.argmin(infimum) in (1, 2)
@@ -267,7 +276,7 @@ def test_what_stands_in_unknown_cells_has_no_part():
     found = []
     for other in (truth, 1 - truth):
         space = LabelSets(list("abcd"))
-        partial = space.read_partial(np.where(known, truth, other), known)
+        partial = Known.of(space).read(np.where(known, truth, other), known)
         problem = partial_problem(space, resolve_loss("hamming"), partial)
         found.append(disambiguate(problem, KernelRidge(alpha="auto"), X, partial))
     np.testing.assert_array_equal(found[0].outputs, found[1].outputs)
@@ -278,7 +287,7 @@ def test_weights_of_any_smoother_do():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(30, 2))
     space, Y = some_classes(rng, 30)
-    partial = space.read_partial(Y)
+    partial = Known.of(space).read(Y)
     problem = partial_problem(space, resolve_loss("zero_one"), partial)
     found = disambiguate(problem, Neighbors(5), X, partial)
     assert found.converged
@@ -293,7 +302,7 @@ def test_candidates_are_told_apart():
     X += rng.normal(size=X.shape) / 2
     Y = [{name, "abc"[rng.integers(3)]} for name in truth]
     space = Classes()
-    partial = space.read_partial(Y)
+    partial = Known.of(space).read(Y)
     problem = partial_problem(space, resolve_loss("zero_one"), partial)
     found = disambiguate(problem, KernelRidge(alpha="auto"), X, partial)
     assert np.mean(space.restore(found.outputs) == truth) > 0.97
@@ -301,7 +310,7 @@ def test_candidates_are_told_apart():
 
 def test_wrong_starts_are_refused():
     space, Y = some_classes(np.random.default_rng(0), 6)
-    partial = space.read_partial(Y)
+    partial = Known.of(space).read(Y)
     problem = partial_problem(space, resolve_loss("zero_one"), partial)
     with pytest.raises(ValueError, match='start is "soft", "random" or outputs'):
         disambiguate(problem, KernelRidge(), np.zeros((6, 1)), partial, start="warm")
@@ -310,7 +319,7 @@ def test_wrong_starts_are_refused():
 def test_what_was_decided_can_be_kept_with_a_model(tmp_path):
     rng = np.random.default_rng(4)
     space, Y = some_rankings(rng, 6)
-    X, partial = rng.normal(size=(6, 2)), space.read_partial(Y)
+    X, partial = rng.normal(size=(6, 2)), Known.of(space).read(Y)
     problem = partial_problem(space, resolve_loss("kendall"), partial)
     found = disambiguate(problem, KernelRidge(alpha=1.0), X, partial)
     model = ConditionalRiskMinimizer(Rankings(3), kernel="rbf", alpha=1.0).fit(X, found.outputs)

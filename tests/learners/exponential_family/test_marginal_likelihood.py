@@ -28,6 +28,7 @@ from skstruct.spaces import (
     Classes,
     Cliques,
     Hierarchy,
+    Known,
     LabelSets,
     PairwiseLabels,
     Sequences,
@@ -79,8 +80,8 @@ def half_known_sequences(n, rng, T=3, q=2):
 
 
 def row_model(space, Y, X, alpha, weight):
-    partial = space.read_partial(Y)
-    allowed, is_open = space.agreeing(partial), ~partial.complete
+    partial = Known.of(space).read(Y)
+    allowed, is_open = Known.of(space).agreeing(partial), ~partial.complete
     psi = space.targets(partial.outputs)
     if is_open.any():
         psi = soft_targets(allowed, psi, is_open)
@@ -166,7 +167,7 @@ def half_known_chains(seed, n=4, q=3, p=2, longest=4):
 
 
 def chain_model(space, Y, tokens, starts, weight, alpha):
-    partial = space.read_partial(Y)
+    partial = Known.of(space).read(Y)
     return PartialChainModel(
         space, tokens, starts, partial.outputs, weight, alpha, True,
         allowed=partial.allowed, is_open=~partial.complete,

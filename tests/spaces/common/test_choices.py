@@ -13,6 +13,7 @@ from skstruct.spaces import (
     Classes,
     Hierarchy,
     Interval,
+    Known,
     LabelSets,
     OneOf,
     PairwiseStates,
@@ -67,7 +68,7 @@ def outputs_of(partial, i):
 @settings(deadline=None, max_examples=5)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_every_row_allows_what_it_says(space, Y, sizes, seed):
-    partial = space.read_partial(Y)
+    partial = Known.of(space).read(Y)
     assert len(partial) == len(Y)
     assert not partial.by_parts
     assert partial.complete.tolist() == [size == 1 for size in sizes]
@@ -107,30 +108,30 @@ def test_ordinary_outputs_are_not_misread(Y):
 def test_outputs_that_are_dictionaries_stay_what_they_are():
     kinds = [{"low": 1}, {"low": 2}]
     space = Candidates(kinds)
-    partial = space.read_partial([kinds[0], OneOf(kinds), None])
+    partial = Known.of(space).read([kinds[0], OneOf(kinds), None])
     assert partial.complete.tolist() == [True, False, False]
     assert partial.allowed.argmin(np.array([[0.0, -1.0]] * 3)).outputs.tolist() == [0, 1, 1]
 
 
 def test_one_of_is_a_set_of_classes():
-    partial = Classes().read_partial(["a", OneOf(["b", "c"]), {"b", "c"}, None])
+    partial = Known.of(Classes()).read(["a", OneOf(["b", "c"]), {"b", "c"}, None])
     np.testing.assert_array_equal(partial.allowed.allowed_[1], partial.allowed.allowed_[2])
 
 
 def test_numbers_have_limits_and_lists():
     space = Interval()
-    partial = space.read_partial([1.0, {"low": 2.0}, {"low": 0.0, "high": 1.0}, None])
+    partial = Known.of(space).read([1.0, {"low": 2.0}, {"low": 0.0, "high": 1.0}, None])
     assert partial.complete.tolist() == [True, False, False, False]
     np.testing.assert_allclose(partial.allowed.constraints_.low[1], 2.0)
     assert np.isinf(partial.allowed.constraints_.high[[1, 3]]).all()
-    partial = space.read_partial([1.0, OneOf([2.0, 5.0])])
+    partial = Known.of(space).read([1.0, OneOf([2.0, 5.0])])
     assert partial.allowed.contains(np.array([[1.0], [5.0]])).all()
     assert not partial.allowed.contains(np.array([[1.0], [4.0]]))[1]
 
 
 def test_a_series_stays_a_series():
     space = LabelSets()
-    space.read_partial(pd.Series([{"a"}, OneOf([{"b"}, {"a", "c"}])], name="tags"))
+    Known.of(space).read(pd.Series([{"a"}, OneOf([{"b"}, {"a", "c"}])], name="tags"))
     assert space.restore(np.eye(3, dtype=np.int8)).name == "tags"
 
 
@@ -146,7 +147,7 @@ def test_a_series_stays_a_series():
 ])  # fmt: skip
 def test_errors_name_the_row(space, Y, kind, words):
     with pytest.raises(kind, match=words):
-        space.read_partial(Y)
+        Known.of(space).read(Y)
 
 
 def test_one_of_nothing_is_refused():
@@ -158,4 +159,4 @@ def test_one_of_nothing_is_refused():
 
 def test_cells_and_candidates_are_not_mixed():
     with pytest.raises(ValueError, match="Give one or the other"):
-        LabelSets().read_partial([{"a"}, OneOf([{"b"}])], known=np.ones((2, 2), bool))
+        Known.of(LabelSets()).read([{"a"}, OneOf([{"b"}])], known=np.ones((2, 2), bool))

@@ -11,6 +11,7 @@ import numpy as np
 from skstruct._arrays.rows import dense
 from skstruct.learners.problem import RiskProblem, WeightProblem
 from skstruct.losses import pair
+from skstruct.spaces import Known
 from skstruct.spaces.common.choices import joined
 from skstruct.spaces.partial import PartialOutputs
 
@@ -59,10 +60,10 @@ def soft_targets(problem: RiskProblem, partial: PartialOutputs) -> np.ndarray:
     if is_by_weights(problem):
         return given.targets()
     psi = dense(problem.space.targets(partial.outputs)).astype(np.float64)
-    for rows, part in allowed_outputs(partial).in_parts(len(partial)):
+    for rows, part in Known.of(allowed_outputs(partial)).in_parts(len(partial)):
         open_rows = np.flatnonzero(~partial.complete[rows])
         if len(open_rows) and part.discrete:
-            narrowed = part.rows(open_rows).as_seen_by(problem.space)
+            narrowed = Known.of(part.rows(open_rows)).seen_by(problem.space)
             psi[rows[open_rows]] = narrowed.uniform_means(len(open_rows))
     return np.hstack([psi, np.ones((len(psi), psi.shape[1] if problem.joint else 1))])
 
@@ -106,10 +107,10 @@ def decided_within(
 ) -> np.ndarray:
     """The output of least risk among those each row allows, given outputs and their weights."""
     given, found = given_problem(problem, outputs), []
-    for rows, part in allowed_outputs(partial).in_parts(len(partial)):
-        given.space = part.as_seen_by(problem.space)
+    for rows, part in Known.of(allowed_outputs(partial)).in_parts(len(partial)):
+        given.space = Known.of(part).seen_by(problem.space)
         if is_by_weights(problem):  # the least of such a risk is at an output or a limit
-            given.space = given.space.within_range(outputs)
+            given.space = Known.of(given.space).within_range(outputs)
         found.append((rows, given.decode(weights[rows]).outputs))
     return joined(found, len(partial))
 

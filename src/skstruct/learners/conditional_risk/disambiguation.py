@@ -44,6 +44,7 @@ from skstruct.saving import savable
 from skstruct.smoothing.kernel_ridge import KernelRidge
 from skstruct.smoothing.penalties import alpha_grid, open_to_any, smoother_alphas
 from skstruct.smoothing.scaled import Scaled
+from skstruct.spaces import Known
 from skstruct.spaces.common.choices import joined
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.tolerances import TIE
@@ -122,7 +123,7 @@ def disambiguate(
     >>> from skstruct.spaces import Classes
     >>> X = np.array([[0.0], [0.1], [0.2], [2.0], [2.1], [2.2]])
     >>> space = Classes()
-    >>> partial = space.read_partial(["a", {"a", "b"}, None, "b", {"a", "b"}, {"b", "c"}])
+    >>> partial = Known.of(space).read(["a", {"a", "b"}, None, "b", {"a", "b"}, {"b", "c"}])
     >>> problem = partial_problem(space, ZeroOne(), partial)
     >>> found = disambiguate(problem, KernelRidge(alpha=0.1), X, partial)
     >>> space.restore(found.outputs).tolist(), found.converged
@@ -282,8 +283,8 @@ def _start(
     means, found = weights.deciding @ soft, []
     plain = copy.copy(problem)
     plain.by_weights, plain.used = False, None
-    for rows, part in partial.allowed.in_parts(n):
-        plain.space = part.as_seen_by(problem.space)
+    for rows, part in Known.of(partial.allowed).in_parts(n):
+        plain.space = Known.of(part).seen_by(problem.space)
         found.append((rows, plain.decode(means[rows]).outputs))
     return _kept(partial, joined(found, n))
 

@@ -47,9 +47,8 @@ from skstruct.learners.regression import (
 from skstruct.losses import pair, resolve_loss
 from skstruct.saving import savable
 from skstruct.smoothing.planning import SPECTRAL_ROWS
-from skstruct.spaces import Classes
+from skstruct.spaces import Classes, Known
 from skstruct.spaces.infer_space import infer_space
-from skstruct.spaces.partial import read_partial
 from skstruct.spaces.truth import read_truth
 from skstruct.streaming import as_source, is_source
 from skstruct.streaming.engines import kept_open
@@ -288,9 +287,9 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
         self.space_ = self._inferred(y) if self.space is None else clone(self.space)
         self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
         seen = self.observation_space_
-        if known is not None and (masked := seen.with_gaps(y, known)) is not None:
+        if known is not None and (masked := Known.of(seen).masked(y, known)) is not None:
             y, known = masked, None
-        self.partial_ = read_partial(seen, y, known)
+        self.partial_ = Known.of(seen).read_gaps(y, known)
         if self.partial_ is None:
             return TrainingData(X, seen.fit_validate(y), sample_weight, groups)
         return TrainingData(X, self.partial_.outputs, sample_weight, groups)
@@ -314,7 +313,7 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
         """A loss, or that of parts where these are all that is learned: of outputs that are known
         in part, or told part by part by a classifier.
         """
-        parts = self.partial_ is not None or self.observation_space_.estimates_targets
+        parts = self.partial_ is not None or Known.of(self.observation_space_).estimates_targets
         if not parts and smoothing_by(self) == "given" and loss.observes == "outputs":
             from skstruct.smoothing.classifiers import classifies
 

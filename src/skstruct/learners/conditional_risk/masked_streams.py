@@ -13,6 +13,7 @@ from skstruct.learners.leave_out import kernel_grid
 from skstruct.learners.regression import ONE_PASS, Regressed, RidgeRegression, number_tried
 from skstruct.smoothing.nystroem.masked_passes import MaskedNystroemRidge, check_again
 from skstruct.smoothing.planning import LINEAR_FEATURES
+from skstruct.spaces import Known
 from skstruct.tolerances import PASSES_RESIDUAL
 
 
@@ -81,9 +82,9 @@ def masked_targets(problem: Any, space: Any, y: Any) -> np.ndarray:
         It keeps its names, whatever the block has.
     y : outputs in any format
     """
-    if not space.leaves_gaps(y):
+    if not Known.of(space).has_gaps(y):
         return problem.targets_of(space.validate(y))
-    partial = space.naming_all().read_partial(y)
+    partial = Known.of(space).read_further(y)
     if not partial.by_parts:
         raise ValueError("A row is one of several outputs, which blocks of rows do not say.")
     return np.asarray(problem.masked_targets(partial))

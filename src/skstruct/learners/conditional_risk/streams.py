@@ -48,6 +48,7 @@ from skstruct.smoothing.nystroem.masked_passes import check_again
 from skstruct.smoothing.nystroem.reading import first_not_finite, placed
 from skstruct.smoothing.penalties import alpha_grid, smoother_alphas
 from skstruct.smoothing.planning import EXACT_ROWS
+from skstruct.spaces import Known
 from skstruct.streaming.blocks import joined
 
 FEWEST_JUDGED_ROWS = 200  # rows: with fewer to judge it by, alpha stays as it is
@@ -242,7 +243,7 @@ class StreamedRisk:
         data = self._read(X, y, encode=encode)
         self.filling_ = None
         if gaps:  # which later rows have, if not these
-            self.partial_ = self.observation_space_.read_partial(y)
+            self.partial_ = Known.of(self.observation_space_).read(y)
         self._pair(data)
         check_by_means(self.problem_)
         return data.X
@@ -300,7 +301,7 @@ class StreamedRisk:
         if self.tokens_ is not None:
             raise ValueError("Features for every position of a sequence are not read in blocks.")
         check_whole(self.problem_.has_gaps, "parts of the outputs of fit are missing")
-        gaps = self.observation_space_.leaves_gaps(y)
+        gaps = Known.of(self.observation_space_).has_gaps(y)
         check_whole(gaps, "parts of these outputs are missing")
         X = read_inputs(self, X)
         check_consistent_length(X, y)
@@ -379,7 +380,7 @@ class BlockReader(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         try:
             return self.space_.validate(y)
         except (ValueError, TypeError) as error:
-            if self.space_.leaves_gaps(y):
+            if Known.of(self.space_).has_gaps(y):
                 raise GapsError(str(error)) from error
             raise
 

@@ -38,6 +38,7 @@ from skstruct.learners.penalty_path import (
 from skstruct.learners.tokens import TokenBatch
 from skstruct.sampling.chains import check_samplable
 from skstruct.saving import savable
+from skstruct.spaces import Known
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.streaming.sources import as_source
 
@@ -408,7 +409,7 @@ class ExponentialFamily(ExponentialPredictor):
         if self._partial is not None:  # sums within constraints tell of the others
             outside &= self._partial.complete
         if space.constraints is None:
-            outside &= space.are_complete(outputs)
+            outside &= Known.of(space).are_complete(outputs)
         if outside.any():
             raise ValueError(
                 f"y[{np.flatnonzero(outside)[0]}] is outside of {type(space).__name__} and its "

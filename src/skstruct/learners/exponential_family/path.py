@@ -22,6 +22,7 @@ from skstruct.learners.penalty_path import mean_square, rows_of
 from skstruct.learners.token_problem import ChainScores
 from skstruct.learners.tokens import TokenBatch
 from skstruct.solvers.chains.likelihood import ChainBlock
+from skstruct.spaces import Known
 
 LOOSER = 10.0  # times the tolerance of training, along the path
 FEW_SEQUENCES, MOST_LEFT_OUT = 200, 2000  # up to so many, five folds; and how many leave at once
@@ -47,7 +48,7 @@ class TrainingRows:
         self.space, self.outputs = learner.space_, learner.outputs_
         partial = learner._partial
         if partial is not None:
-            self.allowed, self.is_open = self.space.agreeing(partial), ~partial.complete
+            self.allowed, self.is_open = Known.of(self.space).agreeing(partial), ~partial.complete
             self.split_by = told_apart(partial)
         else:
             self.split_by = self.outputs

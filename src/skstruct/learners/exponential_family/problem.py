@@ -19,7 +19,7 @@ from skstruct.learners.token_problem import (
 from skstruct.losses import pair
 from skstruct.sampling.partition import LogPartition
 from skstruct.saving import savable
-from skstruct.spaces import Marginals
+from skstruct.spaces import Known, Marginals
 
 MOST_LISTED = 2000  # outputs of which losses are written down, each against each
 
@@ -134,7 +134,7 @@ class ExponentialProblem(RiskProblem):
         """Scores of outputs, minus infinity where they are none of the space; shape (n,)."""
         space = self.scored.rows(rows)
         inside = space.contains(outputs)
-        several = ~inside & ~space.are_complete(outputs)
+        several = ~inside & ~Known.of(space).are_complete(outputs)
         if several.any():
             at = np.flatnonzero(several)[0]
             raise ValueError(

@@ -18,6 +18,7 @@ from skstruct.learners.exponential_family.marginal_likelihood import PartialChai
 from skstruct.learners.inputs import read_inputs
 from skstruct.learners.token_problem import check_positions
 from skstruct.learners.tokens import TokenBatch, are_tokens
+from skstruct.spaces import Known
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.tolerances import CHAIN_GRADIENT_ACCURACY
 
@@ -123,8 +124,7 @@ class StreamedChains:
 
 def _read(space: Any, y: Any) -> tuple[np.ndarray, PartialOutputs | None]:
     """Sequences of a block, and what is known of them where symbols are missing."""
-    if not space.leaves_gaps(y):
+    if not Known.of(space).has_gaps(y):
         return space.validate(y), None
-    named = space.naming_all()  # which a block does not change
-    partial = named.read_partial(y)
+    partial = Known.of(space).read_further(y)
     return (partial.outputs, partial) if not partial.complete.all() else (partial.outputs, None)

@@ -26,6 +26,7 @@ from skstruct._arrays.rows import dense
 from skstruct.learners.max_margin.dual import MOST_BATCH, HingeDual
 from skstruct.learners.partial_outputs import open_rows, some_agreeing
 from skstruct.smoothing.systems.masked import conjugate_gradients
+from skstruct.spaces import Known
 from skstruct.tolerances import TIE
 
 MOST_ROUNDS = 100  # of completing and solving
@@ -54,7 +55,7 @@ class LatentOutputs:
             )
         partial = learner._partial
         self.learner, self.rows, self.open = learner, rows, open_rows(partial)
-        self.allowed = learner.space_.agreeing(partial)
+        self.allowed = Known.of(learner.space_).agreeing(partial)
         with some_agreeing(learner.space_, self.open):
             learner.problem_ = learner.problem_.with_gaps(self.allowed, partial)
         share = np.repeat(weight / weight.sum(), rows.lengths)

@@ -29,6 +29,7 @@ from skstruct.spaces.constraints import Constraints, check_feasible, label_mask
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.description import Description
 from skstruct.spaces.indicator_sets.decoding import with_masks
+from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
 
 PAIR_BYTES = 112  # a tuple of two names, and the numbers of a graph without arcs
@@ -132,8 +133,6 @@ class Assignments(IndicatorSpace):
         return len(self.agents_), len(self.tasks_)
 
     # ------------------------------------------------------------- the user's format
-    read_partial = BaseSpace.read_partial  # a pair that is in tells of others
-
     def _fit(self, Y: Any) -> np.ndarray:
         Z, self.format_ = read_assignments(Y, *self._names, "Assignments")
         self._check_members(Z)
@@ -355,4 +354,5 @@ def _named(given: Any, what: str) -> tuple[Any, ...]:
     return names
 
 
+Known.at(Assignments, "skstruct.spaces.indicator_sets.known:KnownAsWhole")
 Description.at(Assignments, "skstruct.spaces.assignments.description:DescriptionOfAssignments")

@@ -12,13 +12,11 @@ from skstruct._arrays.rows import unit_vectors
 from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.classes.space import Classes
-from skstruct.spaces.common.choices import OneOf
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.formats import is_missing_name, refuse_empty
-from skstruct.spaces.common.reading_choices import read_choices
 from skstruct.spaces.description import Description
+from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
-from skstruct.spaces.partial import PartialOutputs
 
 
 @savable
@@ -86,11 +84,6 @@ class Candidates(Classes):
     @property
     def n_known_(self) -> int:
         return len(self.known_.objects)
-
-    def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
-        """Outputs of any kind: those of ``OneOf`` leave open which, None leaves all open."""
-        rows = [row if isinstance(row, OneOf) or row is None else OneOf([row]) for row in Y]
-        return read_choices(self, rows, self._read_whole, known)
 
     def canonical_range(self) -> tuple[Any, Any, int | None]:
         return 0, self.n_known_, None
@@ -217,5 +210,6 @@ def _same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
+Known.at(Candidates, "skstruct.spaces.candidates.known:KnownOfCandidates")
 Description.at(Candidates, "skstruct.spaces.candidates.description:DescriptionOfCandidates")
 Marginals.at(Candidates, "skstruct.spaces.candidates.marginals:MarginalsOfCandidates")

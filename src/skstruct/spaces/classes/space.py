@@ -34,8 +34,8 @@ from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.description import Description
 from skstruct.spaces.given_whole import GivenWhole
+from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
-from skstruct.spaces.partial import PartialOutputs
 from skstruct.spaces.sklearn_target import SklearnTarget
 
 
@@ -134,25 +134,6 @@ class Classes(GivenWhole):
         """Class numbers of the labels in ``Y``; shape (n,)."""
         self._ready()
         return self._numbers(self._column(Y))
-
-    def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
-        """Classes of which some are not known: None, or a set of names for one of these.
-
-        ``known`` is a bool array of shape (n,).
-        """
-        from skstruct.spaces.common.candidate_names import read_candidate_names
-
-        return read_candidate_names(self, Y, known)
-
-    def leaves_gaps(self, Y: Any) -> bool:
-        """A set of names is one of these; a frozen set may be a name itself."""
-        if super().leaves_gaps(Y):
-            return True
-        numbers = isinstance(Y, np.ndarray) and Y.dtype.kind != "O"
-        return not numbers and any(isinstance(cell, set) for cell in Y)
-
-    def known_targets(self, known: np.ndarray) -> np.ndarray | None:
-        return np.repeat(known, len(self.labels_), axis=1)
 
     def among(self, allowed: np.ndarray) -> Self:
         """The same classes, of which row i may be those of row i of a mask (n, k)."""
@@ -309,6 +290,7 @@ def _distinct(values: np.ndarray) -> np.ndarray:
         return distinct
 
 
+Known.at(Classes, "skstruct.spaces.classes.known:KnownOfClasses")
 Description.at(Classes, "skstruct.spaces.classes.description:DescriptionOfClasses")
 Marginals.at(Classes, "skstruct.spaces.classes.marginals:MarginalsOfClasses")
 SklearnTarget.at(Classes, "skstruct.spaces.sklearn_target:OneClass")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -27,10 +27,10 @@ class OneOf:
 
     Examples
     --------
-    >>> from skstruct.spaces import Rankings
+    >>> from skstruct.spaces import Known, Rankings
     >>> Y = [["tea", "milk", "rum"], OneOf([["rum", "tea", "milk"], ["rum", "milk", "tea"]])]
     >>> space = Rankings()
-    >>> partial = space.read_partial(Y)
+    >>> partial = Known.of(space).read(Y)
     >>> partial.complete
     array([ True, False])
     >>> space.restore(partial.allowed.rows([1]).enumerate()).tolist()
@@ -76,9 +76,6 @@ class ListedChoices:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def in_parts(self, n: int) -> Iterator[tuple[np.ndarray, Any]]:
-        yield np.arange(n), self
-
     def rows(self, index: Any) -> Self:
         """The lists of some rows, by their numbers."""
         chosen = np.atleast_1d(np.arange(len(self))[index])
@@ -94,15 +91,6 @@ class ListedChoices:
         other = copy.copy(self)
         other.space = self.space.with_embedding(name, outputs, candidates)
         return other
-
-    def as_seen_by(self, view: Any) -> Self:
-        """The same lists with the embedding of a view of the space."""
-        other = copy.copy(self)
-        other.space = view
-        return other
-
-    def within_range(self, outputs: np.ndarray) -> Self:
-        return self
 
     def embed(self, Z: np.ndarray) -> Any:
         return self.space.embed(Z)
@@ -177,10 +165,6 @@ class RowChoices:
     def discrete(self) -> bool:
         return bool(self.parts[0].discrete)
 
-    def in_parts(self, n: int) -> Iterator[tuple[np.ndarray, Any]]:
-        """Numbers of rows that are decoded together, and the space or the lists of these."""
-        yield from zip(self.numbers, self.parts)
-
     def rows(self, index: Any) -> RowChoices:
         """The same of some rows, by their numbers."""
         chosen = np.atleast_1d(np.arange(len(self))[index])
@@ -204,7 +188,7 @@ class RowChoices:
     def contains(self, Z: np.ndarray) -> np.ndarray:
         """Whether each output is allowed in its row; shape (n,)."""
         inside = np.empty(len(self), bool)
-        for rows, part in self.in_parts(len(self)):
+        for rows, part in zip(self.numbers, self.parts):
             inside[rows] = part.contains(np.asarray(Z)[rows])
         return inside
 
@@ -227,7 +211,7 @@ class RowChoices:
 
     def argmin(self, costs: np.ndarray) -> Decoded:
         """For every row the output of least cost among those that are allowed."""
-        found = [(rows, part.argmin(costs[rows])) for rows, part in self.in_parts(len(costs))]
+        found = [(rows, part.argmin(costs[rows])) for rows, part in zip(self.numbers, self.parts)]
         values, bounds = np.empty((2, len(costs)))
         for rows, decoded in found:
             values[rows], bounds[rows] = decoded.values, decoded.bounds

@@ -2,12 +2,15 @@
 """Constraints that a space carries: of some rows, with the names that they rest on."""
 
 import copy
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
+from sklearn.base import clone
 
 from skstruct.spaces.constraints import check_n_rows, keeps_value
 from skstruct.spaces.facets import KEPT
+
+Kind = TypeVar("Kind", bound="Narrowed")
 
 
 class Narrowed:
@@ -81,6 +84,25 @@ class Narrowed:
         if self.constraints_ is not None and self.constraints_.n_rows is not None:
             raise ValueError("This space differs from row to row; take rows(i) of it first.")
         return self.constraints_
+
+
+def within(space: Kind, constraints: Any) -> Kind:
+    """A space within other constraints, which keeps the names that it has learned."""
+    return space._limited(constraints)
+
+
+def naming_all(space: Kind) -> Kind:
+    """A copy of a space whose names are given, so that further outputs cannot bring others."""
+    named = copy.copy(space)
+    named._keep_names()
+    return named
+
+
+def with_learned_names(space: Kind) -> Kind:
+    """A space that is not fitted, with names that another has learned as parameters: fitted to some
+    of the rows, it knows the names of all.
+    """
+    return clone(naming_all(space))
 
 
 def one_or_more(index: Any) -> Any:

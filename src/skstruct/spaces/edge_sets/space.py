@@ -21,6 +21,7 @@ from skstruct.spaces.contracts import EXACT, Decoded
 from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.formats import GraphFormat, learn_nodes, read_format, read_rows
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
+from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.marginals import Marginals
 
@@ -54,8 +55,6 @@ class EdgeSetSpace(IndicatorSpace):
     _pairs_of = ("nodes", "other", "learned_nodes_")
     _pair_bytes = 48  # both ends, and three numbers of a graph without arcs; once more in between
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ("directed",)
-
-    read_partial = BaseSpace.read_partial  # some edges of an output are rarely an output
 
     @abstractmethod
     def _why_not(self, row: np.ndarray) -> str:
@@ -142,9 +141,6 @@ class EdgeSetSpace(IndicatorSpace):
         self.learned_nodes_, self.format_ = nodes, format
         self._check_members(Z)
         return Z
-
-    # Graphs are known as a whole, or by what they obey: an edge that is in tells of others.
-    read_partial = BaseSpace.read_partial
 
     def validate(self, Y: Any) -> np.ndarray:
         """Outputs in canonical form: an int8 array of shape (n, d), one column per edge.
@@ -350,5 +346,6 @@ class WithinGraph(EdgeSetSpace):
         return everywhere
 
 
+Known.at(EdgeSetSpace, "skstruct.spaces.indicator_sets.known:KnownAsWhole")
 Description.at(EdgeSetSpace, "skstruct.spaces.edge_sets.description:DescriptionOfEdgeSets")
 Marginals.at(EdgeSetSpace, "skstruct.spaces.edge_sets.marginals:MarginalsOfEdges")

@@ -22,6 +22,7 @@ from skstruct.spaces.common.formats import LabelSetFormat
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.indicator_sets.decoding import limit_constraints, set_program
+from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sklearn_target import SklearnTarget
@@ -205,22 +206,6 @@ class Hierarchy(IndicatorSpace):
             )
         return Z
 
-    @property
-    def leaves_open(self) -> bool:
-        return bool(self.open_below)
-
-    def open_labels(self, Z: np.ndarray) -> np.ndarray:
-        """With ``open_below`` all labels below those that have no child in the set."""
-        if not self.open_below:
-            return super().open_labels(Z)
-        above = self.dag_.ancestors.astype(np.float64)
-        marked = np.asarray(Z) @ above > 0
-        has_child = np.zeros(Z.shape, bool)
-        for child, parent in zip(self.dag_.children, self.dag_.parents):
-            has_child[:, parent] |= marked[:, child]
-        below = (marked & ~has_child).astype(np.float64) @ above.T > 0
-        return np.asarray(below & ~marked)
-
     def restrict(
         self,
         *,
@@ -387,5 +372,6 @@ class Hierarchy(IndicatorSpace):
         return ForestShares(self.dag_, *(mask[0] for mask in self._close_masks(constraints)))
 
 
+Known.at(Hierarchy, "skstruct.spaces.hierarchies.known:KnownOfHierarchies")
 Marginals.at(Hierarchy, "skstruct.spaces.hierarchies.marginals:MarginalsOfHierarchies")
 SklearnTarget.at(Hierarchy, "skstruct.spaces.sklearn_target:Labels")

@@ -23,6 +23,7 @@ from skstruct.spaces.indicator_sets.decoding import (
     label_order,
     min_cost_per_size,
 )
+from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 
 
@@ -215,12 +216,6 @@ class IndependentLabels(EmbeddingView):
     def targets(self, Y: Any) -> Any:
         return self.space.targets(Y)
 
-    def known_targets(self, known: np.ndarray) -> np.ndarray | None:
-        return known
-
-    def filled(self, means: np.ndarray, partial: Any) -> np.ndarray | None:
-        return self.space.filled(means, partial)
-
     def embed(self, Z: np.ndarray) -> Any:
         return np.asarray(Z, dtype=np.float64)
 
@@ -339,3 +334,6 @@ def _sizes_of_others(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         after = down[:, :, t + 1] if s else 0.0
         down[:, :, t] = (f[:, t + 1, None] - (1.0 - of_common) * after) / of_common
     return np.where(rare[:, :, None], up, down), f[:, 0]
+
+
+Known.at(IndependentLabels, "skstruct.spaces.indicator_sets.known:KnownOfIndependentLabels")

@@ -20,6 +20,7 @@ from skstruct.spaces.base import EmbeddingView, decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.indicator_sets.decoding import limit_constraints
+from skstruct.spaces.known import Known
 from skstruct.tolerances import ROUNDING_GAP
 
 MOST_BRANCHES = 500  # of a row, before an integer program
@@ -61,16 +62,6 @@ class ParentProducts(EmbeddingView):
     def embed(self, Z: np.ndarray) -> np.ndarray:
         Z = np.asarray(Z)
         return np.hstack([Z, self._graph.products(Z)]).astype(np.float64)
-
-    def known_targets(self, known: np.ndarray) -> np.ndarray | None:
-        """A product is known where all parents are."""
-        hidden = self._graph.products(np.asarray(known, dtype=np.float64)) < 1.0
-        return np.hstack([known, ~hidden])
-
-    def filled(self, means: np.ndarray, partial: Any) -> np.ndarray | None:
-        """A product is taken for as probable as the least probable parent."""
-        labels = self.space.filled(means[:, : len(self.labels_)], partial)
-        return None if labels is None else np.hstack([labels, self._graph.products(labels)])
 
     def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
         """Means of the labels alone: the first d columns."""
@@ -176,3 +167,6 @@ def _rows(*entries: Any, shape: tuple[int, int]) -> Any:
     column = np.concatenate([entry[1] for entry in entries])
     value = np.concatenate([np.full(len(entry[0]), entry[2]) for entry in entries])
     return sparse.csr_array((value, (row, column)), shape=shape)
+
+
+Known.at(ParentProducts, "skstruct.spaces.indicator_sets.known:KnownOfProducts")

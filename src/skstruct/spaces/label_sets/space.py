@@ -40,8 +40,8 @@ from skstruct.spaces.indicator_sets.decoding import (
     set_program,
     threshold,
 )
+from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
-from skstruct.spaces.partial import PartialOutputs
 from skstruct.spaces.sklearn_target import SklearnTarget
 
 
@@ -99,40 +99,6 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         """Outputs in canonical form: an int8 array of shape (n, d), one column per label."""
         return self._read(Y, self.labels_)[0]
 
-    def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
-        """Label sets of which some labels are known; see ``BaseSpace.read_partial``.
-
-        In a table 0, 1 or a gap for each label. A row of names lists all of a set; None says
-        nothing of it, and ``{"include": [...], "exclude": [...]}`` of these labels only. What
-        follows is known, too: ancestors of labels that are in, descendants of those that are out.
-        """
-        from skstruct.spaces.indicator_sets.partial import read_partial_sets
-
-        return read_partial_sets(self, Y, known)
-
-    def agreeing(self, partial: PartialOutputs) -> Any:
-        low = np.asarray(partial.outputs) > 0
-        narrowed = self.constraints_.narrow(
-            low=low, high=low | ~partial.known, min_size=None, max_size=None, groups=(),
-            one_path=False,
-        )  # fmt: skip
-        return self._limited(narrowed)
-
-    def open_labels(self, Z: np.ndarray) -> np.ndarray:
-        """Labels that a set leaves open though it does not hold them; bool of shape (n, d)."""
-        return np.zeros(Z.shape, bool)
-
-    def filled(self, means: np.ndarray, partial: PartialOutputs) -> np.ndarray | None:
-        """Probabilities of labels, given those that are known and that sets hold all parents."""
-        if not len(self.dag_.parents):
-            return None
-        from skstruct.spaces.indicator_sets.missing_labels import conditional_means
-
-        return conditional_means(self.dag_, means, partial)
-
-    def known_targets(self, known: np.ndarray) -> np.ndarray | None:
-        return known if self.embedding == "indicators" else None
-
     def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         """Canonical outputs in the format that was seen in ``fit``."""
         return self._format.write(np.asarray(Z), self.labels_, index)
@@ -150,10 +116,6 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         from skstruct.spaces.indicator_sets.missing_labels import read_propensity
 
         return read_propensity(self.propensity, self.labels_, type(self).__name__)
-
-    @property
-    def estimates_targets(self) -> bool:
-        return self.propensity is not None
 
     def targets(self, Y: Any) -> Any:
         r"""psi, or :math:`\psi_j / p_j` where labels are overlooked: of the same mean."""
@@ -552,6 +514,7 @@ def _free_subsets(constraints: Constraints) -> FreeSubsets:
     )
 
 
+Known.at(IndicatorSpace, "skstruct.spaces.indicator_sets.known:KnownOfSets")
 Description.at(IndicatorSpace, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")
 Marginals.at(IndicatorSpace, "skstruct.spaces.indicator_sets.marginals:MarginalsOfIndicators")
 Marginals.at(LabelSets, "skstruct.spaces.label_sets.marginals:MarginalsOfLabelSets")

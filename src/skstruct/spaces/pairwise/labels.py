@@ -24,6 +24,7 @@ from skstruct.spaces.constraints import Constraints, check_feasible, check_restr
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.description import Description
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
+from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace, LabelSets
 from skstruct.spaces.marginals import Marginals
 
@@ -200,11 +201,6 @@ class PairwiseLabels(LabelsAndEdges):
         exact = is_exact(len(self.labels_), self.edges_)
         return EXACT if exact else Guarantee("bound only")
 
-    def known_targets(self, known: np.ndarray) -> np.ndarray | None:
-        """A pair is known where both labels are."""
-        first, second = self.edges_.T
-        return np.hstack([known, known[:, first] & known[:, second]])
-
     def embed(self, Z: np.ndarray) -> np.ndarray:
         """Labels and products of pairs of labels; shape (n, d)."""
         Z = np.asarray(Z, dtype=np.float64)
@@ -357,5 +353,6 @@ class PairwiseLabels(LabelsAndEdges):
         return self._sets().sample(n, rng)
 
 
+Known.at(PairwiseLabels, "skstruct.spaces.pairwise.known:KnownOfPairs")
 Description.at(LabelsAndEdges, "skstruct.spaces.pairwise.description:DescriptionOfLabelsAndEdges")
 Marginals.at(PairwiseLabels, "skstruct.spaces.pairwise.marginals:MarginalsOfPairwiseLabels")

@@ -18,7 +18,6 @@ from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.formats import GraphFormat
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
 from skstruct.spaces.marginals import Marginals
-from skstruct.spaces.partial import are_choices
 from skstruct.spaces.partial_orders.counting import COUNTS, MOST_LISTED, list_orders
 from skstruct.spaces.partial_orders.decoding import (
     MOST_PROVEN,
@@ -136,10 +135,6 @@ class PartialOrders(EdgeSetSpace):
             self._forget()
         Z, nodes, format = super()._read_graphs(rows, nodes)
         return closed(Z, len(nodes)), nodes, format
-
-    def leaves_gaps(self, Y: Any) -> bool:
-        """Candidates do; a ranking of some of the items is an output of its own."""
-        return are_choices(Y)
 
     def _holds(self, Z: np.ndarray) -> np.ndarray:
         return are_orders(Z, len(self._table.nodes))

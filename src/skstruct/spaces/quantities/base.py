@@ -18,8 +18,8 @@ from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.description import Description
 from skstruct.spaces.given_whole import GivenWhole
+from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
-from skstruct.spaces.partial import PartialOutputs
 from skstruct.spaces.sklearn_target import SklearnTarget
 
 
@@ -204,6 +204,10 @@ class QuantitySpace(GivenWhole):
         """Names of the coordinates, or None where the outputs of ``fit`` give them."""
         return None if self.labels is None else check_distinct(self.labels, type(self).__name__)
 
+    def _keep_names(self) -> None:
+        if self._given_labels() is None:
+            self.labels = self.labels_
+
     def _learn(self, Z: np.ndarray) -> None:
         """What else is left open in the constructor; no rows where nothing is."""
 
@@ -230,67 +234,6 @@ class QuantitySpace(GivenWhole):
 
     def _check_inside(self, Z: np.ndarray) -> None:
         """Raise where an output is outside the space."""
-
-    def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
-        """Rows of numbers of which some are missing, or lie between two limits.
-
-        Parameters
-        ----------
-        Y : numbers with NaN, None or NA where one is not known, or
-            :class:`~skstruct.spaces.Censored`
-        known : bool array of the shape of Y, default=None
-        """
-        from skstruct.spaces.quantities.partial import read_partial_quantities
-
-        return read_partial_quantities(self, Y, known)
-
-    def leaves_gaps(self, Y: Any) -> bool:
-        from skstruct.spaces.quantities.partial import are_intervals
-
-        return are_intervals(Y) or super().leaves_gaps(Y)
-
-    def naming_all(self) -> Self:
-        named = copy.copy(self)
-        if self._given_labels() is None:
-            named.labels = self.labels_
-        return named
-
-    def completion_limits(self, partial: PartialOutputs) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers between which every coordinate of the outputs lies that agree with what is known.
-
-        Limits that were learned do not bind other outputs.
-
-        Returns
-        -------
-        low, high : arrays of shape (n, d)
-        """
-        outputs, known = partial.outputs, partial.known
-        given = Description.of(self).given_range
-        ranges = np.array([given(j) for j in range(outputs.shape[1])])
-        low, high = (np.where(known, outputs, end) for end in ranges.T)
-        limits = None if partial.allowed is None else partial.allowed.limits_of_rows()
-        if limits is not None:
-            low, high = np.maximum(low, limits[0]), np.minimum(high, limits[1])
-        return low, high
-
-    def limits_of_rows(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Limits (n, d) of the coordinates of each row, where a space has such."""
-        return None
-
-    def known_targets(self, known: np.ndarray) -> np.ndarray | None:
-        """A number and its square are known together."""
-        return np.hstack([known, known]) if self.embedding == "squares" else known
-
-    def standing_in(self, Z: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Numbers that stand for those between low and high, moved to where the space may be."""
-        return Z
-
-    def open_up(self, below: np.ndarray, above: np.ndarray) -> None:
-        """Drop limits of coordinates (d,) that were learned from outputs known to exceed them."""
-
-    def narrowed_to(self, low: np.ndarray, high: np.ndarray) -> Any:
-        """The space with limits (n, d) of each row; None where that is not offered."""
-        return None
 
     def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         """Canonical outputs in the format that was seen in ``fit``."""
@@ -403,6 +346,7 @@ def linear_set(
     return MixedProgram(*parts, low, high, np.zeros(d, bool))
 
 
+Known.at(QuantitySpace, "skstruct.spaces.quantities.known:KnownOfQuantities")
 Description.at(QuantitySpace, "skstruct.spaces.quantities.description:DescriptionOfQuantities")
 Marginals.at(QuantitySpace, "skstruct.spaces.quantities.marginals:MeansOfQuantities")
 SklearnTarget.at(QuantitySpace, "skstruct.spaces.sklearn_target:Quantities")

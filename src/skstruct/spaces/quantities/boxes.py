@@ -16,6 +16,7 @@ from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.description import Description
+from skstruct.spaces.known import Known
 from skstruct.spaces.quantities.base import QuantityFormat, QuantitySpace, linear_set
 from skstruct.spaces.sklearn_target import SklearnTarget
 from skstruct.tolerances import OUTPUT_RANGE
@@ -148,25 +149,6 @@ class Box(LimitedQuantities):
 
     coordinates_apart = True
 
-    def standing_in(self, Z: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        sides, names = [], self._given_labels() or range(Z.shape[1])
-        for side, default in ((self.low, -np.inf), (self.high, np.inf)):
-            given = side
-            if hasattr(side, "keys"):  # one that has none is told of by fit
-                given = [side.get(name, default) for name in names]
-            numbers = np.asarray(default if given is None else given, dtype=np.float64)
-            sides.append(np.broadcast_to(numbers, Z.shape))
-        over = np.stack([low - sides[1], sides[0] - high])
-        size = np.stack([np.maximum(np.abs(low), 1.0), np.maximum(np.abs(high), 1.0)])
-        outside = np.argwhere((over > OUTPUT_RANGE * size).any(axis=0))
-        if len(outside):
-            at = tuple(outside[0])
-            raise ValueError(
-                f"{type(self).__name__}: Y[{at[0]}] lies between {low[at]:g} and {high[at]:g}, "
-                f"and the space from {sides[0][at]:g} to {sides[1][at]:g}."
-            )
-        return np.clip(Z, *sides)
-
     def _names_alone(self) -> tuple[Any, ...] | None:
         if self.low is None or self.high is None:
             return None
@@ -227,30 +209,6 @@ class Box(LimitedQuantities):
             )
         check_feasible((lows <= highs).all(axis=1), self)
         return self._within(Range(lows, highs))
-
-    def open_up(self, below: np.ndarray, above: np.ndarray) -> None:
-        if self.low is None:
-            self.low_ = np.where(below, -np.inf, self.low_)
-        if self.high is None:
-            self.high_ = np.where(above, np.inf, self.high_)
-        self.constraints_ = Range(self.low_[None], self.high_[None])
-
-    def narrowed_to(self, low: np.ndarray, high: np.ndarray) -> Any:
-        """Limits of rows alone: those that were learned from other rows do not bind them."""
-        return self._within(Range(low, high))
-
-    def within_range(self, outputs: np.ndarray) -> Any:
-        low, high = self.constraints_.low, self.constraints_.high
-        least, most = (np.asarray(end(outputs, axis=0)) for end in (np.min, np.max))
-        # A limit beyond all outputs is the end of the range itself.
-        first = np.minimum(least, np.where(np.isfinite(high), high, np.inf))
-        last = np.maximum(most, np.where(np.isfinite(low), low, -np.inf))
-        return self._within(
-            Range(np.where(np.isneginf(low), first, low), np.where(np.isposinf(high), last, high))
-        )
-
-    def limits_of_rows(self) -> tuple[np.ndarray, np.ndarray] | None:
-        return self.constraints_.low, self.constraints_.high
 
     def contains(self, Z: np.ndarray) -> np.ndarray:
         self._ready()
@@ -368,5 +326,6 @@ class Interval(Box):
         super()._learn(Z)
 
 
+Known.at(Box, "skstruct.spaces.quantities.known:KnownOfBoxes")
 Description.at(Box, "skstruct.spaces.quantities.description:DescriptionOfBoxes")
 SklearnTarget.at(Interval, "skstruct.spaces.sklearn_target:OneQuantity")

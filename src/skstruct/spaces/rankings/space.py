@@ -18,8 +18,8 @@ from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.description import Description
+from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
-from skstruct.spaces.partial import PartialOutputs, are_choices
 from skstruct.spaces.rankings.beginnings import warn_of_beginnings
 from skstruct.spaces.rankings.constraints import RankConstraints, read_before, read_fixed, read_top
 from skstruct.spaces.rankings.distribution import RandomRankings
@@ -177,25 +177,6 @@ class Rankings(RandomRankings):
         names = "format_" in self.__dict__ and self.format_.kind in ("names", "series")
         return self._read(Y, self.items_, names)[0]
 
-    def leaves_gaps(self, Y: Any) -> bool:
-        """Candidates do; a ranking of some of the items is an output of its own."""
-        return are_choices(Y)
-
-    def with_gaps(self, Y: Any, known: Any) -> Any:
-        """Items that are not known are not ranked."""
-        from skstruct.spaces.rankings.reading import unranked
-
-        return unranked(self, Y, known)
-
-    def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
-        """Rankings that leave something open: ties, items not ranked, ``{"before": [...]}``.
-
-        Each stands for all total orders that agree with it.
-        """
-        from skstruct.spaces.rankings.reading import read_partial_rankings
-
-        return read_partial_rankings(self, Y, known)
-
     def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         """Canonical outputs in the format that was seen in ``fit``."""
         format = getattr(self, "format_", RankingFormat(scores=bool(self.scores)))
@@ -211,10 +192,6 @@ class Rankings(RandomRankings):
         if self.embedding not in EMBEDDINGS:
             known = ", ".join(map(repr, EMBEDDINGS))
             raise ValueError(f"Rankings: embedding is one of {known}; got {self.embedding!r}.")
-
-    def are_complete(self, Z: np.ndarray) -> np.ndarray:
-        """Those without ties and items left out."""
-        return is_total(Z)
 
     def embed(self, Z: np.ndarray) -> Any:
         return self._scheme.embed(np.asarray(Z, dtype=np.float64))
@@ -367,5 +344,6 @@ def _filled(starts: np.ndarray, d: int) -> np.ndarray:
     return np.hstack([starts, others])
 
 
+Known.at(Rankings, "skstruct.spaces.rankings.known:KnownOfRankings")
 Description.at(Rankings, "skstruct.spaces.rankings.description:DescriptionOfRankings")
 Marginals.at(Rankings, "skstruct.spaces.rankings.marginals:MarginalsOfRankings")

@@ -14,7 +14,7 @@ from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.spaces.base import CountedSpace, ListedOutputs
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.description import Description
-from skstruct.spaces.partial import PartialOutputs
+from skstruct.spaces.known import Known
 from skstruct.spaces.sequence_sets.constraints import (
     SequenceConstraints,
     read_forbidden,
@@ -166,19 +166,6 @@ class SequenceSet(UniformSequences):
         self.learned_lengths_ = int(lengths.min()), int(lengths.max())
         return Z
 
-    def read_partial(self, Y: Any, known: Any = None) -> PartialOutputs:
-        """Sequences with None, NaN or NA at positions that are not known; their lengths are.
-
-        Parameters
-        ----------
-        Y : as in ``fit``, with gaps
-        known : rows of True and False, as long as the sequences, default=None
-            Or an array (n, T), of which what is behind the end of a sequence is not looked at.
-        """
-        from skstruct.spaces.sequence_sets.partial import read_partial_sequences
-
-        return read_partial_sequences(self, Y, known)
-
     def _check_lengths(self, lengths: np.ndarray, low: int | None, high: int | None) -> None:
         used_by = type(self).__name__
         empty = np.flatnonzero(lengths == 0)
@@ -305,4 +292,5 @@ class ListedSequences(ListedOutputs):
 EMBEDDINGS = ("positions", "bigrams")
 
 
+Known.at(SequenceSet, "skstruct.spaces.sequence_sets.known:KnownOfSequenceSets")
 Description.at(SequenceSet, "skstruct.spaces.sequence_sets.description:DescriptionOfSequences")

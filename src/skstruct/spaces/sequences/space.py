@@ -20,6 +20,7 @@ from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sequence_sets.base import EMBEDDINGS, ListedSequences, SequenceSet
 from skstruct.spaces.sequence_sets.constraints import SequenceConstraints
@@ -220,17 +221,6 @@ class Sequences(SequenceSet):
         shape = len(Z), self._width()
         return sparse.csr_array((np.ones(len(row)), (row, column)), shape=shape)
 
-    def known_targets(self, known: np.ndarray) -> np.ndarray | None:
-        """All symbols of a position are known, or none; a bigram where both positions are."""
-        T, q = self.length_, len(self.symbols_)
-        if known.shape[1] > T:
-            return None
-        known = np.hstack([known, np.ones((len(known), T - known.shape[1]), bool)])
-        columns = np.repeat(known, q, axis=1)
-        if not self._has_bigrams:
-            return columns
-        return np.hstack([columns, np.repeat(known[:, :-1] & known[:, 1:], q * q, axis=1)])
-
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
     ) -> Any:
@@ -423,4 +413,5 @@ class Sequences(SequenceSet):
         return second_moment_of_chains(self._some(), self.length_, self._has_bigrams)
 
 
+Known.at(Sequences, "skstruct.spaces.sequences.known:KnownOfSequences")
 Marginals.at(Sequences, "skstruct.spaces.sequences.marginals:MarginalsOfSequences")

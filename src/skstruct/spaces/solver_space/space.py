@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
@@ -315,6 +314,10 @@ class SolverSpace(QuantitySpace):
             self._pool = SolutionPool(int(self.pool_size))
         return self._pool
 
+    def _keep_names(self) -> None:
+        if self._knows_width():
+            super()._keep_names()
+
     def rows(self, index: Any) -> Self:
         if self._all_options().n_rows is None:
             return self
@@ -325,9 +328,6 @@ class SolverSpace(QuantitySpace):
 
     def minimize(self, curves: Any) -> Decoded:
         raise NotImplementedError("SolverSpace: a solver of linear costs is all there is.")
-
-    def naming_all(self) -> Self:
-        return super().naming_all() if self._knows_width() else copy.copy(self)
 
 
 Marginals.at(SolverSpace, "skstruct.spaces.quantities.marginals:NoMeansOfQuantities")

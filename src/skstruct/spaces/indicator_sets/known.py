@@ -9,40 +9,110 @@ from scipy import sparse
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.spaces.common.formats import is_missing_name, of_one_column
+from skstruct.spaces.common.narrowing import within
 from skstruct.spaces.common.reading_choices import has_choices, read_choices
 from skstruct.spaces.constraints import Constraints, label_mask
+from skstruct.spaces.indicator_sets.missing_labels import conditional_means
+from skstruct.spaces.known import Known, KnownOfViews
 from skstruct.spaces.partial import PartialOutputs, known_cells, split_table
 
 SAID = frozenset(("include", "exclude"))  # what a dictionary says of labels, one by one
 
 
-def read_partial_sets(space: Any, Y: Any, known: Any) -> PartialOutputs:
-    """What is known of label sets, with what follows from it; the space learns its labels.
+class KnownOfSets(Known):
+    """Label sets of which some labels are known, with what follows from these."""
 
-    Parameters
-    ----------
-    space : IndicatorSpace
-    Y : table of 0, 1 and gaps, or rows of names
-        A row of names lists all labels of a set; None says nothing; a dictionary with "include"
-        and "exclude" says of these labels only that they are in, or out. Other arguments of
-        ``restrict``, and ``OneOf``, are read too.
-    known : bool array, default=None
-        Cells that are known; with rows of names a column for each label, in order.
+    __slots__ = ()
+
+    def read(self, Y: Any, known: Any = None) -> PartialOutputs:
+        """What is known of label sets, with what follows from it; the space learns its labels.
+
+        Ancestors of labels that are in are known, too, and descendants of those that are out.
+
+        Parameters
+        ----------
+        Y : table of 0, 1 and gaps, or rows of names
+            A row of names lists all labels of a set; None says nothing; a dictionary with "include"
+            and "exclude" says of these labels only that they are in, or out. Other arguments of
+            ``restrict``, and ``OneOf``, are read too.
+        known : bool array, default=None
+            Cells that are known; with rows of names a column for each label, in order.
+        """
+        space, Y = self.space, of_one_column(Y)
+        if has_choices(Y, SAID):
+            return read_choices(space, Y, self.read, known, _named, SAID)
+        if _is_table(Y):
+            name = type(space).__name__
+            filled, seen = split_table(Y, known, 0, name, lambda d: _names(space, d))
+            Z = space._fit(filled)
+            seen = _in_order(space, Y, seen)
+        else:
+            Z, seen = _read_rows(space, Y)
+            seen &= known_cells(known, Z.shape, type(space).__name__, lambda _: space.labels_)
+        seen &= ~self.open_labels(Z)
+        return completed(space, Z, seen)
+
+    def open_labels(self, Z: np.ndarray) -> np.ndarray:
+        """Labels that a set leaves open though it does not hold them; bool of shape (n, d)."""
+        return np.zeros(Z.shape, bool)
+
+    def agreeing(self, partial: PartialOutputs) -> Any:
+        low = np.asarray(partial.outputs) > 0
+        narrowed = self.space.constraints_.narrow(
+            low=low, high=low | ~partial.known, min_size=None, max_size=None, groups=(),
+            one_path=False,
+        )  # fmt: skip
+        return within(self.space, narrowed)
+
+    def targets(self, known: np.ndarray) -> np.ndarray | None:
+        return known if self.space.embedding == "indicators" else None
+
+    def filled(self, means: np.ndarray, partial: PartialOutputs) -> np.ndarray | None:
+        """Probabilities of labels, given those that are known and that sets hold all parents."""
+        dag = self.space.dag_
+        return conditional_means(dag, means, partial) if len(dag.parents) else None
+
+    @property
+    def estimates_targets(self) -> bool:
+        """Where labels are overlooked, which targets make up for."""
+        return self.space.propensity is not None
+
+
+class KnownAsWhole(KnownOfSets):
+    """Sets in which a member tells of others, such as edges of a graph: known as a whole, or by
+    what they obey.
     """
-    used_by, Y = type(space).__name__, of_one_column(Y)
-    if has_choices(Y, SAID):
-        return read_choices(
-            space, Y, lambda rows: read_partial_sets(space, rows, None), known, _named, SAID
-        )
-    if _is_table(Y):
-        filled, seen = split_table(Y, known, 0, used_by, lambda d: _names(space, d))
-        Z = space._fit(filled)
-        seen = _in_order(space, Y, seen)
-    else:
-        Z, seen = _read_rows(space, Y)
-        seen &= known_cells(known, Z.shape, used_by, lambda _: space.labels_)
-    seen &= ~space.open_labels(Z)
-    return completed(space, Z, seen)
+
+    __slots__ = ()
+    read = Known.read
+
+
+class KnownOfIndependentLabels(KnownOfViews):
+    """Labels alone, which are known one by one."""
+
+    __slots__ = ()
+
+    def targets(self, known: np.ndarray) -> np.ndarray | None:
+        return known
+
+    def filled(self, means: np.ndarray, partial: PartialOutputs) -> np.ndarray | None:
+        return Known.of(self.space.whole).filled(means, partial)
+
+
+class KnownOfProducts(KnownOfViews):
+    """Labels, and products over their parents."""
+
+    __slots__ = ()
+
+    def targets(self, known: np.ndarray) -> np.ndarray | None:
+        """A product is known where all parents are."""
+        return self.space.embed(np.asarray(known, dtype=np.float64)) >= 1.0
+
+    def filled(self, means: np.ndarray, partial: PartialOutputs) -> np.ndarray | None:
+        """A product is taken for as probable as the least probable parent."""
+        means = means[:, : len(self.space.labels_)]
+        labels = Known.of(self.space.whole).filled(means, partial)
+        return None if labels is None else self.space.embed(labels)
 
 
 def completed(space: Any, Z: np.ndarray, observed: np.ndarray) -> PartialOutputs:
@@ -61,7 +131,7 @@ def completed(space: Any, Z: np.ndarray, observed: np.ndarray) -> PartialOutputs
             f"{type(space).__name__}: Y[{row}] says that {space.labels_[parent]!r} is out, and "
             f"that {space.labels_[child]!r} below it is in."
         )
-    allowed = space._limited(Constraints.none(Z.shape[1]).within(low, high))
+    allowed = within(space, Constraints.none(Z.shape[1]).within(low, high))
     return PartialOutputs(low.astype(np.int8), low | ~high, observed, allowed)
 
 
