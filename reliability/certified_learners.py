@@ -17,6 +17,7 @@ from drawn_losses import WHOLE, drawn_loss
 
 from skstruct import ConditionalRiskMinimizer, learners, smoothing
 from skstruct.kernels import RBF
+from skstruct.losses import Deciding
 
 NOT_OFFERED = "F measures are decoded exactly over label sets and over forests"  # and says so
 
@@ -54,7 +55,7 @@ def by_risk(rng, drawn, n_rows):
 
 def listed(rng, model, drawn, loss, at, new, weights):
     """k-best lists by risk, where the loss is one of sums over parts."""
-    if loss.seen_only or model.problem_.loss.needs_weights(model.problem_.space):
+    if loss.seen_only or Deciding.of(model.problem_.loss).needs_weights(model.problem_.space):
         return 0
     values = weights @ loss.matrix[:, at].T
     size = np.abs(weights).sum(axis=1) * (1 + np.abs(loss.matrix).max())

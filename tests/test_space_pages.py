@@ -12,6 +12,7 @@ import pytest
 import skstruct
 from skstruct import ConditionalRiskMinimizer, losses, spaces
 from skstruct.learners.problem import risk_problem
+from skstruct.losses import Observed
 from skstruct.losses.names import SHORT_NAMES
 from space_cases import SMALL
 
@@ -199,7 +200,7 @@ def decided_from_observations(loss, model, X):
         loss.set_params(candidates=model.predict(X))
     decided = model.observation_space_.outputs_of(model.outputs_)
     width = space.embed(decided).shape[1] - len(space.own_costs())
-    rows = loss.observation_space(space).validate(np.arange(6.0 * width).reshape(6, width) - 3)
+    rows = Observed.of(loss).space_of(space).validate(np.arange(6.0 * width).reshape(6, width) - 3)
     problem = risk_problem(space, loss, rows)
     return problem.decode(problem.mean_targets(np.ones(6))).outputs
 
@@ -210,7 +211,7 @@ def test_losses_work_over_the_spaces_of_the_decision_table(name):
     for names, over in rows_of_losses():
         for loss in names if name in over else ():
             made = OWN.get(loss, getattr(losses, loss))()
-            if made.observes == "outputs":
+            if Observed.of(made).what == "outputs":
                 assert len(model.predict(X, loss=made)) == 6
             else:
                 assert len(decided_from_observations(made, model, X)) == 1

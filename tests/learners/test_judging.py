@@ -8,7 +8,7 @@ from skstruct import ConditionalRiskMinimizer
 from skstruct.learners import judging
 from skstruct.learners.judging import FEWEST, judging_rows
 from skstruct.learners.problem import RiskProblem, targets_for
-from skstruct.losses import F1, Hamming, pair
+from skstruct.losses import F1, Effort, Hamming, pair
 from skstruct.smoothing import KernelRidge, NystroemRidge
 from skstruct.spaces import LabelSets
 
@@ -29,8 +29,13 @@ class Costly(F1):
     def __init__(self, independent=False):
         super().__init__(independent)
 
-    def decision_seconds(self, space):
-        return self.seconds
+
+class EffortOfCostly(Effort):
+    def seconds(self, space):
+        return self.loss.seconds
+
+
+Effort.at(Costly, EffortOfCostly)
 
 
 def test_cheap_decisions_are_made_for_all_rows():

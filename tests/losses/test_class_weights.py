@@ -24,7 +24,16 @@ from skstruct import (
 from skstruct.kernels import RBF
 from skstruct.learners import MaxMarginTree
 from skstruct.learners.max_margin.problem import ChainMargins
-from skstruct.losses import CostMatrix, Hamming, Listed, SequenceHamming, ZeroOne, pair
+from skstruct.losses import (
+    CostMatrix,
+    Deciding,
+    Hamming,
+    Levels,
+    Listed,
+    SequenceHamming,
+    ZeroOne,
+    pair,
+)
 from skstruct.losses.costs import balanced_labels, balanced_weights
 from skstruct.losses.names import resolve_loss
 from skstruct.model_selection import evaluate, loss_scorer
@@ -107,10 +116,10 @@ def test_by_definition_and_by_hand(weight):
     known = [dict(known).get(name, 1.0) for name in NAMES] if hasattr(known, "keys") else known
     expected = (1 - np.eye(3)) * np.array(known)  # [predicted, true]
     assert_allclose(bound.pairwise(np.arange(3), np.arange(3)), expected)
-    assert bound.largest_loss(space) == bound.range()[1] == np.max(expected)
-    assert_allclose(bound.levels(outputs)[1], np.array(known)[outputs])
-    assert not bound.all_or_nothing
-    assert not bound.prefers_most_probable
+    assert Levels.of(bound).largest(space) == bound.range()[1] == np.max(expected)
+    assert_allclose(Levels.of(bound).steps(outputs)[1], np.array(known)[outputs])
+    assert not Levels.of(bound).all_or_nothing
+    assert not Deciding.of(bound).prefers_most_probable
 
 
 @pytest.mark.slow
@@ -244,7 +253,7 @@ def test_cost_matrices_in_every_format():
         assert_array_equal(loss.pairwise(everything, everything), C.T)
         check_loss(CostMatrix(costs), space, everything)
         assert loss.range() == (0.0, 5.0)
-        assert loss.largest_loss(space) == 5.0
+        assert Levels.of(loss).largest(space) == 5.0
     assert_array_equal(CostMatrix(C)([1, 0], [0, 1]), [5, 1])
     assert_array_equal(CostMatrix().bind(space).matrix_, 1 - np.eye(3))
     check_loss(CostMatrix(C - 2.0), space, everything)  # gains

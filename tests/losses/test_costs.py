@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.learners.problem import risk_problem
-from skstruct.losses import F1, Hamming, HierarchicalLoss, Listed, SequenceHamming, pair
+from skstruct.losses import F1, Hamming, HierarchicalLoss, Levels, Listed, SequenceHamming, pair
 from skstruct.smoothing import NadarayaWatson
 from skstruct.spaces import (
     BinaryPolytope,
@@ -66,9 +66,9 @@ def check_definition(loss, space, outputs):
     expected = [[by_hand(loss, z, y) for y in outputs] for z in outputs]
     assert_allclose(bound.pairwise(outputs, outputs), expected, atol=1e-12)
     assert_allclose(loss.pairwise(outputs, outputs), expected, atol=1e-12)  # not bound
-    assert np.max(expected) <= bound.largest_loss(space) + 1e-12
-    assert bound.range() == (0.0, 1.0) or bound.range()[1] == bound.largest_loss(space)
-    step, least = bound.levels(outputs)
+    assert np.max(expected) <= Levels.of(bound).largest(space) + 1e-12
+    assert bound.range() == (0.0, 1.0) or bound.range()[1] == Levels.of(bound).largest(space)
+    step, least = Levels.of(bound).steps(outputs)
     for y, row in zip(least, np.transpose(expected)):
         assert ((row <= 1e-12) | (row >= y - 1e-12)).all()
         assert step == 0 or np.allclose(row / step, np.round(row / step))
@@ -193,7 +193,7 @@ def test_costs_by_name_by_position_and_by_series():
     shares = Hamming([2, 1, 0], miss={"rare": 5}, alarm={"x": 3}, normalize=True).bind(space)
     assert_allclose(shares(Z, Y), [7 / 11])
     assert shares.range() == (0.0, 1.0)
-    np.testing.assert_allclose(shares.largest_loss(space), 1.0)
+    np.testing.assert_allclose(Levels.of(shares).largest(space), 1.0)
 
 
 def test_costs_that_are_none():
@@ -243,7 +243,7 @@ def test_sequences(costs, bigrams):
     bound = pair(loss, space, Z)[1]
     expected = [[sequence_by_hand(z, y, miss, alarm, bigrams) for y in TEXTS] for z in TEXTS]
     assert_allclose(bound.pairwise(Z, Z), expected)
-    assert np.max(expected) <= bound.largest_loss(space) + 1e-12
+    assert np.max(expected) <= Levels.of(bound).largest(space) + 1e-12
     check_loss(loss, space, Z, n_weights=8)
     if not bigrams:
         by_name = pair(Hamming(miss=miss, alarm=alarm), space, Z)[1]
@@ -304,4 +304,4 @@ def test_other_losses_stay_as_they_were():
     space = Hierarchy([("a", "b")]).fit([["a"], ["a", "b"]])
     for loss in (F1(), HierarchicalLoss()):
         assert loss.observe(space, space.enumerate()) is loss
-    assert Hamming().observe(space, space.enumerate()).bind(space).largest_loss(space) == 2.0
+    assert Levels.of(Hamming().observe(space, space.enumerate()).bind(space)).largest(space) == 2.0

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skstruct import ConditionalRiskMinimizer, spaces
 from skstruct._arrays.rows import dense
-from skstruct.losses import Cost, Hamming, Regret, pair, resolve_loss
+from skstruct.losses import Cost, Hamming, Observed, PartlyKnown, Regret, pair, resolve_loss
 from skstruct.model_selection import decision_scorer, regrets, relative_regret
 from skstruct.spaces import Known
 from skstruct.spaces.cost_vectors import CostVectors
@@ -57,7 +57,7 @@ def test_regret_is_what_a_list_of_all_decisions_says(name, sense):
         costs = some_costs(space, 12, 0, whole)
         totals = sign * costs @ dense(space.embed(listed)).T  # (rows, decisions)
         loss = Regret(sense)
-        observed = loss.observation_space(space).fit_validate(costs)
+        observed = Observed.of(loss).space_of(space).fit_validate(costs)
         _, bound = pair(loss, space, observed)
         expected = totals - totals.min(axis=1, keepdims=True)
         assert_allclose(bound.pairwise(listed, observed).T, expected, atol=1e-12)
@@ -66,7 +66,7 @@ def test_regret_is_what_a_list_of_all_decisions_says(name, sense):
         assert_allclose(bound(listed[chosen], observed), expected[at], atol=1e-12)
         given_back = space.restore(listed[chosen])
         assert_allclose(regrets(space, given_back, costs, sense=sense), expected[at], atol=1e-12)
-        best = space.restore(bound.observation_space(space).outputs_of(observed))
+        best = space.restore(Observed.of(bound).space_of(space).outputs_of(observed))
         assert_allclose(regrets(space, best, costs, sense=sense), 0.0, atol=1e-12)
 
 
@@ -76,10 +76,10 @@ def test_estimated_risks_are_sums_over_rows_of_any_weight(name, kind):
     space = SMALL[name]
     listed, costs = all_decisions(space), some_costs(space, 9, 2, False)
     loss = kind("max")
-    observed = loss.observation_space(space).fit_validate(costs)
+    observed = Observed.of(loss).space_of(space).fit_validate(costs)
     view, bound = pair(loss, space, observed)
     weight = np.random.default_rng(3).normal(size=(4, 9))
-    targets = bound.observation_space(view).targets(observed)
+    targets = Observed.of(bound).space_of(view).targets(observed)
     g, total = weight @ targets, weight.sum(axis=1, keepdims=True)
     risks = bound.cost(g, total) @ dense(view.embed(listed)).T + bound.offset(g, total)[:, None]
     assert_allclose(risks, weight @ bound.pairwise(listed, observed).T, atol=1e-10)
@@ -109,11 +109,11 @@ def test_relative_regret_is_never_negative(costs, most, sense, seed):
 # ------------------------------------------------------------------- quantities
 def test_costs_of_quantities_are_decided_at_corners():
     box = spaces.Box(0.0, [1.0, 2.0])
-    seen = Regret().observation_space(box)
+    seen = Observed.of(Regret()).space_of(box)
     observed = seen.fit_validate([[1.0, -1.0], [-3.0, 0.0]])
     assert_allclose(observed[:, -1], [-2.0, -3.0])
     flows = spaces.Flows([("s", "t", 1), ("s", "a", 1), ("a", "t", 1)], {"s": 1, "t": -1})
-    assert_allclose(Cost().observation_space(flows).validate([[3.0, 1.0, 1.0]])[:, -1], 2.0)
+    assert_allclose(Observed.of(Cost()).space_of(flows).validate([[3.0, 1.0, 1.0]])[:, -1], 2.0)
 
 
 # ------------------------------------------------------------------- reading costs
@@ -160,9 +160,9 @@ def test_losses_are_known_by_name():
 
 def test_other_truths_are_told_apart():
     with pytest.raises(ValueError, match="Hamming compares outputs with outputs"):
-        Hamming().check_same_truths(Regret())
+        Observed.of(Hamming()).check_same(Regret())
     with pytest.raises(ValueError, match="give the same sense"):
-        Cost("max").check_same_truths(Regret())
+        Observed.of(Cost("max")).check_same(Regret())
 
 
 # ------------------------------------------------------------------- costs that are missing
@@ -174,7 +174,7 @@ def test_costs_on_known_cells_have_the_mean_of_all():
     observed = CostVectors(space).validate(costs)
     decided = rng.integers(0, 2, (n, 5))
     loss = Cost().bind(space)
-    true, seen = loss(decided, observed), loss.on_known(decided, observed, known)
+    true, seen = loss(decided, observed), PartlyKnown.of(loss).losses(decided, observed, known)
     # The difference of means is normal with a standard error estimated below; five of these are
     # exceeded with probability 6e-7.
     told = known.any(axis=1)
@@ -187,9 +187,11 @@ def test_regrets_need_whole_rows():
     space = spaces.LabelSets("ab")
     partial = Known.of(CostVectors(space)).read([[1.0, -1.0], [np.nan, 2.0]])
     assert_array_equal(partial.known, [[True, True], [False, True]])
-    lost = Regret().bind(space).on_known([[1, 1], [1, 1]], partial.outputs, partial.known)
+    lost = PartlyKnown.of(Regret().bind(space)).losses(
+        [[1, 1], [1, 1]], partial.outputs, partial.known
+    )
     assert_array_equal(lost, [1.0, np.nan])
-    assert isinstance(Regret().for_partial(space), Cost)
+    assert isinstance(PartlyKnown.of(Regret()).learned(space), Cost)
 
 
 @pytest.mark.parametrize("kind", [Cost, Regret])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.losses import F1, FBeta
+from skstruct.losses import F1, Effort, FBeta
 from skstruct.solvers.marginals import lowered
 from skstruct.spaces import Hierarchy, LabelSets
 from skstruct.spaces.indicator_sets.decoding import min_cost_per_size
@@ -169,11 +169,11 @@ def test_which_labels_are_taken_for_independent():
     assert F1(independent=True).embedding_on(few) == "independent labels"
     tree = Hierarchy([("root", f"l{j}") for j in range(301)]).fit(np.zeros((1, 302)))
     assert F1().embedding_on(tree) == "sized indicators"
-    assert F1().search_loss(tree).independent is True
+    assert Effort.of(F1()).stand_in(tree).independent is True
     with pytest.raises(ValueError, match="independent is True, False"):
         F1(independent="yes").embedding_on(few)
     grouped = few.restrict(exclusive=[["a", "b"]])
-    assert F1().search_loss(grouped).independent == "auto"
+    assert Effort.of(F1()).stand_in(grouped).independent == "auto"
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans())
@@ -220,9 +220,9 @@ def test_a_wide_model_learns():
 def test_penalties_of_many_labels_are_compared_by_chances():
     space = LabelSets([f"l{j}" for j in range(60)]).fit(np.zeros((1, 60)))
     view = space.with_embedding("sized indicators")
-    stand_in = FBeta(2.0).bind(view).search_loss(view)
+    stand_in = Effort.of(FBeta(2.0).bind(view)).stand_in(view)
     assert stand_in.independent is True
     assert stand_in.beta == pytest.approx(2.0)
     Y = np.random.default_rng(0).integers(0, 2, (4, 60))
     assert np.array_equal(view.project(view.embed(Y), "independent labels"), Y)
-    assert F1(independent=False).bind(view).search_loss(view).independent is False
+    assert Effort.of(F1(independent=False).bind(view)).stand_in(view).independent is False

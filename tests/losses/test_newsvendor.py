@@ -130,7 +130,7 @@ def test_lines_against_a_dense_grid(name, seed):
     grid = np.linspace(-3, 3, 25)[:, None]  # holds all knots, which are multiples of 1/4
     assert_allclose(found.values, (W @ loss.pairwise(grid, Y).T).min(axis=1), atol=1e-12)
     assert_allclose(found.bounds, found.values, atol=1e-12)
-    assert loss.convex == (name == "convex")
+    assert loss._convex == (name == "convex")
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.losses import Hamming, Kendall, pair, resolve_loss
+from skstruct.losses import Form, Hamming, Kendall, Levels, pair, resolve_loss
 from skstruct.losses.partial_orders import PartialKendall
 from skstruct.spaces import PartialOrders, Rankings
 from skstruct.testing import check_loss
@@ -40,7 +40,7 @@ def test_the_definition(abstain, invent):
     price = abstain if invent is None else invent
     expected = [[by_definition(space, z, y, abstain, price) for y in ORDERS] for z in ORDERS]
     assert_allclose(loss.pairwise(ORDERS, ORDERS), expected)
-    assert np.max(expected) <= loss.range()[1] == loss.largest_loss(space)
+    assert np.max(expected) <= loss.range()[1] == Levels.of(loss).largest(space)
 
 
 @pytest.mark.parametrize(("abstain", "invent"), PRICES)
@@ -56,7 +56,7 @@ def test_half_of_hamming():
 def test_the_form_is_the_cost():
     rng = np.random.default_rng(0)
     loss, g, total = PartialKendall(0.3, 0.1), rng.normal(size=(4, 12)), rng.random((4, 1))
-    form = loss.bilinear_form(12)
+    form = Form.of(loss).numbers(12)
     assert_allclose(loss.cost(g, total), (form.V @ g.T).T + total * form.u)
     assert_allclose(loss.offset(g, total), g @ form.v + form.constant * total[:, 0])
 

@@ -115,7 +115,7 @@ def test_ranges_of_the_second_derivative(loss):
 def test_convexity_is_declared(loss):
     t = np.linspace(-5, 5, 2001)
     second = np.diff(loss.rho(t, 0.7), 2)
-    assert (second.min() >= -1e-12) == loss.convex
+    assert (second.min() >= -1e-12) == loss._convex
 
 
 class Named:

@@ -10,7 +10,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skstruct import ConditionalRiskMinimizer
 from skstruct._arrays.rows import dense
 from skstruct.exceptions import InfeasibleError
-from skstruct.losses import ConditionalValueAtRisk, Cost, Regret, pair, resolve_loss
+from skstruct.losses import (
+    ConditionalValueAtRisk,
+    Cost,
+    Deciding,
+    Observed,
+    Regret,
+    pair,
+    resolve_loss,
+)
 from skstruct.losses import tail_risk as losses_tail_risk
 from skstruct.model_selection import tail_cost
 from skstruct.persistence import load_model, save_model
@@ -49,7 +57,7 @@ def scenarios(seed, d, n=3, m=12):
 
 def decided(loss, space, W, C):
     view, bound = pair(loss, space, C)
-    observed = bound.observation_space(view).fit_validate(C)
+    observed = Observed.of(bound).space_of(view).fit_validate(C)
     return bound.minimize(W, observed, view), bound, observed
 
 
@@ -85,7 +93,7 @@ def test_sets_against_enumeration(name, listed, seed, level, share):
         assert_allclose(low, min(risks), atol=1e-6)
         assert low <= value
         assert space.contains(output[None])[0]
-    assert_allclose(bound.estimated_risks(W, found.outputs, observed), found.values, atol=1e-12)
+    assert_allclose(Deciding.of(bound).risks(W, found.outputs, observed), found.values, atol=1e-12)
 
 
 class Decoded(LabelSets):

@@ -14,9 +14,11 @@ from skstruct.learners.problem import risk_problem
 from skstruct.losses import (
     F1,
     BaseLoss,
+    BilinearForm,
     CostMatrix,
     FBeta,
     Footrule,
+    Form,
     Hamming,
     HierarchicalLoss,
     Listed,
@@ -25,7 +27,6 @@ from skstruct.losses import (
     Spearman,
     ZeroOne,
 )
-from skstruct.losses.base import BilinearForm
 from skstruct.solvers.dags import forest_closed_sets
 from skstruct.spaces import Candidates, Classes, Hierarchy, LabelSets, Rankings, Sequences
 from skstruct.spaces.base import BaseSpace
@@ -219,7 +220,7 @@ def test_decisions_are_those_of_the_host(case, seed, coarse):
     found = device_decider(problem, BACKEND)(torch.tensor(means))
     # F measures are decided by other sums on the host: of sets that are equally good, the rounding
     # of costs to 2^-30 of their size takes either.
-    other = problem.loss.decides_from_means(problem.space)
+    other = Form.of(problem.loss).decides_from_means(problem.space)
     if not (other and coarse):
         assert_array_equal(found.outputs, expected.outputs)
     assert found.outputs.dtype == expected.outputs.dtype
@@ -312,8 +313,13 @@ class Sides(BaseLoss):
     def offset(self, g, total):
         return 2.0 * total[:, 0]
 
-    def bilinear_form(self, width):
+
+class FormOfSides(Form):
+    def numbers(self, width):
         return BilinearForm(-0.5 * np.eye(width), np.zeros(width), np.zeros(width), 2.0)
+
+
+Form.at(Sides, FormOfSides)
 
 
 def test_a_space_and_a_loss_from_elsewhere():

@@ -7,6 +7,7 @@ from textwrap import fill
 from typing import Any
 
 from skstruct._arrays.rows import distinct
+from skstruct.losses import Levels
 from skstruct.tolerances import STATED_BOUND
 
 LARGEST = "largest loss"  # the term that a bound has to stay below to say anything
@@ -133,7 +134,7 @@ SEEN = 200  # training outputs that a largest loss is compared with
 def largest_loss(loss: Any, space: Any) -> Any:
     """An upper bound on ``loss(z, y)`` over all outputs of ``space``; None where none is known.
 
-    A loss that brings ``largest_loss(space)`` of its own is asked first.
+    See :class:`skstruct.losses.Levels`, by which a loss says its own.
 
     Parameters
     ----------
@@ -148,7 +149,7 @@ def largest_loss(loss: Any, space: Any) -> Any:
     >>> largest_loss(Hamming().bind(space), space)
     5.0
     """
-    return loss.largest_loss(space)
+    return Levels.of(loss).largest(space)
 
 
 def largest_of_problem(problem: Any, loss_bound: Any, used_by: str) -> Any:

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
-from skstruct.losses import pair, resolve_loss
+from skstruct.losses import Observed, pair, resolve_loss
 from skstruct.tolerances import STATED_BOUND
 
 MOST = 2048  # outputs that are compared pair by pair
@@ -133,7 +133,7 @@ def _some_outputs(space: Any, y: Any, most: int) -> Any:
 
 def _transposed(view: Any, loss: Any, outputs: Any) -> Any:
     """V^T, of shape (columns that are observed, columns that are decided on)."""
-    width = loss.observation_space(view).targets(outputs[:1]).shape[1]
+    width = Observed.of(loss).space_of(view).targets(outputs[:1]).shape[1]
     if width > WIDEST:
         raise ValueError(
             f"comparison_constant writes down the matrix of a loss; that of "

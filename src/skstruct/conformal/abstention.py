@@ -212,9 +212,7 @@ class Abstention(Calibrated):
     def _largest(self, loss: Any) -> float:
         if self.loss_bound is not None:
             return check_positive(self.loss_bound, "loss_bound", "Abstention")
-        known = None
-        if hasattr(loss, "largest_loss"):
-            known = largest_loss(loss, self.learner.space_)
+        known = largest_loss(loss, self.learner.space_)
         if known is None or not 0 < known < math.inf:
             raise ValueError("Abstention: the largest loss is not known; give loss_bound.")
         return float(known)

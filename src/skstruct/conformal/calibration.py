@@ -14,7 +14,7 @@ from skstruct._arrays.checks import is_number
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.methods import warn_caller
 from skstruct.learners.whole_rows import whole_rows
-from skstruct.spaces.truth import check_outputs_seen
+from skstruct.losses.observed import check_outputs_observed
 
 ROWS = (
     "It rests on calibration rows that the learner has not seen and that are exchangeable with "
@@ -67,7 +67,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             raise NotFittedError(
                 f"{type(self).__name__}: the learner is not fitted; call its fit first."
             )
-        check_outputs_seen(self.learner, type(self).__name__)
+        check_outputs_observed(self.learner, type(self).__name__)
         return self.learner.space_
 
     def _whole_rows(self, X: Any, y: Any, *others: Any) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from skstruct._arrays.progress import working
 from skstruct.drawings.parts import label_text
 from skstruct.explorer.inputs import Inputs, read_inputs
 from skstruct.explorer.recent import Recent
-from skstruct.losses import pair, resolve_loss
+from skstruct.losses import PartlyKnown, pair, resolve_loss
 from skstruct.losses.base import same_width
 from skstruct.model_selection.evaluation import (
     affordable_losses,
@@ -212,7 +212,7 @@ class Explored:
         losses = None
         if self.truth is not None:
             widened = same_width(outputs, self.truth.outputs)[0]
-            losses = self.truth.losses(self.bound(loss), widened)
+            losses = PartlyKnown.of(self.bound(loss)).against(widened, self.truth)
         return Judged(outputs, [self.text(z) for z in outputs], values, losses)
 
     def text(self, z: np.ndarray) -> str:
@@ -256,7 +256,7 @@ class Explored:
         z, y = same_width(np.asarray(z)[None], truth.outputs[[i]])
         if truth.partial is None:
             return float(np.asarray(bound(z, y))[0])
-        return float(bound.on_known(z, y, truth.partial.known[[i]])[0])
+        return float(PartlyKnown.of(bound).losses(z, y, truth.partial.known[[i]])[0])
 
     def truth_text(self, i: int) -> str | None:
         """The true output of a row in words; None where nothing is known of it."""

@@ -9,7 +9,7 @@ from scipy import stats
 from skstruct._arrays.checks import is_count
 from skstruct.inspection.drawing import axes_of, literal_legend, written
 from skstruct.learners.token_problem import check_predicted_lengths
-from skstruct.losses import ZeroOne
+from skstruct.losses import PartlyKnown, ZeroOne
 from skstruct.losses.base import same_width
 from skstruct.spaces.truth import Truth, read_truth, seen_by
 
@@ -54,7 +54,7 @@ def _told(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Risks and losses of the rows that say something."""
     predicted, truth = judged(estimator.space_, outputs, y, estimator)
-    losses, says = truth.losses(loss, predicted), truth.says
+    losses, says = PartlyKnown.of(loss).against(predicted, truth), truth.says
     return (risks, losses) if says.all() else (risks[says], losses[says])
 
 

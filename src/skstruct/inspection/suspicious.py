@@ -12,7 +12,7 @@ from skstruct._arrays.imports import is_pandas, require
 from skstruct.inspection.left_out_rows import left_out_rows
 from skstruct.inspection.suspicious_display import SuspiciousOutputsDisplay
 from skstruct.inspection.suspicious_parts import PartTable, averaged, parts_of_rows
-from skstruct.losses import resolve_loss
+from skstruct.losses import Observed, resolve_loss
 
 ROW_FIELDS = [("row", np.int64), ("loss", np.float64), ("margin", np.float64),
               ("score", np.float64)]  # fmt: skip
@@ -205,10 +205,10 @@ def suspicious_outputs(
             f"got {by!r} and parts={parts!r}."
         )
     own = getattr(model, "loss", None)
-    if own is not None and resolve_loss(own).observes != "outputs":
+    if own is not None and Observed.of(resolve_loss(own)).what != "outputs":
         raise ValueError(
             "suspicious_outputs looks for outputs that are wrong, and the model learns from "
-            f"{resolve_loss(own).observes} under {own!r}."
+            f"{Observed.of(resolve_loss(own)).what} under {own!r}."
         )
     left = list(left_out_rows(model, X, y, cv, groups, loss, parts, verbose))
     number, losses, margins = (

@@ -35,7 +35,7 @@ from skstruct.learners.inputs import (
 from skstruct.learners.marginals import MarginalPredictor, opened_space
 from skstruct.learners.partial_outputs import read_outputs
 from skstruct.learners.token_problem import check_positions
-from skstruct.losses import pair, resolve_loss
+from skstruct.losses import Observed, PartlyKnown, pair, resolve_loss
 from skstruct.spaces import SklearnTarget
 from skstruct.spaces.base import check_k
 from skstruct.spaces.constraints import check_n_rows
@@ -306,9 +306,9 @@ class BlockPredictor(MarginalPredictor, InputReader, Configured, BaseEstimator):
         X, _ = self._checked(X)
         check_consistent_length(X, y, sample_weight)
         judge = problem.loss if loss is None else pair(loss, self.space_, self.outputs_)[1]
-        truth = read_truth(judge.observation_space(self.space_, problem.space), y, known)
+        truth = read_truth(Observed.of(judge).space_of(self.space_, problem.space), y, known)
         problem.check_truth(X, truth.outputs)
-        return truth.losses(judge, self._decided(X, problem, smoother).outputs)
+        return PartlyKnown.of(judge).against(self._decided(X, problem, smoother).outputs, truth)
 
 
 class ScoreLearner(BlockPredictor):
@@ -422,7 +422,7 @@ class ScoreLearner(BlockPredictor):
     @property
     def observation_space_(self) -> Any:
         """The space that ``y`` is from, as the loss sees it: mostly that of outputs."""
-        return self.loss_.observation_space(self.space_)
+        return Observed.of(self.loss_).space_of(self.space_)
 
     def _prepared(self, *, restrict: dict[str, Any] | None = None) -> tuple[Any, Any]:
         check_is_fitted(self)

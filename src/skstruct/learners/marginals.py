@@ -16,7 +16,7 @@ from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners.inputs import rows_of
-from skstruct.losses import resolve_loss
+from skstruct.losses import Observed, resolve_loss
 from skstruct.spaces import Known, Marginals, SklearnTarget
 from skstruct.spaces.classes.space import Classes
 from skstruct.spaces.infer_space import infer_space
@@ -35,7 +35,7 @@ def estimator_type(learner: Any) -> str | None:
         return None
     space = getattr(learner, "space_", learner.space)
     if space is not None and learner.loss is not None:
-        space = resolve_loss(learner.loss).observation_space(space)
+        space = Observed.of(resolve_loss(learner.loss)).space_of(space)
     if space is not None:  # which may be anything as long as it is not checked
         return SklearnTarget.of(space).estimator_type
     numbers = learner.loss is not None and resolve_loss(learner.loss).embedding in NUMBERS
@@ -56,10 +56,10 @@ def opened_space(learner: Any, y: Any) -> Any:
 
 def check_outputs_observed(loss: Any) -> None:
     """Raise where a space would be learned from ``y``, and that has no outputs."""
-    if loss is not None and loss.observes != "outputs":
+    if loss is not None and Observed.of(loss).what != "outputs":
         raise ValueError(
             f"{type(loss).__name__} judges decisions: give the space that these are from, since y "
-            f"holds {loss.observes}."
+            f"holds {Observed.of(loss).what}."
         )
 
 

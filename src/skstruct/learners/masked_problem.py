@@ -9,7 +9,7 @@ import numpy as np
 
 from skstruct._arrays.rows import dense
 from skstruct.learners.problem import RiskProblem, StandInProblem
-from skstruct.losses import pair
+from skstruct.losses import Deciding, Observed, PartlyKnown, pair
 from skstruct.saving import savable
 from skstruct.smoothing.base import column_means
 from skstruct.spaces import Known
@@ -110,8 +110,9 @@ class MaskedProblem(_JudgedByParts, RiskProblem):
     def constant_risk(self, sample_weight: Any = None) -> float | None:
         n = len(self.outputs)
         weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight)
+        known: Any = self.known
         answer = np.repeat(self.decide(self.mean_targets(weight)), n, axis=0)
-        losses = self.loss.on_known(answer, self.outputs, self.known)
+        losses = PartlyKnown.of(self.loss).losses(answer, self.outputs, known)
         told = np.isfinite(losses) & (weight > 0)
         return float(np.average(losses[told], weights=weight[told])) if told.any() else None
 
@@ -134,11 +135,11 @@ class _MaskedStandIn(_JudgedByParts, StandInProblem):
 def masked_problem(space: Any, loss: Any, partial: PartialOutputs) -> MaskedProblem | None:
     """The problem of a loss on outputs that are known in part; None where it needs whole ones."""
     space, loss = pair(loss, space, partial.outputs)
-    if loss.needs_weights(space) or not partial.by_parts:
+    if Deciding.of(loss).needs_weights(space) or not partial.by_parts:
         return None
     if not partial.observed.any():
         raise ValueError(f"{type(space.whole).__name__}: no row of Y says anything.")
-    observed = Known.of(loss.observation_space(space)).targets(partial.observed)
+    observed = Known.of(Observed.of(loss).space_of(space)).targets(partial.observed)
     if observed is None:
         return None
     return MaskedProblem(space, loss, partial, observed)

@@ -12,6 +12,7 @@ from skstruct._arrays.checks import LARGEST_SUM
 from skstruct._arrays.memory import row_blocks
 from skstruct.kernels.on_device import KernelExpansion
 from skstruct.learners.problem import RiskProblem
+from skstruct.losses import Form
 from skstruct.solvers.on_device import snap
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.spaces.contracts import Decoded
@@ -64,14 +65,14 @@ def device_means(smoother: Any, backend: Any, memory: Any = "1GB") -> Callable[.
 def device_decider(problem: RiskProblem, backend: Any) -> Callable[..., Any] | None:
     """A function of means (n, q), a tensor on the device, to :class:`Decoded` on the host.
 
-    None for problems that the device does not decode: those whose loss has no ``bilinear_form`` or
+    None for problems that the device does not decode: those whose loss has no numbers (``Form``) or
     whose space no ``tensor_argmin``, and constraints that differ between rows.
     """
     space, loss = problem.space, problem.loss
     plain = type(problem) is RiskProblem and not problem.by_weights and not problem.joint
     if not (plain and problem.width) or differs_by_row(space):
         return None
-    form, argmin = loss.bilinear_form(problem.width), space.tensor_argmin(backend)
+    form, argmin = Form.of(loss).numbers(problem.width), space.tensor_argmin(backend)
     if form is None or argmin is None:
         return None
     costs = DeviceCosts(problem, form, backend)

@@ -14,7 +14,7 @@ from scipy import sparse
 from skstruct._arrays.checks import snap
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
-from skstruct.losses import pair
+from skstruct.losses import Deciding, Effort, Form, Observed, PartlyKnown, pair
 from skstruct.saving import savable
 from skstruct.smoothing.nystroem.landmarks import most_landmarks
 from skstruct.smoothing.planning import SPECTRAL_ROWS
@@ -86,7 +86,7 @@ class RiskProblem:
     @property
     def observations(self) -> Any:
         """The space that truths are from, as the loss sees them: mostly that of outputs."""
-        return self.loss.observation_space(self.space)
+        return Observed.of(self.loss).space_of(self.space)
 
     def _measure(self, psi: Any) -> None:
         """Size of a cost where all weight is on one output, and of the numbers it comes from."""
@@ -196,7 +196,8 @@ class RiskProblem:
 
     def _decides_from_means(self, space: Any) -> bool:
         """Whether the loss needs no costs of all coordinates over a space."""
-        return self.smooths_means and not self.joint and self.loss.decides_from_means(space)
+        plain = self.smooths_means and not self.joint
+        return plain and Form.of(self.loss).decides_from_means(space)
 
     def recalibrates(self) -> bool:
         """Whether left-out rows calibrate marginals."""
@@ -258,7 +259,7 @@ class RiskProblem:
         if self.known is None:
             losses = self.loss(decided, outputs)
         else:
-            losses = self.loss.on_known(decided, outputs, self.known[rows])
+            losses = PartlyKnown.of(self.loss).losses(decided, outputs, self.known[rows])
         return losses
 
     def decode(self, means: Any, rows: Any = slice(None)) -> Decoded:
@@ -267,7 +268,7 @@ class RiskProblem:
         if self._decides_from_means(space):
             g, columns, total = self._used_means(means)
             terms = self._terms(means, g, total)
-            return self.loss.minimize_means(space, g, columns, total, terms)
+            return Form.of(self.loss).minimize_means(space, g, columns, total, terms)
         costs, offset = self.row_costs(means, rows)
         decoded = space.argmin(costs)
         return Decoded(decoded.outputs, decoded.values + offset, decoded.bounds + offset)
@@ -326,7 +327,7 @@ class RiskProblem:
 
     def for_search(self) -> RiskProblem:
         """The problem by which penalties are compared: this one, or that of a faster loss."""
-        loss = self.loss.search_loss(self.space)
+        loss = Effort.of(self.loss).stand_in(self.space)
         return self if loss is self.loss else self.stand_in(loss)
 
     def stand_in(self, loss: Any) -> RiskProblem:
@@ -345,7 +346,7 @@ class RiskProblem:
 
     def decision_seconds(self) -> float:
         """What a decision takes, nominally, by the loss."""
-        return self.loss.decision_seconds(self.space)
+        return Effort.of(self.loss).seconds(self.space)
 
     def prediction_seconds(self, n_rows: int, *, fitted: bool) -> float:
         """What predicting so many rows takes, nominally: means, decisions, and unless targets of
@@ -543,11 +544,11 @@ class WeightProblem(RiskProblem):
         return self.loss.minimize(means, self.outputs, self.space.rows(rows))
 
     def risks_of(self, means: Any, outputs: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
-        return self.loss.estimated_risks(means, outputs, self.outputs)
+        return Deciding.of(self.loss).risks(means, outputs, self.outputs)
 
     def decide(self, means: Any, rows: Any = slice(None)) -> Any:
-        search = getattr(self.loss, "search", self.loss.minimize)  # some bounds take long
-        return search(means, self.outputs, self.space.rows(rows)).outputs
+        space = self.space.rows(rows)
+        return Effort.of(self.loss).decide(means, self.outputs, space).outputs
 
 
 def targets_for(smoother: Any, problem: RiskProblem) -> Any:
@@ -580,6 +581,6 @@ def risk_problem(
 ) -> RiskProblem:
     """The problem of one loss on one space; parameters as of :class:`RiskProblem`."""
     space, loss = pair(loss, space, outputs)
-    if loss.needs_weights(space):
+    if Deciding.of(loss).needs_weights(space):
         return WeightProblem(space, loss, outputs)
     return RiskProblem(space, loss, outputs, joint=joint, by_weights=by_weights, some=some)

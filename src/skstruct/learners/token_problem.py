@@ -11,6 +11,7 @@ from skstruct._arrays.checks import snap
 from skstruct._arrays.memory import row_blocks
 from skstruct.learners.problem import RiskProblem
 from skstruct.learners.tokens import TokenBatch
+from skstruct.losses import Tokens
 from skstruct.saving import savable
 from skstruct.solvers.marginals import nearest_on_simplex
 from skstruct.spaces.contracts import Decoded
@@ -200,8 +201,8 @@ class TokenProblem(WithPositions, RiskProblem):
         q, values, weight = self.q, means.values, self.loss.bigrams
         total = values[:, -1]
         scale = np.maximum(np.abs(total), np.abs(values[:, :-1]).max(axis=1, initial=0.0))
-        costs, common = self.loss.token_costs(values[:, :q], total)
-        unary = snap(costs, scale * self.loss.largest_cost())
+        costs, common = Tokens.of(self.loss).costs(values[:, :q], total)
+        unary = snap(costs, scale * Tokens.of(self.loss).largest_cost())
         risk = common.copy()
         at = inner_positions(means.starts)
         risk[at] += weight * total[at]
@@ -296,7 +297,7 @@ class TokenProblem(WithPositions, RiskProblem):
 
 def check_token_loss(loss: Any, space: Any, outputs: np.ndarray) -> Any:
     """The loss bound to the space and the outputs of training, if it counts positions."""
-    if not loss.by_position:
+    if not Tokens.of(loss).add_up:
         raise ValueError(
             f"With features for every position the loss is 'hamming' or SequenceHamming; "
             f"{type(loss).__name__} needs one input per sequence."

@@ -7,6 +7,7 @@ import numpy as np
 
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
+from skstruct.losses.deciding import Form
 from skstruct.tolerances import ROUNDING_GAP
 
 Ends = tuple[np.ndarray, np.ndarray]  # lower and upper, of shape (n,) each
@@ -36,7 +37,7 @@ def decoded_ends(loss: Any, space: Any, predicted: np.ndarray, agreeing: Any) ->
     width = space.embed(predicted[:1]).shape[1]
     for rows in row_blocks(n, 48 * width, MEMORY):
         index = np.arange(rows.start, rows.stop)
-        found = loss.truth_costs(dense(space.embed(predicted[rows])))
+        found = Form.of(loss).truth_costs(dense(space.embed(predicted[rows])))
         if found is None:
             return None
         costs, offsets = found

@@ -8,8 +8,10 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstruct.losses.base import BaseLoss, BilinearForm
+from skstruct.losses.base import BaseLoss
 from skstruct.losses.costs import class_names
+from skstruct.losses.deciding import BilinearForm, Form
+from skstruct.losses.levels import Levels
 from skstruct.saving import savable
 
 Table: TypeAlias = ArrayLike | Mapping[Any, Mapping[Any, float]]
@@ -78,7 +80,8 @@ class CostMatrix(BaseLoss):
             )
         return matrix
 
-    def _bound_matrix(self) -> np.ndarray:
+    def matrix(self) -> np.ndarray:
+        """Costs [true, predicted] of classes by number."""
         if hasattr(self, "matrix_"):
             return self.matrix_
         if self.costs is None or hasattr(self.costs, "keys"):
@@ -86,7 +89,7 @@ class CostMatrix(BaseLoss):
         return self._matrix(list(range(len(np.asarray(self.costs)))))
 
     def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
-        return self._bound_matrix()[np.asarray(Y_true), np.asarray(Y_pred)]
+        return self.matrix()[np.asarray(Y_true), np.asarray(Y_pred)]
 
     def pairwise(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         """Costs of all predictions against all truths; shape (n_pred, n_true)."""
@@ -98,17 +101,29 @@ class CostMatrix(BaseLoss):
         return float(self.matrix_.min()), float(self.matrix_.max())
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        return g @ self._bound_matrix()
+        return g @ self.matrix()
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return np.zeros(len(g))
 
-    def bilinear_form(self, width: int) -> BilinearForm | None:
-        zero = np.zeros(width)
-        return BilinearForm(self._bound_matrix().T, zero, zero, 0.0)
 
-    def largest_loss(self, space: Any) -> float | None:
-        return self.range()[1]
+class _FormOfCostMatrix(Form):
+    __slots__ = ()
+
+    def numbers(self, width: int) -> BilinearForm | None:
+        zero = np.zeros(width)
+        return BilinearForm(self.loss.matrix().T, zero, zero, 0.0)
+
+
+class _LevelsOfCostMatrix(Levels):
+    __slots__ = ()
+
+    def largest(self, space: Any) -> float | None:
+        return self.loss.range()[1]
+
+
+Form.at(CostMatrix, _FormOfCostMatrix)
+Levels.at(CostMatrix, _LevelsOfCostMatrix)
 
 
 def _check_axes(frame: Any, names: list[Any]) -> None:

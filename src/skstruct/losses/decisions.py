@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 
 from skstruct._arrays.rows import dense
 from skstruct.losses.base import BaseLoss
+from skstruct.losses.completions import Ends
+from skstruct.losses.observed import Observed, PartlyKnown
 from skstruct.saving import savable
 from skstruct.spaces.cost_vectors import CostVectors, sign_of
 
@@ -29,7 +31,6 @@ class ObservedCosts(BaseLoss):
         itself when None.
     """
 
-    observes = "costs"
     with_optimum = False  # whether the expected optimum is estimated, too
 
     def __init__(self, sense: str = "min", *, embedding: str | None = None) -> None:
@@ -38,19 +39,6 @@ class ObservedCosts(BaseLoss):
 
     def embedding_on(self, space: Any) -> str:
         return space.embedding if self.embedding is None else self.embedding
-
-    def observation_space(self, space: Any, within: Any = None) -> Any:
-        space = space if within is None else within
-        view = space if self.embedding is None else space.with_embedding(self.embedding)
-        return CostVectors(view, self.sense, self.with_optimum)
-
-    def check_same_truths(self, fitted: Any) -> None:
-        super().check_same_truths(fitted)
-        if fitted.sense != self.sense or fitted.embedding != self.embedding:
-            raise ValueError(
-                f"The model was fitted under {fitted!r}, whose costs {self!r} reads otherwise: "
-                "give the same sense and embedding."
-            )
 
     def bind(self, space: Any) -> Self:
         bound = copy.copy(self)
@@ -92,7 +80,32 @@ class ObservedCosts(BaseLoss):
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return np.zeros(len(g))
 
-    def on_known(self, Y_pred: ArrayLike, Y_true: ArrayLike, known: np.ndarray) -> np.ndarray:
+
+class _CostsAreObserved(Observed):
+    __slots__ = ()
+
+    what = "costs"
+
+    def space_of(self, space: Any, within: Any = None) -> Any:
+        loss, space = self.loss, space if within is None else within
+        view = space if loss.embedding is None else space.with_embedding(loss.embedding)
+        return CostVectors(view, loss.sense, loss.with_optimum)
+
+    def check_same(self, fitted: Any) -> None:
+        super().check_same(fitted)
+        if fitted.sense != self.loss.sense or fitted.embedding != self.loss.embedding:
+            raise ValueError(
+                f"The model was fitted under {fitted!r}, whose costs {self.loss!r} reads "
+                "otherwise: give the same sense and embedding."
+            )
+
+
+class CostsInPart(PartlyKnown):
+    """Costs of which some are missing."""
+
+    __slots__ = ()
+
+    def losses(self, Y_pred: ArrayLike, Y_true: ArrayLike, known: np.ndarray) -> np.ndarray:
         r"""Estimates of the cost of decisions from the costs that are known, NaN of rows without.
 
         :math:`\sum_j \psi_j(z) c_j [j \text{ known}] / p_j`, with :math:`p_j` the share of rows
@@ -101,14 +114,16 @@ class ObservedCosts(BaseLoss):
         observed = np.array(Y_true, dtype=np.float64)
         share = np.maximum(known.mean(axis=0), 1.0 / len(known)) if len(known) else 1.0
         observed[:, : known.shape[1]] *= known / share
-        losses = self.costs_of(Y_pred, observed)
+        losses = self.loss.costs_of(Y_pred, observed)
         losses[~known.any(axis=1)] = np.nan
         return losses
 
-    def completion_ends(
-        self, space: Any, Y_pred: np.ndarray, partial: Any
-    ) -> tuple[np.ndarray, np.ndarray] | None:
+    def ends(self, space: Any, Y_pred: np.ndarray, partial: Any) -> Ends | None:
         return None  # a cost that is not known may be anything
+
+
+Observed.at(ObservedCosts, _CostsAreObserved)
+PartlyKnown.at(ObservedCosts, CostsInPart)
 
 
 @savable
@@ -205,11 +220,17 @@ class Regret(ObservedCosts):
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return -self._sign * g[:, -1]
 
-    def on_known(self, Y_pred: ArrayLike, Y_true: ArrayLike, known: np.ndarray) -> np.ndarray:
-        """Regrets of rows of which all costs are known, NaN of others."""
-        regrets = self(Y_pred, Y_true)
-        return np.where(known.all(axis=1), regrets, np.nan)
 
-    def for_partial(self, space: Any) -> Any:
+class _RegretInPart(CostsInPart):
+    __slots__ = ()
+
+    def losses(self, Y_pred: ArrayLike, Y_true: ArrayLike, known: np.ndarray) -> np.ndarray:
+        """Regrets of rows of which all costs are known, NaN of others."""
+        return np.where(known.all(axis=1), self.loss(Y_pred, Y_true), np.nan)
+
+    def learned(self, space: Any) -> Any:
         """A row with gaps has no optimum: costs alone are learned."""
-        return Cost(self.sense, embedding=self.embedding)
+        return Cost(self.loss.sense, embedding=self.loss.embedding)
+
+
+PartlyKnown.at(Regret, _RegretInPart)

@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.losses.base import BaseLoss, BilinearForm
-from skstruct.losses.completions import LISTED
+from skstruct.losses.base import BaseLoss
+from skstruct.losses.completions import LISTED, Ends
+from skstruct.losses.deciding import BilinearForm, Effort, Form
 from skstruct.losses.grid_forms import GridForm
+from skstruct.losses.levels import Levels
+from skstruct.losses.observed import PartlyKnown
 from skstruct.saving import savable
 from skstruct.spaces import Known, Marginals
 
@@ -63,12 +66,6 @@ class FBeta(BaseLoss):
         self.beta = beta
         self.independent = independent
 
-    def _square(self) -> float:
-        beta = np.asarray(self.beta)
-        if beta.ndim or beta.dtype.kind not in "iuf" or not (np.isfinite(beta) and beta > 0):
-            raise ValueError(f"FBeta: beta is a positive number; got {self.beta!r}.")
-        return float(beta) ** 2
-
     def embedding_on(self, space: Any) -> str:
         if self.independent not in (True, False, "auto"):
             raise ValueError(
@@ -93,49 +90,19 @@ class FBeta(BaseLoss):
         bound.by_chances_ = space.embedding == "independent labels"
         return bound
 
-    def for_partial(self, space: Any) -> Any:
-        """That of independent labels: the size of a set that is known in part is not known."""
-        return self if self.independent is False else self._of_labels()
-
-    def _of_labels(self) -> Self:
-        other = copy.copy(self)
-        other.independent = True
-        return other
-
-    def search_loss(self, space: Any) -> Any:
-        """Itself, or of more than some labels that of independent ones."""
-        if self.by_chances_ or self.independent is False:
-            return self
-        if not _by_chances(space) or len(space.labels_) <= MANY:
-            return self
-        found = self._of_labels()
-        found.searches_ = True
-        return found
-
-    def decision_seconds(self, space: Any) -> float:
-        d = len(space.labels_)
-        if self.by_chances_:
-            return d / BY_CHANCES
-        return d / BY_MEANS if self.decides_from_means(space) else d**2 / BY_COSTS
-
     def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         Y_pred, Y_true = np.asarray(Y_pred), np.asarray(Y_true)
-        square = self._square()
+        square = _square(self)
         common = (Y_pred * Y_true).sum(axis=1)
         size = square * Y_true.sum(axis=1) + Y_pred.sum(axis=1)
         measure = (1 + square) * common / np.where(size > 0, size, 1)
         return 1.0 - np.where(size > 0, measure, 1.0)
 
-    def target_bytes(self, space: Any, outputs: np.ndarray) -> int:
-        """Products of labels are regressed on, too."""
-        n_labels = np.count_nonzero(outputs, axis=-1)
-        return super().target_bytes(space, outputs) + 16 * int((n_labels**2).sum())
-
     def range(self) -> tuple[float, float]:
         return 0.0, 1.0
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        square = self._square()
+        square = _square(self)
         if self.by_chances_:
             return np.hstack([-g, np.tile([square, float(self.never_empty_)], (len(g), 1))])
         d = math.isqrt(g.shape[1] - 1)
@@ -149,53 +116,6 @@ class FBeta(BaseLoss):
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return total[:, 0]
-
-    def decides_from_means(self, space: Any) -> bool:
-        return not self.by_chances_ and bool(space.decides_from_means)
-
-    def minimize_means(
-        self, space: Any, g: np.ndarray, columns: np.ndarray, total: np.ndarray, scale: np.ndarray
-    ) -> Any:
-        """By branch and bound over sizes, without the :math:`d^2 + 1` costs of a row."""
-        found = space.argmin_of_means(g, columns, self._square(), scale)
-        risk = found.values + total[:, 0]
-        return replace(found, values=risk, bounds=risk)
-
-    def bilinear_form(self, width: int) -> BilinearForm | None:
-        if self.by_chances_:
-            return None
-        square, d = self._square(), math.isqrt(width - 1)
-        size, zero = np.arange(1, d + 1), np.zeros(width)
-        worth = (1 + square) / (square * size + size[:, None])  # [k, s], as in ``cost``
-        return BilinearForm(GridForm(-worth, np.ones(d), tail=-1.0), zero, zero, 1.0)
-
-    def completion_ends(
-        self, space: Any, Y_pred: np.ndarray, partial: Any
-    ) -> tuple[np.ndarray, np.ndarray] | None:
-        """By sizes of the truth. Where such are not decoded within a space whose outputs are too
-        many to be listed, bounds over all sets of its labels.
-        """
-        whole = FBeta(math.sqrt(self._square()), independent=False)
-        try:
-            return BaseLoss.completion_ends(whole, space, Y_pred, partial)
-        except InfeasibleError:
-            raise
-        except ValueError:  # hierarchies that are no forests
-            relaxed = space.relaxation()
-            if relaxed is None or space.all_outputs(LISTED) is not None:
-                return None
-            partial = replace(partial, allowed=Known.of(relaxed).agreeing(partial))
-            return BaseLoss.completion_ends(whole, relaxed, Y_pred, partial)
-
-    def largest_loss(self, space: Any) -> float | None:
-        return 1.0
-
-    def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
-        """The least losses are those of the truth with one label more, or one less."""
-        square, size = self._square(), outputs.sum(axis=1, dtype=np.float64)
-        more = 1.0 / ((1.0 + square) * size + 1.0)
-        less = square / np.maximum((1.0 + square) * size - 1.0, square)
-        return 0.0, np.where(size > 0, np.minimum(more, less), 1.0)
 
 
 @savable
@@ -216,6 +136,114 @@ class F1(FBeta):
         self.independent = independent
 
 
+def _square(measure: FBeta) -> float:
+    """The square of beta."""
+    beta = np.asarray(measure.beta)
+    if beta.ndim or beta.dtype.kind not in "iuf" or not (np.isfinite(beta) and beta > 0):
+        raise ValueError(f"FBeta: beta is a positive number; got {measure.beta!r}.")
+    return float(beta) ** 2
+
+
+def _of_labels(measure: FBeta) -> FBeta:
+    """The same measure, decided as if labels were independent."""
+    other = copy.copy(measure)
+    other.independent = True
+    return other
+
+
 def _by_chances(space: Any) -> bool:
     """Whether labels may be taken for independent."""
     return Marginals.of(space.whole).suffice
+
+
+class _FormOfFBeta(Form):
+    __slots__ = ()
+
+    def numbers(self, width: int) -> BilinearForm | None:
+        if self.loss.by_chances_:
+            return None
+        square, d = _square(self.loss), math.isqrt(width - 1)
+        size, zero = np.arange(1, d + 1), np.zeros(width)
+        worth = (1 + square) / (square * size + size[:, None])  # [k, s], as in ``cost``
+        return BilinearForm(GridForm(-worth, np.ones(d), tail=-1.0), zero, zero, 1.0)
+
+    def decides_from_means(self, space: Any) -> bool:
+        return not self.loss.by_chances_ and bool(space.decides_from_means)
+
+    def minimize_means(
+        self, space: Any, g: np.ndarray, columns: np.ndarray, total: np.ndarray, scale: np.ndarray
+    ) -> Any:
+        """By branch and bound over sizes, without the :math:`d^2 + 1` costs of a row."""
+        found = space.argmin_of_means(g, columns, _square(self.loss), scale)
+        risk = found.values + total[:, 0]
+        return replace(found, values=risk, bounds=risk)
+
+
+class _EffortOfFBeta(Effort):
+    __slots__ = ()
+
+    def stand_in(self, space: Any) -> Any:
+        """Itself, or of more than some labels that of independent ones."""
+        if self.loss.by_chances_ or self.loss.independent is False:
+            return self.loss
+        if not _by_chances(space) or len(space.labels_) <= MANY:
+            return self.loss
+        found = _of_labels(self.loss)
+        found.searches_ = True
+        return found
+
+    def seconds(self, space: Any) -> float:
+        d = len(space.labels_)
+        if self.loss.by_chances_:
+            return d / BY_CHANCES
+        by_means = Form.of(self.loss).decides_from_means(space)
+        return d / BY_MEANS if by_means else d**2 / BY_COSTS
+
+    def target_bytes(self, space: Any, outputs: np.ndarray) -> int:
+        """Products of labels are regressed on, too."""
+        n_labels = np.count_nonzero(outputs, axis=-1)
+        return super().target_bytes(space, outputs) + 16 * int((n_labels**2).sum())
+
+
+class _FBetaInPart(PartlyKnown):
+    __slots__ = ()
+
+    def learned(self, space: Any) -> Any:
+        """That of independent labels: the size of a set that is known in part is not known."""
+        return self.loss if self.loss.independent is False else _of_labels(self.loss)
+
+    def ends(self, space: Any, Y_pred: np.ndarray, partial: Any) -> Ends | None:
+        """By sizes of the truth. Where such are not decoded within a space whose outputs are too
+        many to be listed, bounds over all sets of its labels.
+        """
+        whole = PartlyKnown(FBeta(math.sqrt(_square(self.loss)), independent=False))
+        try:
+            return whole.ends(space, Y_pred, partial)
+        except InfeasibleError:
+            raise
+        except ValueError:  # hierarchies that are no forests
+            relaxed = space.relaxation()
+            if relaxed is None or space.all_outputs(LISTED) is not None:
+                return None
+            partial = replace(partial, allowed=Known.of(relaxed).agreeing(partial))
+            return whole.ends(relaxed, Y_pred, partial)
+
+
+class _LevelsOfFBeta(Levels):
+    __slots__ = ()
+
+    def largest(self, space: Any) -> float | None:
+        return 1.0
+
+    def steps(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
+        """The least losses are those of the truth with one label more, or one less."""
+        square, size = _square(self.loss), outputs.sum(axis=1, dtype=np.float64)
+        more = 1.0 / ((1.0 + square) * size + 1.0)
+        less = square / np.maximum((1.0 + square) * size - 1.0, square)
+        return 0.0, np.where(size > 0, np.minimum(more, less), 1.0)
+
+
+Form.at(FBeta, _FormOfFBeta)
+Effort.at(FBeta, _EffortOfFBeta)
+PartlyKnown.at(FBeta, _FBetaInPart)
+Levels.at(FBeta, _LevelsOfFBeta)

@@ -10,11 +10,9 @@ from scipy import sparse
 
 from skstruct.losses.base import (
     BaseLoss,
-    BilinearForm,
     Weights,
     label_weights,
     plain_weights,
-    weight_levels,
 )
 from skstruct.losses.costs import (
     ClassWeight,
@@ -26,8 +24,11 @@ from skstruct.losses.costs import (
     needs_names,
     without_outputs,
 )
+from skstruct.losses.deciding import BilinearForm, Form
+from skstruct.losses.levels import Levels, Tokens, weight_levels
 from skstruct.losses.sequence_hamming import SequenceHamming
 from skstruct.saving import savable
+from skstruct.spaces import Entries
 
 
 @savable
@@ -123,7 +124,6 @@ class Hamming(BaseLoss):
     """
 
     embedding = "indicators"
-    by_position = True
     miss_: Any = 1.0  # factors of weights_, which files of earlier versions have alone
     alarm_: Any = 1.0
 
@@ -143,51 +143,31 @@ class Hamming(BaseLoss):
         self.class_weight = class_weight
 
     def embedding_on(self, space: Any) -> str:
-        if hasattr(space, "symbols_"):
-            return SequenceHamming.embedding
-        return StateHamming.embedding if hasattr(space, "states_") else self.embedding
+        entries = Entries.of(space).kind
+        others = {"symbols": SequenceHamming.embedding, "states": StateHamming.embedding}
+        return others.get(entries, self.embedding)
 
     def observe(self, space: Any, outputs: np.ndarray) -> Any:
-        if hasattr(space, "symbols_"):
+        entries = Entries.of(space).kind
+        if entries == "symbols":
             return self._of_sequences().observe(space, outputs)
-        if not is_balanced(self.class_weight, "Hamming") or hasattr(space, "states_"):
+        if not is_balanced(self.class_weight, "Hamming") or entries == "states":
             return self
         seen = copy.copy(self)
         seen.balanced_ = balanced_labels(outputs)
         return seen
 
     def bind(self, space: Any) -> Any:
-        if hasattr(space, "symbols_"):
+        entries = Entries.of(space).kind
+        if entries == "symbols":
             return self._of_sequences().bind(space)
-        if hasattr(space, "states_"):
+        if entries == "states":
             return self._of_states(space)
         bound = copy.copy(self)
         weights = label_weights(self.weights, space, "Hamming")
-        bound.miss_, bound.alarm_ = self._label_costs(list(space.labels_))
-        bound.weights_ = self._divided(weights, bound.miss_, bound.alarm_)
+        bound.miss_, bound.alarm_ = _named_costs(self, list(space.labels_))
+        bound.weights_ = _divided(self, weights, bound.miss_, bound.alarm_)
         return bound
-
-    def _divided(self, weights: np.ndarray, miss: np.ndarray, alarm: np.ndarray) -> np.ndarray:
-        """The weights, so that the largest loss is one if that is asked for."""
-        if not self.normalize:
-            return weights
-        largest = float(weights @ np.maximum(miss, alarm))
-        if largest <= 0:
-            raise ValueError("Hamming: all weights or costs are zero, nothing to normalize by.")
-        return weights / largest
-
-    def _label_costs(self, names: list[Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Costs of a miss and of a false alarm of every label; shapes (d,)."""
-        miss = named_costs(self.miss, names, "miss", "Hamming")
-        alarm = named_costs(self.alarm, names, "alarm", "Hamming")
-        if is_balanced(self.class_weight, "Hamming"):
-            if not hasattr(self, "balanced_"):
-                raise without_outputs("Hamming")
-            inside, outside = self.balanced_
-            return miss * inside, alarm * outside
-        if self.class_weight is not None:
-            miss = miss * named_costs(self.class_weight, names, "class_weight", "Hamming")
-        return miss, alarm
 
     def _of_sequences(self) -> SequenceHamming:
         if self.weights is not None or self.normalize:
@@ -204,21 +184,11 @@ class Hamming(BaseLoss):
                 "that a wrong one is a miss and a false alarm at once; give weights of labels."
             )
         weights, one = label_weights(self.weights, space, "Hamming"), np.ones(len(space.labels_))
-        return StateHamming(self._divided(weights, one, one)).bind(space)
-
-    def _costs(self, d: int) -> tuple[Any, Any]:
-        """Weighted costs of a miss and of a false alarm, of d labels; bound to a space or not."""
-        if hasattr(self, "weights_"):
-            return self.weights_ * self.miss_, self.weights_ * self.alarm_
-        if any(map(needs_names, (self.miss, self.alarm, self.class_weight))):
-            raise ValueError("Hamming: call bind(space) first; costs are by name.")
-        miss, alarm = self._label_costs(list(range(d)))
-        weights = self._divided(plain_weights(self, d), miss, alarm)
-        return weights * miss, weights * alarm
+        return StateHamming(_divided(self, weights, one, one)).bind(space)
 
     def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         Z, Y = np.asarray(Y_pred), np.asarray(Y_true)
-        miss, alarm = self._costs(Y.shape[1])
+        miss, alarm = label_costs(self, Y.shape[1])
         if np.array_equal(miss, alarm):
             return (Z != Y) @ miss
         losses = ((Y != 0) & (Z == 0)) @ miss + ((Y == 0) & (Z != 0)) @ alarm
@@ -227,25 +197,74 @@ class Hamming(BaseLoss):
     def range(self) -> tuple[float, float]:
         if self.normalize:
             return 0.0, 1.0
-        return 0.0, self._largest(len(self.weights_)) if hasattr(self, "weights_") else np.inf
-
-    def _largest(self, d: int) -> float:
-        return float(np.maximum(*self._costs(d)).sum())
+        return 0.0, largest_hamming(self, len(self.weights_)) if hasattr(
+            self, "weights_"
+        ) else np.inf
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        miss, alarm = self._costs(g.shape[1])
+        miss, alarm = label_costs(self, g.shape[1])
         return total * alarm - (miss + alarm) * g
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        return g @ self._costs(g.shape[1])[0]
+        return g @ label_costs(self, g.shape[1])[0]
 
-    def bilinear_form(self, width: int) -> BilinearForm | None:
-        miss, alarm = self._costs(width)
+
+def label_costs(hamming: Hamming, d: int) -> tuple[Any, Any]:
+    """Weighted costs of a miss and of a false alarm, of d labels; bound to a space or not."""
+    if hasattr(hamming, "weights_"):
+        return hamming.weights_ * hamming.miss_, hamming.weights_ * hamming.alarm_
+    if any(map(needs_names, (hamming.miss, hamming.alarm, hamming.class_weight))):
+        raise ValueError("Hamming: call bind(space) first; costs are by name.")
+    miss, alarm = _named_costs(hamming, list(range(d)))
+    weights = _divided(hamming, plain_weights(hamming, d), miss, alarm)
+    return weights * miss, weights * alarm
+
+
+def largest_hamming(hamming: Hamming, d: int) -> float:
+    """The loss of d labels that are all wrong in the way that costs more."""
+    return float(np.maximum(*label_costs(hamming, d)).sum())
+
+
+def _named_costs(hamming: Hamming, names: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Costs of a miss and of a false alarm of every label; shapes (d,)."""
+    miss = named_costs(hamming.miss, names, "miss", "Hamming")
+    alarm = named_costs(hamming.alarm, names, "alarm", "Hamming")
+    if is_balanced(hamming.class_weight, "Hamming"):
+        if not hasattr(hamming, "balanced_"):
+            raise without_outputs("Hamming")
+        inside, outside = hamming.balanced_
+        return miss * inside, alarm * outside
+    if hamming.class_weight is not None:
+        miss = miss * named_costs(hamming.class_weight, names, "class_weight", "Hamming")
+    return miss, alarm
+
+
+def _divided(
+    hamming: Hamming, weights: np.ndarray, miss: np.ndarray, alarm: np.ndarray
+) -> np.ndarray:
+    """The weights, so that the largest loss is one if that is asked for."""
+    if not hamming.normalize:
+        return weights
+    largest = float(weights @ np.maximum(miss, alarm))
+    if largest <= 0:
+        raise ValueError("Hamming: all weights or costs are zero, nothing to normalize by.")
+    return weights / largest
+
+
+class _FormOfHamming(Form):
+    __slots__ = ()
+
+    def numbers(self, width: int) -> BilinearForm | None:
+        miss, alarm = label_costs(self.loss, width)
         return BilinearForm(sparse.diags_array(-(miss + alarm)), alarm, miss, 0.0)
 
-    def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
+
+class _LevelsOfHamming(Levels):
+    __slots__ = ()
+
+    def steps(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
         """The least loss of a row is that of the one mistake that costs it least."""
-        miss, alarm = self._costs(outputs.shape[1])
+        miss, alarm = label_costs(self.loss, outputs.shape[1])
         step, least = weight_levels(np.concatenate([miss, alarm]), outputs)
         if step or (miss == alarm).all():
             return step, least
@@ -253,5 +272,16 @@ class Hamming(BaseLoss):
         least = np.where(costs > 0, costs, np.inf).min(axis=1, initial=np.inf)
         return 0.0, np.where(np.isfinite(least), least, 0.0)
 
-    def largest_loss(self, space: Any) -> float | None:
-        return self._largest(len(space.labels_))
+    def largest(self, space: Any) -> float | None:
+        return largest_hamming(self.loss, len(space.labels_))
+
+
+class _TokensOfHamming(Tokens):
+    __slots__ = ()
+
+    add_up = True  # once it is bound to sequences
+
+
+Form.at(Hamming, _FormOfHamming)
+Levels.at(Hamming, _LevelsOfHamming)
+Tokens.at(Hamming, _TokensOfHamming)

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from skstruct.losses.base import BaseLoss, BilinearForm, Weights, label_weights, weight_levels
+from skstruct.losses.base import BaseLoss, Weights, label_weights
+from skstruct.losses.deciding import BilinearForm, Effort, Form
+from skstruct.losses.levels import Levels, weight_levels
 from skstruct.saving import savable
 
 
@@ -32,7 +34,7 @@ class HierarchicalLoss(BaseLoss):
       it where exact rows take too long.
 
     A learner that compares penalties decides every training row once for each of them. On graphs
-    that are not forests it does so by ``"average"`` in place of ``"exact"`` (:meth:`search_loss`);
+    that are not forests it does so by ``"average"`` in place of ``"exact"`` (its :class:`Effort`);
     predictions are those of the exact loss.
 
     Parameters
@@ -77,12 +79,6 @@ class HierarchicalLoss(BaseLoss):
         average = self.dag == "average"
         bound.form_ = _bilinear_form(bound.graph_, bound.weights_, average=average)
         return bound
-
-    def search_loss(self, space: Any) -> Any:
-        """Itself on forests, which are decided in O(d); else that of ``dag="average"``."""
-        if self.dag == "average" or _graph_of(space).is_forest:
-            return self
-        return HierarchicalLoss(self.weights, dag="average")
 
     def _resolve(self, space: Any, graph: Any) -> np.ndarray:
         if isinstance(self.weights, str):
@@ -130,19 +126,37 @@ class HierarchicalLoss(BaseLoss):
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return g @ self.form_[2]
 
-    def bilinear_form(self, width: int) -> BilinearForm | None:
-        V, u, v = self.form_
+
+class _EffortOfHierarchical(Effort):
+    __slots__ = ()
+
+    def stand_in(self, space: Any) -> Any:
+        """Itself on forests, which are decided in O(d); else that of ``dag="average"``."""
+        if self.loss.dag == "average" or _graph_of(space).is_forest:
+            return self.loss
+        return HierarchicalLoss(self.loss.weights, dag="average")
+
+
+class _FormOfHierarchical(Form):
+    __slots__ = ()
+
+    def numbers(self, width: int) -> BilinearForm | None:
+        V, u, v = self.loss.form_
         return BilinearForm(V, u, v, 0.0) if V.shape == (width, width) else None
 
-    def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
-        weights = np.array(self.weights_)
-        if self.dag == "average":
-            weights /= np.maximum(self.graph_.n_parents, 1)
+
+class _LevelsOfHierarchical(Levels):
+    __slots__ = ()
+
+    def steps(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
+        weights = np.array(self.loss.weights_)
+        if self.loss.dag == "average":
+            weights /= np.maximum(self.loss.graph_.n_parents, 1)
         return weight_levels(weights, outputs)
 
-    def largest_loss(self, space: Any) -> float | None:
+    def largest(self, space: Any) -> float | None:
         """First mistakes are never one below the other, as in a tree of the heaviest choices."""
-        graph, weights = self.graph_, self.weights_
+        graph, weights = self.loss.graph_, self.loss.weights_
         if not graph.is_forest:
             return float(weights.sum())
         heaviest = np.array(weights, dtype=np.float64)
@@ -152,6 +166,11 @@ class HierarchicalLoss(BaseLoss):
             for p in graph.parents_of[j]:
                 below[p] += heaviest[j]
         return float(heaviest[graph.roots].sum())
+
+
+Effort.at(HierarchicalLoss, _EffortOfHierarchical)
+Form.at(HierarchicalLoss, _FormOfHierarchical)
+Levels.at(HierarchicalLoss, _LevelsOfHierarchical)
 
 
 def _graph_of(space: Any) -> Any:

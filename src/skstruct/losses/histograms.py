@@ -6,7 +6,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstruct.losses.base import SeparableLoss, plain_weights
+from skstruct.losses.base import plain_weights
+from skstruct.losses.separable import SeparableLoss
 from skstruct.saving import savable
 from skstruct.solvers.curves import chi_square
 from skstruct.tolerances import OUTPUT_RANGE
@@ -132,7 +133,7 @@ class RootAbsolute(_HistogramLoss):
     array([1.366])
     """
 
-    convex = False
+    _convex = False
 
     def rho(self, t: Any, y: Any) -> np.ndarray:
         return np.abs(np.sqrt(t) - np.sqrt(y))

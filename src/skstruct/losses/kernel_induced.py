@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skstruct.losses.base import BaseLoss, matched_quantities
+from skstruct.losses.deciding import Effort
 from skstruct.losses.squared import Squared
 from skstruct.saving import savable
 from skstruct.solvers.preimages import (
@@ -337,14 +338,13 @@ class KernelLoss(BaseLoss):
         return np.maximum(squares - 2.0 * self.matrix(P, Q), 0.0)
 
     # ------------------------------------------------------------- decisions
-    def minimize(self, weights: np.ndarray, outputs: np.ndarray, space: Any) -> Decoded:
-        """Outputs of least risk sum_i w_i loss(z, y_i); weights (B, n) of any sign."""
-        return self.search(weights, outputs, space, certify=True)
-
-    def search(
-        self, weights: np.ndarray, outputs: np.ndarray, space: Any, certify: bool = False
+    def minimize(
+        self, weights: np.ndarray, outputs: np.ndarray, space: Any, certify: bool = True
     ) -> Decoded:
-        """The same without the effort for good bounds, which may take most of the time."""
+        """Outputs of least risk sum_i w_i loss(z, y_i); weights (B, n) of any sign.
+
+        The effort for good bounds may take most of the time: ``certify`` says whether to make it.
+        """
         W, Y = np.asarray(weights, dtype=np.float64), np.asarray(outputs, dtype=np.float64)
         if self.kernel == "linear":
             return _as_squared(W, Y, space)
@@ -381,6 +381,16 @@ class KernelLoss(BaseLoss):
             return y.min(), y.max(), gamma**-0.5
 
         return SmoothCurves(weights, outputs, rho, slope, curvature_range, region=region)
+
+
+class _EffortOfKernelLoss(Effort):
+    __slots__ = ()
+
+    def decide(self, weights: np.ndarray, outputs: np.ndarray, space: Any) -> Decoded:
+        return self.loss.minimize(weights, outputs, space, certify=False)
+
+
+Effort.at(KernelLoss, _EffortOfKernelLoss)
 
 
 def _spread(space: Any) -> float:

@@ -37,7 +37,7 @@ HOMES = {  # the module of every loss, imported when it is asked for
     "RootAbsolute": "histograms",
     "KernelLoss": "kernel_induced",
     "Diffusion": "diffusion",
-    "SeparableLoss": "base",
+    "SeparableLoss": "separable",
     "Cost": "decisions",
     "Regret": "decisions",
     "ConditionalValueAtRisk": "tail_risk",

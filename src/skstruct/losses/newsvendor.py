@@ -183,7 +183,7 @@ class PiecewiseLinear(PiecewiseLoss):
             )
 
     @property
-    def convex(self) -> bool:  # type: ignore[override]
+    def _convex(self) -> bool:  # type: ignore[override]
         return bool((np.diff(self._parts()[0]) >= 0).all())
 
     def _at_breaks(self, slopes: np.ndarray, breaks: np.ndarray) -> np.ndarray:

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from skstruct.losses.base import BaseLoss, BilinearForm, is_real
+from skstruct.losses.base import BaseLoss, is_real
+from skstruct.losses.deciding import BilinearForm, Form
+from skstruct.losses.levels import Levels
 from skstruct.saving import savable
 from skstruct.spaces.partial_orders.decoding import swapped_columns
 
@@ -67,14 +69,15 @@ class PartialKendall(BaseLoss):
         bound.n_pairs_ = len(space.labels_) // 2
         return bound
 
-    def _prices(self) -> tuple[float, float]:
+    def prices(self) -> tuple[float, float]:
+        """What it costs to leave a pair open, and to order one that is open."""
         return (
             check_cost_of_pair(self.abstain, "abstain"),
             check_cost_of_pair(self.invent, "invent"),
         )
 
     def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
-        abstain, invent = self._prices()
+        abstain, invent = self.prices()
         Z, Y = np.asarray(Y_pred).astype(bool), np.asarray(Y_true).astype(bool)
         swapped = swapped_pairs(Y.shape[1])
         wrong = (Z & Y[:, swapped]).sum(axis=1)
@@ -83,25 +86,36 @@ class PartialKendall(BaseLoss):
         return wrong + abstain * missed + invent * extra
 
     def range(self) -> tuple[float, float]:
-        return 0.0, self._largest(self.n_pairs_) if hasattr(self, "n_pairs_") else np.inf
-
-    def _largest(self, n_pairs: int) -> float:
-        return n_pairs * max(1.0, *self._prices())
+        if not hasattr(self, "n_pairs_"):
+            return 0.0, np.inf
+        return 0.0, self.n_pairs_ * max(1.0, *self.prices())
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        abstain, invent = self._prices()
+        abstain, invent = self.prices()
         both = abstain + invent
         return total * invent - both * g + (1 - both) * g[:, swapped_pairs(g.shape[1])]
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        return self._prices()[0] * g.sum(axis=1)
+        return self.prices()[0] * g.sum(axis=1)
 
-    def bilinear_form(self, width: int) -> BilinearForm | None:
-        abstain, invent = self._prices()
+
+class _FormOfPartialKendall(Form):
+    __slots__ = ()
+
+    def numbers(self, width: int) -> BilinearForm | None:
+        abstain, invent = self.loss.prices()
         both, swapped = abstain + invent, swapped_pairs(width)
         swap = sparse.csr_array((np.ones(width), (np.arange(width), swapped)), (width, width))
         V = (1 - both) * swap - both * sparse.eye_array(width)
         return BilinearForm(V, np.full(width, invent), np.full(width, abstain), 0.0)
 
-    def largest_loss(self, space: Any) -> float | None:
-        return self._largest(len(space.labels_) // 2)
+
+class _LevelsOfPartialKendall(Levels):
+    __slots__ = ()
+
+    def largest(self, space: Any) -> float | None:
+        return (len(space.labels_) // 2) * max(1.0, *self.loss.prices())
+
+
+Form.at(PartialKendall, _FormOfPartialKendall)
+Levels.at(PartialKendall, _LevelsOfPartialKendall)

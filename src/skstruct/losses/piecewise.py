@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.losses.base import ScaledLoss, SeparableLoss, Weights, is_real
+from skstruct.losses.base import Weights, is_real
+from skstruct.losses.separable import ScaledLoss, SeparableLoss
 from skstruct.saving import savable
 
 
@@ -22,7 +23,7 @@ class PiecewiseLoss(SeparableLoss):
 
         weights, outputs, scale = self._training(weights, outputs)
         return PiecewiseCurves(weights, outputs, self.rho, self.slope, self.knots, scale=scale,
-                               convex=self.convex)  # fmt: skip
+                               convex=self._convex)  # fmt: skip
 
 
 @savable

@@ -14,11 +14,14 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from skstruct._arrays.by_name import are_named
-from skstruct.losses.base import BaseLoss, BilinearForm, Weights, label_weights, matched_rankings
+from skstruct.losses.base import BaseLoss, Weights, label_weights, matched_rankings
+from skstruct.losses.deciding import BilinearForm, Form
 from skstruct.losses.grid_forms import GridForm
+from skstruct.losses.levels import Levels
 from skstruct.losses.partial_orders import PartialKendall, check_cost_of_pair, swapped_pairs
 from skstruct.saving import savable
 from skstruct.solvers.linear_ordering import pair_blocks, pair_numbers, pair_signs
+from skstruct.spaces import Entries
 from skstruct.spaces.rankings.partial import expected_ranks, is_total, position_shares
 
 
@@ -73,12 +76,12 @@ class Kendall(BaseLoss):
         self.invent = invent
 
     def embedding_on(self, space: Any) -> str:
-        if space.orders_pairs:
+        if _orders_pairs(space):
             return PartialKendall.embedding
         return "pair shares" if self.normalize else "pairs"
 
     def observe(self, space: Any, outputs: np.ndarray) -> Self:
-        if not space.orders_pairs or self.invent is not None or not len(outputs):
+        if not _orders_pairs(space) or self.invent is not None or not len(outputs):
             return self
         there = np.asarray(outputs, dtype=bool).mean(axis=0)
         most = float((there + there[swapped_pairs(len(there))]).max(initial=0.0))
@@ -95,7 +98,7 @@ class Kendall(BaseLoss):
         return seen
 
     def bind(self, space: Any) -> Any:
-        if not space.orders_pairs:
+        if not _orders_pairs(space):
             self._check_total()
             return self
         if self.normalize:
@@ -140,9 +143,20 @@ class Kendall(BaseLoss):
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return total[:, 0] * (0.5 if self.normalize else g.shape[1] / 2)
 
-    def largest_loss(self, space: Any) -> float | None:
+
+def _orders_pairs(space: Any) -> bool:
+    return Entries.of(space).kind == "ordered pairs"
+
+
+class _LevelsOfKendall(Levels):
+    __slots__ = ()
+
+    def largest(self, space: Any) -> float | None:
         d = len(space.labels_)
-        return 1.0 if self.normalize else d * (d - 1) / 2
+        return 1.0 if self.loss.normalize else d * (d - 1) / 2
+
+
+Levels.at(Kendall, _LevelsOfKendall)
 
 
 @savable
@@ -214,10 +228,18 @@ class RankLoss(BaseLoss):
         offset = g[:, -1] / 2
         return offset + g[:, :-1].sum(axis=1) * g.shape[1] / 2 if self.complete_ else offset
 
-    # Losses of rankings that add up over items: footrule, Spearman, any cost of positions.
 
-    def largest_loss(self, space: Any) -> float | None:
-        return 1.0 if self.normalize else None
+class _LevelsOfRankLoss(Levels):
+    __slots__ = ()
+
+    def largest(self, space: Any) -> float | None:
+        return 1.0 if self.loss.normalize else None
+
+
+Levels.at(RankLoss, _LevelsOfRankLoss)
+
+
+# Losses of rankings that add up over items: footrule, Spearman, any cost of positions.
 
 
 @savable
@@ -258,7 +280,8 @@ class PositionLoss(BaseLoss):
         self.matrix = matrix
         self.item_weights = item_weights
 
-    def _matrix(self, d: int) -> np.ndarray:
+    def costs_of_positions(self, d: int) -> np.ndarray:
+        """The cost of each position [predicted, true]; shape (d, d)."""
         rank = np.arange(1, d + 1)
         given = self.matrix
         matrix = given(rank[:, None], rank[None, :]) if callable(given) else given
@@ -275,7 +298,8 @@ class PositionLoss(BaseLoss):
         bound.weights_ = label_weights(self.item_weights, space, type(self).__name__)
         return bound
 
-    def _weights(self, d: int) -> Any:
+    def weights_of_items(self, d: int) -> Any:
+        """The weight of each item; shape (d,)."""
         if hasattr(self, "weights_"):
             return self.weights_
         if are_named(self.item_weights):
@@ -290,7 +314,10 @@ class PositionLoss(BaseLoss):
 
     def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         Y_pred, Y_true = matched_rankings(Y_pred, Y_true)
-        matrix, weights = self._matrix(Y_pred.shape[1]), self._weights(Y_pred.shape[1])
+        matrix, weights = (
+            self.costs_of_positions(Y_pred.shape[1]),
+            self.weights_of_items(Y_pred.shape[1]),
+        )
         if is_total(Y_pred).all() and is_total(Y_true).all():
             return matrix[Y_pred.astype(int) - 1, Y_true.astype(int) - 1] @ weights
         predicted, true = position_shares(Y_pred), position_shares(Y_true)
@@ -303,31 +330,46 @@ class PositionLoss(BaseLoss):
         """
         if not hasattr(self, "weights_"):
             return -np.inf, np.inf
-        matrix, weight = self._matrix(len(self.weights_)), self.weights_.sum()
+        matrix, weight = self.costs_of_positions(len(self.weights_)), self.weights_.sum()
         return float(weight * matrix.min()), float(weight * matrix.max())
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         d = math.isqrt(g.shape[1])
-        by_item = g.reshape(len(g), d, d) @ self._matrix(d).T  # [row, item, predicted position]
-        return (by_item * self._weights(d)[:, None]).reshape(len(g), d * d)
+        by_item = (
+            g.reshape(len(g), d, d) @ self.costs_of_positions(d).T
+        )  # [row, item, predicted position]
+        return (by_item * self.weights_of_items(d)[:, None]).reshape(len(g), d * d)
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return np.zeros(len(g))
 
-    def bilinear_form(self, width: int) -> BilinearForm | None:
-        d, zero = math.isqrt(width), np.zeros(width)
-        return BilinearForm(GridForm(self._matrix(d), self._weights(d)), zero, zero, 0.0)
 
-    def largest_loss(self, space: Any) -> float | None:
+class _FormOfPositionLoss(Form):
+    __slots__ = ()
+
+    def numbers(self, width: int) -> BilinearForm | None:
+        d, zero = math.isqrt(width), np.zeros(width)
+        grid = GridForm(self.loss.costs_of_positions(d), self.loss.weights_of_items(d))
+        return BilinearForm(grid, zero, zero, 0.0)
+
+
+class _LevelsOfPositionLoss(Levels):
+    __slots__ = ()
+
+    def largest(self, space: Any) -> float | None:
         """Items of equal weight at the most expensive positions, all different; else at its own."""
         d = len(space.labels_)
-        matrix, weights = self._matrix(d), self._weights(d)
+        matrix, weights = self.loss.costs_of_positions(d), self.loss.weights_of_items(d)
         if not (weights == weights[0]).all():
             return float(weights.sum() * matrix.max())
         from scipy.optimize import linear_sum_assignment
 
         rows, columns = linear_sum_assignment(matrix, maximize=True)
         return float(weights[0] * matrix[rows, columns].sum())
+
+
+Form.at(PositionLoss, _FormOfPositionLoss)
+Levels.at(PositionLoss, _LevelsOfPositionLoss)
 
 
 class _Displacement(PositionLoss):
@@ -346,7 +388,7 @@ class _Displacement(PositionLoss):
         self.position_weights = position_weights
         self.item_weights = item_weights
 
-    def _matrix(self, d: int) -> Any:
+    def costs_of_positions(self, d: int) -> Any:
         scale = self._scale(d)
         return np.abs(scale[:, None] - scale) ** self.power
 
@@ -418,32 +460,40 @@ class Spearman(_Displacement):
 
     power = 2
 
-    def _is_plain(self) -> bool:
+    def is_plain(self) -> bool:
+        """Whether all positions and items count alike."""
         return self.top is None and self.position_weights is None and self.item_weights is None
 
     def embedding_on(self, space: Any) -> str:
-        return "ranks" if self._is_plain() else "positions"
+        return "ranks" if self.is_plain() else "positions"
 
     def __call__(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
-        if not self._is_plain():
+        if not self.is_plain():
             return super().__call__(Y_pred, Y_true)
         predicted, true = (expected_ranks(Y) for Y in matched_rankings(Y_pred, Y_true))
         return 2 * _sum_of_squares(predicted.shape[1]) - 2 * (predicted * true).sum(axis=1)
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        return -2 * g if self._is_plain() else super().cost(g, total)
+        return -2 * g if self.is_plain() else super().cost(g, total)
 
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
-        if not self._is_plain():
+        if not self.is_plain():
             return super().offset(g, total)
         return 2 * _sum_of_squares(g.shape[1]) * total[:, 0]
 
-    def bilinear_form(self, width: int) -> BilinearForm | None:
-        if not self._is_plain():
-            return super().bilinear_form(width)
+
+class _FormOfSpearman(_FormOfPositionLoss):
+    __slots__ = ()
+
+    def numbers(self, width: int) -> BilinearForm | None:
+        if not self.loss.is_plain():
+            return super().numbers(width)
         zero = np.zeros(width)
         constant = 2 * _sum_of_squares(width)
         return BilinearForm(-2.0 * sparse.eye_array(width), zero, zero, constant)
+
+
+Form.at(Spearman, _FormOfSpearman)
 
 
 def _sum_of_squares(d: int) -> float:

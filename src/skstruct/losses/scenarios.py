@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike
 from skstruct._arrays.progress import track
 from skstruct.exceptions import InfeasibleError
 from skstruct.losses.base import BaseLoss
+from skstruct.losses.completions import Ends
+from skstruct.losses.deciding import Deciding, Effort
+from skstruct.losses.observed import Observed, PartlyKnown
 from skstruct.saving import savable
 from skstruct.solvers.tail_risk import closed, probabilities
 from skstruct.spaces.constraints import allowed_by, differs_by_row
@@ -88,7 +91,6 @@ class Scenarios(BaseLoss):
            [6., 1.]]), array([ 9.25, 18.75]), array([ 9.25, 18.75]))
     """
 
-    observes = "scenarios"
     columns: Any = None  # of models saved before there were names
 
     def __init__(
@@ -108,22 +110,8 @@ class Scenarios(BaseLoss):
     def embedding_on(self, space: Any) -> str:
         return space.embedding
 
-    def observation_space(self, space: Any, within: Any = None) -> Any:
-        return ObservedRows(self.columns)
-
-    def needs_weights(self, space: Any) -> bool:
-        return True
-
     def range(self) -> tuple[float, float]:
         return -np.inf, np.inf
-
-    def decision_seconds(self, space: Any) -> float:
-        return 0.0 if self.solve is None else SECONDS
-
-    def completion_ends(
-        self, space: Any, Y_pred: np.ndarray, partial: Any
-    ) -> tuple[np.ndarray, np.ndarray] | None:
-        return None  # an observation that is not known may be anything
 
     def bind(self, space: Any) -> Self:
         for name, given in (("cost", self.cost), ("solve", self.solve or self.cost)):
@@ -165,11 +153,6 @@ class Scenarios(BaseLoss):
         Y = np.asarray(Y_true, dtype=np.float64)
         table = [self._costs(z, Y) for z in self._decisions(Y_pred)]
         return np.array(table).reshape(-1, len(Y))
-
-    def estimated_risks(
-        self, weights: np.ndarray, Y_pred: ArrayLike, observed: np.ndarray
-    ) -> np.ndarray:
-        return super().estimated_risks(probabilities(weights), Y_pred, observed)
 
     # ------------------------------------------------------------- decisions
     def minimize(self, weights: np.ndarray, observed: np.ndarray, space: Any) -> Decoded:
@@ -229,3 +212,42 @@ class Scenarios(BaseLoss):
                 f"{value:.9g}: bounds are not above."
             )
         return output[0], value, min(closed(float(claimed), value, size), value)
+
+
+class _RowsAreObserved(Observed):
+    __slots__ = ()
+
+    what = "scenarios"
+
+    def space_of(self, space: Any, within: Any = None) -> Any:
+        return ObservedRows(self.loss.columns)
+
+
+class _DecidingByScenarios(Deciding):
+    __slots__ = ()
+
+    def needs_weights(self, space: Any) -> bool:
+        return True
+
+    def risks(self, weights: np.ndarray, Y_pred: ArrayLike, observed: np.ndarray) -> np.ndarray:
+        return super().risks(probabilities(weights), Y_pred, observed)
+
+
+class _EffortOfScenarios(Effort):
+    __slots__ = ()
+
+    def seconds(self, space: Any) -> float:
+        return 0.0 if self.loss.solve is None else SECONDS
+
+
+class _ScenariosInPart(PartlyKnown):
+    __slots__ = ()
+
+    def ends(self, space: Any, Y_pred: np.ndarray, partial: Any) -> Ends | None:
+        return None  # an observation that is not known may be anything
+
+
+Observed.at(Scenarios, _RowsAreObserved)
+Deciding.at(Scenarios, _DecidingByScenarios)
+Effort.at(Scenarios, _EffortOfScenarios)
+PartlyKnown.at(Scenarios, _ScenariosInPart)

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstruct.losses.base import BaseLoss, BilinearForm, same_width
+from skstruct.losses.base import BaseLoss, same_width
 from skstruct.losses.costs import (
     ClassWeight,
     Costs,
@@ -19,8 +19,11 @@ from skstruct.losses.costs import (
     needs_names,
     without_outputs,
 )
+from skstruct.losses.deciding import BilinearForm, Form
 from skstruct.losses.grid_forms import GridForm
+from skstruct.losses.levels import Levels, Tokens
 from skstruct.saving import savable
+from skstruct.spaces import Entries
 
 NAME = "SequenceHamming"
 
@@ -67,7 +70,6 @@ class SequenceHamming(BaseLoss):
     """
 
     embedding = "positions"
-    by_position = True
     miss_: np.ndarray | None = None  # costs of symbols, shape (q,), unless all are one
     alarm_: np.ndarray | None = None
 
@@ -92,7 +94,7 @@ class SequenceHamming(BaseLoss):
 
     def embedding_on(self, space: Any) -> str:
         self._check()
-        if not hasattr(space, "symbols_"):
+        if Entries.of(space).kind != "symbols":
             raise ValueError(
                 f"SequenceHamming compares sequences of symbols; {type(space).__name__} has none."
             )
@@ -152,28 +154,6 @@ class SequenceHamming(BaseLoss):
         # The entry behind the last, which -1 finds, is that of no symbol.
         return (P != Y) * np.append(miss, 1.0)[Y] * np.append(alarm, 1.0)[P]
 
-    def token_costs(self, g: np.ndarray, total: Any) -> tuple[np.ndarray, Any]:
-        """Costs of symbols where each position is known to have one, and what all have in common.
-
-        Parameters
-        ----------
-        g : array of shape (n_tokens, q)
-            Probabilities of the symbols, or estimates of them.
-        total : array of shape (n_tokens,)
-            The sum of the weights they come from.
-        """
-        if self.miss_ is None:
-            return -g, total
-        missed = g * self.miss_
-        return (missed.sum(axis=1, keepdims=True) - missed) * self.alarm_, np.zeros(len(g))
-
-    def largest_cost(self) -> float:
-        """The most that one position costs, or more."""
-        if self.miss_ is None or self.alarm_ is None:
-            return 1.0
-        miss, alarm = self.miss_.max(initial=0.0), self.alarm_.max(initial=0.0)
-        return float(max(miss * alarm, miss, alarm))
-
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         n, flat = len(g), self.length_ * self.n_symbols_
         at = g[:, :flat].reshape(n, self.length_, self.n_symbols_)
@@ -195,22 +175,54 @@ class SequenceHamming(BaseLoss):
         )
         return symbols.sum(axis=1) + 0.5 * self.bigrams * g[:, flat:].sum(axis=1)
 
-    def bilinear_form(self, width: int) -> BilinearForm | None:
-        T, q = self.length_, self.n_symbols_
-        one, pairs = np.ones(q), np.full(width - T * q, 0.5 * self.bigrams)
-        miss, alarm = (one if cost is None else cost for cost in (self.miss_, self.alarm_))
+
+class _CostsOfTokens(Tokens):
+    __slots__ = ()
+
+    add_up = True
+
+    def costs(self, g: np.ndarray, total: Any) -> tuple[np.ndarray, Any]:
+        if self.loss.miss_ is None:
+            return -g, total
+        missed = g * self.loss.miss_
+        return (missed.sum(axis=1, keepdims=True) - missed) * self.loss.alarm_, np.zeros(len(g))
+
+    def largest_cost(self) -> float:
+        if self.loss.miss_ is None or self.loss.alarm_ is None:
+            return 1.0
+        miss, alarm = self.loss.miss_.max(initial=0.0), self.loss.alarm_.max(initial=0.0)
+        return float(max(miss * alarm, miss, alarm))
+
+
+class _FormOfSequences(Form):
+    __slots__ = ()
+
+    def numbers(self, width: int) -> BilinearForm | None:
+        T, q, bigrams = self.loss.length_, self.loss.n_symbols_, self.loss.bigrams
+        one, pairs = np.ones(q), np.full(width - T * q, 0.5 * bigrams)
+        costs = (self.loss.miss_, self.loss.alarm_)
+        miss, alarm = (one if cost is None else cost for cost in costs)
         # Costs of ``cost``, [predicted, true]: a_b (sum of the others' misses - all that is
         # there) - all misses.
         matrix = alarm[:, None] * (miss - np.diag(miss) - 1.0) - miss
-        form = GridForm(matrix, np.ones(T), tail=-self.bigrams)
+        form = GridForm(matrix, np.ones(T), tail=-bigrams)
         u, v = (np.concatenate([np.tile(part, T), pairs]) for part in (alarm, miss))
         return BilinearForm(form, u, v, 0.0)
 
-    def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
-        if self.miss_ is not None:
-            return 0.0, np.zeros(len(outputs))
-        return (0.0 if self.bigrams else 1.0), np.ones(len(outputs))
 
-    def largest_loss(self, space: Any) -> float | None:
-        positions = self.length_ * self.largest_cost()
-        return float(positions + self.bigrams * max(self.length_ - 1, 0))
+class _LevelsOfSequences(Levels):
+    __slots__ = ()
+
+    def steps(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
+        if self.loss.miss_ is not None:
+            return 0.0, np.zeros(len(outputs))
+        return (0.0 if self.loss.bigrams else 1.0), np.ones(len(outputs))
+
+    def largest(self, space: Any) -> float | None:
+        positions = self.loss.length_ * Tokens.of(self.loss).largest_cost()
+        return float(positions + self.loss.bigrams * max(self.loss.length_ - 1, 0))
+
+
+Tokens.at(SequenceHamming, _CostsOfTokens)
+Form.at(SequenceHamming, _FormOfSequences)
+Levels.at(SequenceHamming, _LevelsOfSequences)

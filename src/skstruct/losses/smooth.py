@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.losses.base import ScaledLoss, SeparableLoss
+from skstruct.losses.separable import ScaledLoss, SeparableLoss
 from skstruct.saving import savable
 
 
@@ -54,7 +54,7 @@ class _SmoothLoss(SeparableLoss):
 
         weights, outputs, scale = self._training(weights, outputs)
         return SmoothCurves(weights, outputs, self.rho, self.slope, self.curvature_range,
-                            region=self._region, scale=scale, convex=self.convex)  # fmt: skip
+                            region=self._region, scale=scale, convex=self._convex)  # fmt: skip
 
 
 @savable
@@ -88,7 +88,7 @@ class Cauchy(ScaledLoss, _SmoothLoss):
     array([[5.096]])
     """
 
-    convex = False
+    _convex = False
 
     @property
     def _valley(self) -> float:
@@ -132,7 +132,7 @@ class GemanMcClure(_SmoothLoss):
     array([0.25, 0.5 ])
     """
 
-    convex = False
+    _convex = False
     _valley = 1.0
 
     def rho(self, t: Any, y: Any) -> np.ndarray:

@@ -15,6 +15,8 @@ from skstruct.losses.base import (
     plain_weights,
     quantity_rows,
 )
+from skstruct.losses.completions import Ends, limited_ends
+from skstruct.losses.observed import PartlyKnown
 from skstruct.saving import savable
 from skstruct.spaces import Known
 
@@ -58,16 +60,6 @@ class Squared(BaseLoss):
         Y_pred, Y_true = matched_quantities(Y_pred, Y_true)
         return (Y_pred - Y_true) ** 2 @ plain_weights(self, Y_pred.shape[1])
 
-    def completion_ends(
-        self, space: Any, Y_pred: np.ndarray, partial: Any
-    ) -> tuple[np.ndarray, np.ndarray] | None:
-        """By coordinates: exact where these do not depend on each other, and else bounds."""
-        from skstruct.losses.completions import limited_ends
-
-        weights = plain_weights(self, Y_pred.shape[1])
-        limits = Known.of(space).limits(partial)
-        return limited_ends(lambda t, y: (t - y) ** 2 * weights, Y_pred, *limits)
-
     def pairwise(self, Y_pred: ArrayLike, Y_true: ArrayLike) -> np.ndarray:
         P, Q = quantity_rows(Y_pred, Y_true)
         scale = np.sqrt(plain_weights(self, P.shape[1]))
@@ -86,3 +78,16 @@ class Squared(BaseLoss):
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         d = g.shape[1] // 2
         return g[:, d:] @ plain_weights(self, d)
+
+
+class _SquaredInPart(PartlyKnown):
+    __slots__ = ()
+
+    def ends(self, space: Any, Y_pred: np.ndarray, partial: Any) -> Ends | None:
+        """By coordinates: exact where these do not depend on each other, and else bounds."""
+        weights = plain_weights(self.loss, Y_pred.shape[1])
+        limits = Known.of(space).limits(partial)
+        return limited_ends(lambda t, y: (t - y) ** 2 * weights, Y_pred, *limits)
+
+
+PartlyKnown.at(Squared, _SquaredInPart)

@@ -10,7 +10,9 @@ from skstruct._arrays.progress import track
 from skstruct._arrays.rows import dense
 from skstruct.exceptions import InfeasibleError
 from skstruct.losses.base import is_real
-from skstruct.losses.decisions import Cost
+from skstruct.losses.deciding import Deciding, Effort
+from skstruct.losses.decisions import Cost, CostsInPart
+from skstruct.losses.observed import Observed, PartlyKnown
 from skstruct.saving import savable
 from skstruct.solvers.tail_risk import TailRisk, closed, probabilities
 from skstruct.spaces.constraints import differs_by_row
@@ -95,42 +97,9 @@ class ConditionalValueAtRisk(Cost):
         self.level = level
         self.mean_weight = mean_weight
 
-    def _risk(self) -> TailRisk:
-        if not (is_real(self.level) and 0 <= self.level < 1):
-            raise ValueError(
-                f"ConditionalValueAtRisk: level is a number from 0 to below 1; got {self.level!r}."
-            )
-        if not (is_real(self.mean_weight) and 0 <= self.mean_weight <= 1):
-            raise ValueError(
-                "ConditionalValueAtRisk: mean_weight is a number from 0 to 1; got "
-                f"{self.mean_weight!r}."
-            )
-        return TailRisk(float(self.level), float(self.mean_weight))
-
     def bind(self, space: Any) -> Self:
-        self._risk()
+        _tail(self.level, self.mean_weight)
         return super().bind(space)
-
-    def needs_weights(self, space: Any) -> bool:
-        return True
-
-    def search_loss(self, space: Any) -> Any:
-        """Expected costs: a program for every row and penalty would take long."""
-        return Cost(self.sense, embedding=self.embedding)
-
-    def decision_seconds(self, space: Any) -> float:
-        return SECONDS
-
-    def for_partial(self, space: Any) -> Any:
-        raise ValueError(
-            "ConditionalValueAtRisk needs all costs of a scenario, and some are missing: leave "
-            "those rows out, or take Cost, which learns from the others."
-        )
-
-    def estimated_risks(
-        self, weights: np.ndarray, Y_pred: ArrayLike, observed: np.ndarray
-    ) -> np.ndarray:
-        return self._risk().of(self.pairwise(Y_pred, observed), probabilities(weights))
 
     def minimize(self, weights: np.ndarray, observed: np.ndarray, space: Any) -> Decoded:
         """The decision of least conditional value at risk for every row of weights (n, m).
@@ -140,7 +109,7 @@ class ConditionalValueAtRisk(Cost):
         observed : array of shape (m, d + 1)
             Costs of the training rows in canonical form.
         """
-        seen, risk = self.observation_space(space), self._risk()
+        seen, risk = Observed.of(self).space_of(space), _tail(self.level, self.mean_weight)
         costs = seen.full(seen.sign * np.asarray(observed, np.float64)[:, :-1])
         shares, found, here = probabilities(weights), [], None
         for i in track(range(len(shares)), "tail risks"):
@@ -157,6 +126,55 @@ class ConditionalValueAtRisk(Cost):
         if not found:
             return Decoded(np.asarray(space.argmin(costs[:0]).outputs), np.zeros(0), np.zeros(0))
         return Decoded(np.array(outputs), np.array(values), np.array(bounds))
+
+
+def _tail(level: Any, mean_weight: Any) -> TailRisk:
+    if not (is_real(level) and 0 <= level < 1):
+        raise ValueError(
+            f"ConditionalValueAtRisk: level is a number from 0 to below 1; got {level!r}."
+        )
+    if not (is_real(mean_weight) and 0 <= mean_weight <= 1):
+        raise ValueError(
+            f"ConditionalValueAtRisk: mean_weight is a number from 0 to 1; got {mean_weight!r}."
+        )
+    return TailRisk(float(level), float(mean_weight))
+
+
+class _DecidingByTail(Deciding):
+    __slots__ = ()
+
+    def needs_weights(self, space: Any) -> bool:
+        return True
+
+    def risks(self, weights: np.ndarray, Y_pred: ArrayLike, observed: np.ndarray) -> np.ndarray:
+        risk = _tail(self.loss.level, self.loss.mean_weight)
+        return risk.of(self.loss.pairwise(Y_pred, observed), probabilities(weights))
+
+
+class _EffortOfTail(Effort):
+    __slots__ = ()
+
+    def stand_in(self, space: Any) -> Any:
+        """Expected costs: a program for every row and penalty would take long."""
+        return Cost(self.loss.sense, embedding=self.loss.embedding)
+
+    def seconds(self, space: Any) -> float:
+        return SECONDS
+
+
+class _TailInPart(CostsInPart):
+    __slots__ = ()
+
+    def learned(self, space: Any) -> Any:
+        raise ValueError(
+            "ConditionalValueAtRisk needs all costs of a scenario, and some are missing: leave "
+            "those rows out, or take Cost, which learns from the others."
+        )
+
+
+Deciding.at(ConditionalValueAtRisk, _DecidingByTail)
+Effort.at(ConditionalValueAtRisk, _EffortOfTail)
+PartlyKnown.at(ConditionalValueAtRisk, _TailInPart)
 
 
 class _Decisions:

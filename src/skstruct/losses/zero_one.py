@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from skstruct.losses.base import BaseLoss, BilinearForm, same_width
+from skstruct.losses.base import BaseLoss, same_width
+from skstruct.losses.completions import Ends, differing_ends
 from skstruct.losses.costs import (
     ClassWeight,
     balanced_weights,
@@ -18,6 +19,9 @@ from skstruct.losses.costs import (
     needs_names,
     without_outputs,
 )
+from skstruct.losses.deciding import BilinearForm, Deciding, Form
+from skstruct.losses.levels import Levels
+from skstruct.losses.observed import PartlyKnown
 from skstruct.saving import savable
 
 
@@ -112,39 +116,56 @@ class ZeroOne(BaseLoss):
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return total[:, 0] if self.class_weight_ is None else g @ self.class_weight_
 
-    def bilinear_form(self, width: int) -> BilinearForm | None:
-        zero, weights = np.zeros(width), self.class_weight_
+
+class _FormOfZeroOne(Form):
+    __slots__ = ()
+
+    def numbers(self, width: int) -> BilinearForm | None:
+        zero, weights = np.zeros(width), self.loss.class_weight_
         if weights is None:
             return BilinearForm(-sparse.eye_array(width), zero, zero, 1.0)
         return BilinearForm(sparse.diags_array(-weights), zero, weights, 0.0)
 
-    def completion_ends(
-        self, space: Any, Y_pred: np.ndarray, partial: Any
-    ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Whether a prediction may be right, and whether it may be wrong."""
-        if self.class_weight is not None or partial.outputs.ndim == 1:
-            return super().completion_ends(space, Y_pred, partial)
-        from skstruct.losses.completions import differing_ends
 
+class _ZeroOneInPart(PartlyKnown):
+    __slots__ = ()
+
+    def ends(self, space: Any, Y_pred: np.ndarray, partial: Any) -> Ends | None:
+        """Whether a prediction may be right, and whether it may be wrong."""
+        if self.loss.class_weight is not None or partial.outputs.ndim == 1:
+            return super().ends(space, Y_pred, partial)
         agreeing = partial.allowed
         return None if agreeing is None else differing_ends(space, Y_pred, agreeing)
 
-    def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
-        """A row has one loss other than zero, that of its class."""
-        if self.class_weight_ is None:
-            return 1.0, np.ones(len(outputs))
-        return 0.0, self.class_weight_[outputs]
 
-    def largest_loss(self, space: Any) -> float | None:
-        return self.range()[1]
+class _LevelsOfZeroOne(Levels):
+    __slots__ = ()
+
+    def largest(self, space: Any) -> float | None:
+        return self.loss.range()[1]
+
+    def steps(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
+        """A row has one loss other than zero, that of its class."""
+        weights = self.loss.class_weight_
+        return (1.0, np.ones(len(outputs))) if weights is None else (0.0, weights[outputs])
 
     @property
     def all_or_nothing(self) -> bool:
-        return self.class_weight is None
+        return self.loss.class_weight is None
+
+
+class _DecidingByZeroOne(Deciding):
+    __slots__ = ()
 
     @property
     def prefers_most_probable(self) -> bool:
-        return self.candidates is None and self.class_weight is None
+        return self.loss.candidates is None and self.loss.class_weight is None
+
+
+Form.at(ZeroOne, _FormOfZeroOne)
+PartlyKnown.at(ZeroOne, _ZeroOneInPart)
+Levels.at(ZeroOne, _LevelsOfZeroOne)
+Deciding.at(ZeroOne, _DecidingByZeroOne)
 
 
 @savable
@@ -168,6 +189,7 @@ class Listed(BaseLoss):
     """
 
     embedding = "outputs"
+    matrix_: Any = None  # losses of the list, each against each, once it is bound
 
     def __init__(self, loss: Any, candidates: Any = None) -> None:
         self.loss = loss
@@ -215,7 +237,7 @@ class Listed(BaseLoss):
         return np.array([self._number(z, y) for z, y in zip(predicted, true)])
 
     def range(self) -> tuple[float, float]:
-        if hasattr(self, "matrix_"):
+        if self.matrix_ is not None:
             return float(self.matrix_.min()), float(self.matrix_.max())
         return self.loss.range() if isinstance(self.loss, BaseLoss) else (-np.inf, np.inf)
 
@@ -225,16 +247,28 @@ class Listed(BaseLoss):
     def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return np.zeros(len(g))
 
-    def bilinear_form(self, width: int) -> BilinearForm | None:
-        zero = np.zeros(width)
-        return BilinearForm(self.matrix_, zero, zero, 0.0)
 
-    def largest_loss(self, space: Any) -> float | None:
+class _FormOfListed(Form):
+    __slots__ = ()
+
+    def numbers(self, width: int) -> BilinearForm | None:
+        zero = np.zeros(width)
+        return BilinearForm(self.loss.matrix_, zero, zero, 0.0)
+
+
+class _LevelsOfListed(Levels):
+    __slots__ = ()
+
+    def largest(self, space: Any) -> float | None:
         """The inner loss's own bound, or the largest entry of the table of candidates."""
-        inner = self.loss.largest_loss(space) if isinstance(self.loss, BaseLoss) else None
+        inner = Levels.of(self.loss.loss).largest(space)  # that of a callable is not known
         if inner is not None:
             return inner
-        return float(self.matrix_.max()) if hasattr(self, "matrix_") else None
+        return None if self.loss.matrix_ is None else float(self.loss.matrix_.max())
+
+
+Form.at(Listed, _FormOfListed)
+Levels.at(Listed, _LevelsOfListed)
 
 
 def _each(outputs: np.ndarray) -> list[Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.losses import resolve_loss
+from skstruct.losses import Levels, PartlyKnown, resolve_loss
 from skstruct.losses.base import same_width
 from skstruct.losses.completions import LISTED, Ends, listed_ends
 from skstruct.spaces.partial import PartialOutputs
@@ -83,14 +83,14 @@ def bounds_of(loss: Any, space: Any, predicted: np.ndarray, truth: Truth) -> End
 
 def _ends(loss: Any, space: Any, predicted: np.ndarray, partial: PartialOutputs) -> Ends:
     """By the loss itself, by comparing all outputs, or all that is known of the loss."""
-    found: Ends | None = loss.completion_ends(space, predicted, partial)
+    found = PartlyKnown.of(loss).ends(space, predicted, partial)
     if found is not None:
         return found
     listed = space.all_outputs(LISTED)
     if listed is not None:
         return listed_ends(loss, listed, predicted, _agree(space, listed, partial))
     least, most = loss.range()
-    largest = loss.largest_loss(space)
+    largest = Levels.of(loss).largest(space)
     most = most if largest is None else min(most, largest)
     return np.full(len(predicted), least), np.full(len(predicted), most)
 

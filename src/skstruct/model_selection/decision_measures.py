@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.losses import Cost, Regret, pair
+from skstruct.losses import Cost, Observed, Regret, pair
 from skstruct.model_selection.scorers import last_step
 from skstruct.spaces.cost_vectors import CostVectors
 from skstruct.tolerances import OPTIMAL_COST
@@ -39,7 +39,7 @@ def regrets(
     array([0., 3.])
     """
     loss = Regret(sense, embedding=embedding)
-    return _judged(loss, loss.observation_space(space), space, decisions, costs)[0]
+    return _judged(loss, Observed.of(loss).space_of(space), space, decisions, costs)[0]
 
 
 def relative_regret(
@@ -57,7 +57,7 @@ def relative_regret(
     0.6
     """
     loss = Regret(sense, embedding=embedding)
-    found = _judged(loss, loss.observation_space(space), space, decisions, costs)
+    found = _judged(loss, Observed.of(loss).space_of(space), space, decisions, costs)
     return _relative(*found)
 
 
@@ -145,7 +145,7 @@ class DecisionScorer:
     def __call__(self, model: Any, X: Any, y: Any) -> float:
         learner, inputs = last_step(model, X)
         own = learner.loss_
-        if own.observes != "costs":
+        if Observed.of(own).what != "costs":
             raise ValueError(
                 f"{self!r} judges models that learn from costs, under such as loss='regret'; got "
                 f"one under {own!r}."

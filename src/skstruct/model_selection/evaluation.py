@@ -16,7 +16,7 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.learners.masked_problem import masked_problem
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.token_problem import check_predicted_lengths
-from skstruct.losses import pair, resolve_loss
+from skstruct.losses import Observed, PartlyKnown, Tokens, pair, resolve_loss
 from skstruct.losses.base import same_width
 from skstruct.model_selection.completions import bounds_of
 from skstruct.spaces.partial import PartialOutputs
@@ -75,7 +75,7 @@ def constant_outputs(
         return _best_symbols(space, loss, training, truth)
     problem: Any = risk_problem(space, loss, training, by_weights=True)
     if partial is not None:
-        problem = masked_problem(space, loss.for_partial(space), partial)
+        problem = masked_problem(space, PartlyKnown.of(loss).learned(space), partial)
         if problem is None:
             raise ValueError(f"{loss!r} needs whole outputs.")
     best = problem.decode(problem.mean_targets(np.ones(len(training)))).outputs
@@ -85,7 +85,7 @@ def constant_outputs(
 def _best_symbols(space: Any, loss: Any, training: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """Symbols are numbers from 0; -1 fills rows up behind the end of a sequence."""
     gains: Any = np.bincount(training[training >= 0], minlength=len(space.symbols_))
-    if loss.by_position:
+    if Tokens.of(loss).add_up:
         symbols = np.arange(len(space.symbols_))[:, None]
         bound = loss.observe(space, training).bind(space)
         gains = -(bound.pairwise(symbols, symbols) @ gains)
@@ -211,7 +211,7 @@ def evaluate(
         aims.append(aimed is not None)
         bound = pair(resolved, learner.space_, learner.outputs_)[1]
         chosen = same_width(plain if aimed is None else aimed, truth.outputs)[0]
-        columns.append(truth.losses(bound, chosen))
+        columns.append(PartlyKnown.of(bound).against(chosen, truth))
         baselines.append(_baseline(learner, resolved, bound, truth))
         ends.append(_mean_ends(bound, learner.space_, chosen, truth, missing))
     table, told = np.column_stack(columns), truth.says
@@ -241,7 +241,7 @@ def _seen_within(model: Any, restrict: dict[str, Any] | None) -> Any:
     if restrict is None or not hasattr(model, "loss_"):
         return seen_by(model)
     narrowed = model.problem_.restricted(restrict).space
-    return model.loss_.observation_space(model.space_, narrowed)
+    return Observed.of(model.loss_).space_of(model.space_, narrowed)
 
 
 def deciding(model: Any) -> Any:
@@ -300,7 +300,7 @@ def _fits(loss: str, model: Any) -> bool:
     try:
         resolved = resolve_loss(loss)
         if hasattr(model, "loss_"):
-            resolved.check_same_truths(model.loss_)
+            Observed.of(resolved).check_same(model.loss_)
         pair(resolved, model.space_, model.outputs_)
     except (ValueError, TypeError):
         return False
@@ -342,7 +342,7 @@ def _baseline(model: Any, loss: Any, bound: Any, truth: Truth) -> float:
     try:
         trained = model.outputs_, truth.outputs, getattr(model, "partial_", None)
         constant = constant_outputs(model.space_, loss, *trained)
-        return told_mean(truth.losses(bound, constant))
+        return told_mean(PartlyKnown.of(bound).against(constant, truth))
     except (ValueError, NotImplementedError):  # nothing is good for all rows
         return float("nan")
 
@@ -387,10 +387,10 @@ def loss_scorer(loss: Any) -> Callable[..., Any]:
             return model.score(X, y, loss=resolved, **mask)
         predicted = model.predict(X, loss=resolved) if takes_loss else model.predict(X)
         space = inner.space_
-        seen = resolved.observation_space(space)
+        seen = Observed.of(resolved).space_of(space)
         predicted, truth = space.validate(predicted), read_truth(seen, y, known)
         check_predicted_lengths(inner, predicted, truth.outputs)
         bound = pair(resolved, space, inner.outputs_)[1]
-        return 0.0 - told_mean(truth.losses(bound, predicted))
+        return 0.0 - told_mean(PartlyKnown.of(bound).against(predicted, truth))
 
     return score

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.losses import pair, resolve_loss
+from skstruct.losses import Observed, PartlyKnown, pair, resolve_loss
 from skstruct.model_selection.evaluation import deciding
 from skstruct.solvers.tail_risk import TailRisk
 from skstruct.spaces.truth import read_truth
@@ -58,8 +58,8 @@ def tail_cost(
     given = {name: choice for name, choice in choices.items() if choice is not None}
     predicted = learner.space_.validate(model.predict(X, **given))
     bound = pair(judge, learner.space_, learner.outputs_)[1]
-    truth = read_truth(bound.observation_space(learner.space_), y)
-    losses = truth.losses(bound, predicted)
+    truth = read_truth(Observed.of(bound).space_of(learner.space_), y)
+    losses = PartlyKnown.of(bound).against(predicted, truth)
     losses = losses[~np.isnan(losses)]
     if not len(losses):
         raise ValueError("tail_cost: nothing is known of any row of y.")

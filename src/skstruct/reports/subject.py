@@ -14,7 +14,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct.encoding.frames import FrameSource, is_frame, is_plain
 from skstruct.inspection.risks import judged, risks_and_losses
 from skstruct.learners.tokens import are_tokens
-from skstruct.losses import pair, resolve_loss
+from skstruct.losses import PartlyKnown, pair, resolve_loss
 from skstruct.losses.base import same_width
 from skstruct.spaces import Description
 from skstruct.spaces.truth import check_some_told, seen_by
@@ -98,7 +98,8 @@ def read_subject(model: Any, X: Any, y: Any, **options: Any) -> Subject:
     check_some_told(read)
     inner = inner.tocsr() if sparse.issparse(inner) else inner  # so that it has rows
     every, says = (inner, y), read.says
-    losses, known = read.losses(loss, predicted), None if read.is_whole else read.known
+    losses = PartlyKnown.of(loss).against(predicted, read)
+    known = None if read.is_whole else read.known
     if not says.all():
         rows = np.flatnonzero(says)
         X, inner, y = (_safe_indexing(part, rows) for part in (X, inner, y))

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from skstruct.spaces.binary_polytope.space import BinaryPolytope
     from skstruct.spaces.cliques.space import Cliques
     from skstruct.spaces.cycles.space import Cycles
+    from skstruct.spaces.entries import Entries
     from skstruct.spaces.graph_nodes.space import GraphNodes
     from skstruct.spaces.graphs.space import Graphs
     from skstruct.spaces.knapsacks.space import Knapsacks
@@ -67,6 +68,7 @@ __getattr__, __dir__ = lazy_names(
         "Censored": "quantities.censored",
         "Cliques": "cliques.space",
         "Cycles": "cycles.space",
+        "Entries": "entries",
         "Flows": "quantities.flows",
         "GraphNodes": "graph_nodes.space",
         "Graphs": "graphs.space",
@@ -106,6 +108,7 @@ __all__ = [
     "Cycles",
     "Decoded",
     "Description",
+    "Entries",
     "Enumerable",
     "Flows",
     "GraphNodes",

@@ -52,7 +52,6 @@ class BaseSpace(
     decodes_chains = False  # has ``argmin_chains`` and its like, by costs at every position
     decodes_relaxed = False  # has ``argmin_relaxed``, over a polytope that holds all psi
     decides_from_means = False  # has ``argmin_of_means``, which needs no costs of all coordinates
-    orders_pairs = False  # an indicator for every ordered pair of items: partial orders
     is_list = False  # a view that lists outputs, such as those of training
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

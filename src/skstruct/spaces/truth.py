@@ -62,18 +62,6 @@ class Truth:
             return np.ones(len(self), bool)
         return np.asarray(self.known.any(axis=1))
 
-    def losses(self, loss: Any, predicted: np.ndarray) -> np.ndarray:
-        """Losses on what is known, NaN where nothing is; shape (n,).
-
-        Parameters
-        ----------
-        loss : loss, bound to the space
-        predicted : outputs in canonical form
-        """
-        if self.partial is None:
-            return np.asarray(loss(predicted, self.outputs), dtype=np.float64)
-        return loss.on_known(predicted, self.outputs, self.partial.known)
-
     def in_words(self, space: Any) -> str | None:
         """How much is not known, in a sentence; None where everything is.
 
@@ -124,15 +112,6 @@ def seen_by(model: Any) -> Any:
     others.
     """
     return getattr(model, "observation_space_", None) or model.space_
-
-
-def check_outputs_seen(model: Any, used_by: str) -> None:
-    """Raise where a fitted model was told costs, or others that are no outputs."""
-    if seen_by(model) is not model.space_:
-        raise ValueError(
-            f"{used_by} compares predictions with true outputs, and the model was fitted to "
-            f"{model.loss_.observes} under {model.loss_!r}."
-        )
 
 
 def read_truth(space: Any, y: Any, known: Any = None) -> Truth:

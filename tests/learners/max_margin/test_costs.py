@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from skstruct import StructuredSVM, load_model, save_model
 from skstruct._arrays.rows import dense
 from skstruct.learners.max_margin.problem import MarginProblem
-from skstruct.losses import Regret
+from skstruct.losses import Observed, Regret
 from skstruct.model_selection import regrets
 from skstruct.spaces import BinaryPolytope, Hierarchy, LabelSets, Matchings, ShortestPaths
 
@@ -38,7 +38,7 @@ def test_the_hinge_under_the_regret_is_spo_plus(name, sense):
     costs, predicted = RNG.normal(size=(n, d)), RNG.normal(size=(n, d))
     sign = 1 if sense == "min" else -1
     loss = Regret(sense)
-    problem = MarginProblem(space, loss, loss.observation_space(space).validate(costs))
+    problem = MarginProblem(space, loss, Observed.of(loss).space_of(space).validate(costs))
     scores = -2.0 * sign * predicted
     found = problem.vertices(scores, np.zeros(0), np.arange(n))
     hinge = found.losses + (scores * found.directions).sum(axis=1)

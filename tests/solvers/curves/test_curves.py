@@ -304,7 +304,7 @@ def test_values_slopes_rows_and_scale(loss):
     step = 1e-6
     central = (curves.at(T + step) - curves.at(T - step)) / (2 * step)
     np.testing.assert_allclose(curves.slopes(T), central, atol=1e-7)
-    assert curves.convex.tolist() == [loss.convex] + [False] * 5
+    assert curves.convex.tolist() == [loss._convex] + [False] * 5
     points, values, bounds = curves.minimize(-2.0, 2.0)
     risks = (weights * loss.pairwise(points, outputs)).sum(axis=1)
     np.testing.assert_allclose(values.sum(axis=1), risks, atol=1e-12)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from skstruct import ConditionalRiskMinimizer, losses
 from skstruct.kernels import RBF
+from skstruct.losses import Effort
 from skstruct.smoothing import KernelRidge
 from skstruct.solvers.curves.piecewise import PiecewiseCurves
 from skstruct.solvers.linear_constraints import read_constraints
@@ -152,7 +153,7 @@ def test_networks_of_up_to_thirty_arcs_have_no_gap(shape, alpha):
     space = Flows(arcs, supply).fit(outputs)
     for loss, _ in STRAIGHT.values():
         found = loss.minimize(weights, outputs, space)
-        quick = loss.search(weights, outputs, space)
+        quick = Effort.of(loss).decide(weights, outputs, space)
         check_gap(found)
         assert (found.values <= quick.values).all()
         assert (quick.bounds <= found.values).all()
@@ -243,8 +244,8 @@ def test_boxes_are_for_rows_that_need_them(monkeypatch):
         for loss in (losses.Absolute(), losses.Huber(0.1)):
             found = loss.minimize(np.abs(weights), outputs, space)
             np.testing.assert_allclose(found.bounds, found.values, rtol=1e-8)
-            loss.search(weights, outputs, space)
-            loss.search(weights, outputs[:, :2], Simplex().fit(outputs[:, :2]))
+            Effort.of(loss).decide(weights, outputs, space)
+            Effort.of(loss).decide(weights, outputs[:, :2], Simplex().fit(outputs[:, :2]))
             with pytest.raises(AssertionError, match="was asked for"):
                 loss.minimize(weights, outputs, space)
         X = np.random.default_rng(0).uniform(0, 1, (40, 2))

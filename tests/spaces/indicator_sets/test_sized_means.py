@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from skstruct._arrays.checks import snap
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners.problem import RiskProblem
-from skstruct.losses import F1, FBeta, pair
+from skstruct.losses import F1, FBeta, Form, pair
 from skstruct.spaces import Hierarchy, LabelSets
 
 seeds = st.integers(0, 2**32 - 1)
@@ -153,6 +153,6 @@ class Cheaper(F1):
 def test_a_child_with_costs_of_its_own_is_decided_by_them():
     truths = np.eye(3, dtype=np.int8)
     view, loss = pair(Cheaper(), LabelSets("abc").fit(truths), truths)
-    assert not loss.decides_from_means(view)
+    assert not Form.of(loss).decides_from_means(view)
     problem = RiskProblem(view, loss, truths)
     assert problem.decode(problem.targets()).outputs.all()  # all labels cost least

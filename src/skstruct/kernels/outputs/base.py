@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing
 
 from skstruct.kernels.outputs.codes import hashable, listed
+from skstruct.losses import Levels
 from skstruct.saving import savable
 from skstruct.spaces.contracts import Decoded
 from skstruct.tolerances import GRAM_SYMMETRY, SYMMETRY_ABSOLUTE
@@ -49,8 +50,6 @@ class OutputKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     .. [1] S. Giguère, F. Laviolette, M. Marchand, K. Sylla, "Risk bounds and learning
        algorithms for the regression approach to structured output prediction", 2013.
     """
-
-    all_or_nothing = False  # whether its loss is either 0 or the largest one
 
     def fit(self, Y: Any) -> Self:
         """Learn what is left open from outputs in the user's format."""
@@ -128,6 +127,18 @@ class OutputKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         return multiplied(self, resolve_output_kernel(other))
 
     __rmul__ = __mul__
+
+
+class LevelsOfKernel(Levels):
+    """The values that the loss of a kernel may have."""
+
+    __slots__ = ()
+
+    def largest(self, space: Any) -> float | None:
+        return self.loss.largest_loss()
+
+
+Levels.at(OutputKernel, LevelsOfKernel)
 
 
 NAMED: dict[str, type[OutputKernel]] = {}  # filled by the modules beside this one

@@ -8,8 +8,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from skstruct.kernels.outputs.base import OutputKernel, named
+from skstruct.kernels.outputs.base import LevelsOfKernel, OutputKernel, named
 from skstruct.kernels.outputs.codes import count_matches, listed, output_codes, symbol_codes
+from skstruct.losses import Levels
 from skstruct.saving import savable
 
 
@@ -41,8 +42,6 @@ class Dirac(OutputKernel):
     array([0., 1.])
     """
 
-    all_or_nothing = True
-
     def __call__(self, A: Any, B: Any = None) -> Any:
         a, b = output_codes(A, B, "Dirac")
         return (a[:, None] == b).astype(np.float64)
@@ -58,6 +57,17 @@ class Dirac(OutputKernel):
 
     def cost(self, g: np.ndarray, total: Any) -> np.ndarray:
         return 1.0 - 2.0 * np.asarray(g)
+
+
+class _LevelsOfDirac(LevelsOfKernel):
+    __slots__ = ()
+
+    @property
+    def all_or_nothing(self) -> bool:
+        return True
+
+
+Levels.at(Dirac, _LevelsOfDirac)
 
 
 @named("hamming")

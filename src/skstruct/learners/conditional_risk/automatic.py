@@ -19,7 +19,7 @@ from skstruct.learners.inputs import TrainingData
 from skstruct.learners.leave_out import LeaveOutSearch, group_numbers, searched_by, stand_in
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import Regressed, warn_of_loss
-from skstruct.losses import resolve_loss
+from skstruct.losses import Observed, resolve_loss
 from skstruct.smoothing.base import group_numbers as numbered
 from skstruct.smoothing.base import is_linear, light
 from skstruct.smoothing.folds import folds_of, rank_by_content
@@ -140,7 +140,7 @@ class StackedRegression:
         if self.judge is not self.problem:
             return self.judge.alone()
         space = self.model.space_
-        if self.problem.loss.observation_space(space) is not space:  # costs are no outputs
+        if Observed.of(self.problem.loss).space_of(space) is not space:  # costs are no outputs
             return None
         try:
             return risk_problem(space, resolve_loss(space.default_loss), self.problem.outputs)

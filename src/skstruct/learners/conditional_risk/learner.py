@@ -44,7 +44,7 @@ from skstruct.learners.regression import (
     is_searched,
     smoothing_by,
 )
-from skstruct.losses import pair, resolve_loss
+from skstruct.losses import Effort, Observed, PartlyKnown, pair, resolve_loss
 from skstruct.saving import savable
 from skstruct.smoothing.planning import SPECTRAL_ROWS
 from skstruct.spaces import Classes, Known
@@ -314,17 +314,18 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
         in part, or told part by part by a classifier.
         """
         parts = self.partial_ is not None or Known.of(self.observation_space_).estimates_targets
-        if not parts and smoothing_by(self) == "given" and loss.observes == "outputs":
+        if not parts and smoothing_by(self) == "given" and Observed.of(loss).what == "outputs":
             from skstruct.smoothing.classifiers import classifies
 
             parts = classifies(self.smoother)
-        return loss.for_partial(self.space_) if parts else loss
+        return PartlyKnown.of(loss).learned(self.space_) if parts else loss
 
     def _partial_problem(self, loss: Any) -> Any:
         """The problem of outputs that are known in part, or None if it needs whole ones."""
         if self.starts_ is not None and self.partial_.by_parts:
             return self._token_problem(loss)
-        problem: Any = masked_problem(self.space_, loss.for_partial(self.space_), self.partial_)
+        learned = PartlyKnown.of(loss).learned(self.space_)
+        problem: Any = masked_problem(self.space_, learned, self.partial_)
         fitted = self.problem_
         gaps = problem is not None and fitted is not None and fitted.has_gaps
         if gaps and fitted.width == problem.width:
@@ -405,9 +406,10 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
         if self.partial_ is not None:
             problem = self._partial_problem(loss)
             if problem is None:
+                learned = PartlyKnown.of(loss).learned(self.space_)
                 raise ValueError(
-                    f"{type(loss.for_partial(self.space_)).__name__} needs outputs as a whole, and "
-                    "some are known in part: take a loss that adds up over parts, such as "
+                    f"{type(learned).__name__} needs outputs as a whole, and some are known in "
+                    "part: take a loss that adds up over parts, such as "
                     f"{self.space_.default_loss!r}."
                 )
             return problem
@@ -443,7 +445,7 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
         outputs = state.get("outputs_")
         if "smoother_" not in state or not isinstance(outputs, np.ndarray):
             return 0
-        return state["loss_"].target_bytes(state["space_"], outputs)
+        return Effort.of(state["loss_"]).target_bytes(state["space_"], outputs)
 
     def _check_saved(self) -> None:
         """What to regress on and how to decide follows from the space, the loss and the outputs."""

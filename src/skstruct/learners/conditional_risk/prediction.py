@@ -26,7 +26,7 @@ from skstruct.learners.marginals import estimator_type
 from skstruct.learners.masked_problem import leaves_pairs_open
 from skstruct.learners.regression import Retargeting, given_name
 from skstruct.learners.thresholds import decide_by_threshold, read_threshold
-from skstruct.losses import Pinball, resolve_loss
+from skstruct.losses import Levels, Observed, Pinball, resolve_loss
 from skstruct.smoothing.base import is_linear, linear_part, weighing_part, weights_fitted_with
 from skstruct.spaces import Decoded, Marginals, SklearnTarget
 
@@ -65,7 +65,7 @@ def _has_intervals(learner: Any) -> bool:
 
 
 def _observes_costs(learner: Any) -> bool:
-    return learner.loss is not None and resolve_loss(learner.loss).observes == "costs"
+    return learner.loss is not None and Observed.of(resolve_loss(learner.loss)).what == "costs"
 
 
 class RiskPredictor(BlockPredictor):
@@ -84,7 +84,7 @@ class RiskPredictor(BlockPredictor):
     @property
     def observation_space_(self) -> Any:
         """The space that ``y`` is from, as the loss sees it: mostly that of outputs."""
-        return self.loss_.observation_space(self.space_)
+        return Observed.of(self.loss_).space_of(self.space_)
 
     def _prepared(
         self, loss: Any = None, restrict: dict[str, Any] | None = None
@@ -113,7 +113,7 @@ class RiskPredictor(BlockPredictor):
         return problem.restricted(restrict), smoother
 
     def _other_problem(self, loss: Any) -> Any:
-        loss.check_same_truths(self.loss_)
+        Observed.of(loss).check_same(self.loss_)
         return self._problem(loss)
 
     def _telling(self, parts: str, told: bool) -> tuple[Any, Any]:
@@ -381,6 +381,6 @@ class RiskPredictor(BlockPredictor):
         largest = largest_of_problem(self.problem_, **held_out_options(options))
         losses = self._losses(X, y, *self._prepared())
         return held_out_bound(
-            losses, largest, delta=delta, binary=self.problem_.loss.all_or_nothing,
+            losses, largest, delta=delta, binary=Levels.of(self.problem_.loss).all_or_nothing,
             method=options.get("method", "auto"),
         )  # fmt: skip

@@ -16,7 +16,7 @@ from skstruct.learners.token_problem import (
     check_token_loss,
     sums_of_sequences,
 )
-from skstruct.losses import pair
+from skstruct.losses import Deciding, Levels, Observed, Tokens, pair
 from skstruct.sampling.partition import LogPartition
 from skstruct.saving import savable
 from skstruct.spaces import Known, Marginals
@@ -45,7 +45,7 @@ class ExponentialProblem(RiskProblem):
 
     def __init__(self, space: Any, loss: Any, outputs: np.ndarray, distributions: Any) -> None:
         self.scored = self.space = space
-        outputs = loss.observation_space(space).outputs_of(outputs)
+        outputs = Observed.of(loss).space_of(space).outputs_of(outputs)
         self.outputs, self.distributions, self.asked = outputs, distributions, loss
         self.width = space.targets(outputs[:1]).shape[1]
         _, self.loss = pair(loss, space, outputs)
@@ -56,12 +56,13 @@ class ExponentialProblem(RiskProblem):
         judged = copy.copy(self)
         judged.asked = loss
         # A distribution of best decisions does not know costs: the most probable one is taken.
-        judged.by_loss = decide and not (loss.prefers_most_probable or loss.observes != "outputs")
+        most_probable = Deciding.of(loss).prefers_most_probable
+        judged.by_loss = decide and not most_probable and Observed.of(loss).what == "outputs"
         if not judged.by_loss:
             judged.space, judged.loss = self.scored, pair(loss, self.scored, self.outputs)[1]
             return judged
         judged.space, judged.loss = pair(loss, self.scored, self._known(loss), seen=self.outputs)
-        if judged.loss.needs_weights(judged.space):
+        if Deciding.of(judged.loss).needs_weights(judged.space):
             raise ValueError(
                 f"{type(loss).__name__} has no finite embedding: ExponentialFamily predicts the "
                 "most probable output (loss=None), or under losses with one."
@@ -175,14 +176,15 @@ class ChainExponentialProblem(WithChainScores, RiskProblem):
                 f"{type(space).__name__}."
             )
         self.space, self.outputs, self.distributions = space, outputs, distributions
-        self.loss = loss if loss.all_or_nothing else check_token_loss(loss, space, outputs)
+        plain = Levels.of(loss).all_or_nothing
+        self.loss = loss if plain else check_token_loss(loss, space, outputs)
         self.n_seeing = len(space.symbols_)
         self.longest = max(1, int((outputs >= 0).sum(axis=1).max(initial=1)))
 
     def judged_by(self, loss: Any, decide: bool = True) -> "ChainExponentialProblem":
         """The same scores under another loss, which decides too if it is not zero-one."""
         judged = copy.copy(self)
-        judged.by_loss = decide and not loss.all_or_nothing
+        judged.by_loss = decide and not Levels.of(loss).all_or_nothing
         judged.loss = check_token_loss(loss, self.space, self.outputs) if judged.by_loss else loss
         return judged
 
@@ -202,7 +204,7 @@ class ChainExponentialProblem(WithChainScores, RiskProblem):
             return super().chain_costs(means, rows)
         distribution, weight = self._distribution(means, rows), self.loss.bigrams
         marginals = distribution.token_marginals()
-        unary, common = self.loss.token_costs(marginals, np.ones(len(marginals)))
+        unary, common = Tokens.of(self.loss).costs(marginals, np.ones(len(marginals)))
         pairs = weight * np.maximum(np.diff(means.starts) - 1, 0)
         offset = sums_of_sequences(common, means.starts) + pairs
         return unary, -weight * distribution.pair_marginals() if weight else None, offset

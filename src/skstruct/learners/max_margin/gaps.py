@@ -13,6 +13,7 @@ import numpy as np
 from skstruct._arrays.rows import dense
 from skstruct.learners.exponential_family.distribution import exact_means
 from skstruct.learners.token_problem import inner_positions, sums_of_sequences
+from skstruct.losses import Tokens
 
 
 class RowGaps:
@@ -97,7 +98,7 @@ class ChainGaps(RowGaps):
         total = np.ones(len(tokens)) if self.told is None else self.told[tokens]
         truth = np.zeros((len(tokens), self.n_seeing))
         truth[np.arange(len(tokens)), self.symbols[tokens]] = total
-        return self.loss.token_costs(truth, total)
+        return Tokens.of(self.loss).costs(truth, total)
 
     def _both_told(self, tokens: np.ndarray, at: np.ndarray) -> Any:
         """One where the symbols at positions and at those before them are known."""
@@ -135,7 +136,7 @@ class ChainGaps(RowGaps):
         return means
 
     def first_completions(self, allowed: Any, means: np.ndarray, examples: np.ndarray) -> Any:
-        costs, _ = self.loss.token_costs(means, np.ones(len(means)))
+        costs, _ = Tokens.of(self.loss).costs(means, np.ones(len(means)))
         return allowed.argmin_chains(costs, self._tokens(examples)[1]).outputs
 
     def best_allowed(

@@ -21,7 +21,7 @@ from skstruct.learners.token_problem import (
     inner_positions,
     sums_of_sequences,
 )
-from skstruct.losses import pair
+from skstruct.losses import Deciding, Observed, pair
 from skstruct.saving import savable
 from skstruct.spaces.contracts import KBest
 
@@ -62,7 +62,7 @@ class MarginProblem(RowGaps, RiskProblem):
     def __init__(
         self, space: Any, loss: Any, outputs: np.ndarray, *, relaxed: bool = False
     ) -> None:
-        if loss.needs_weights(space):
+        if Deciding.of(loss).needs_weights(space):
             name = type(loss).__name__
             raise ValueError(
                 f"{name} is not linear in an embedding of the outputs, which loss-augmented "
@@ -81,7 +81,7 @@ class MarginProblem(RowGaps, RiskProblem):
         self.relaxed = relaxed and self.decoder is space
         # With loss 0 or 1 the most violating one is the second best output: no list is needed.
         ranked = isinstance(space, KBest) and self.decoder is not self.scored
-        self.by_rank = loss.prefers_most_probable and ranked
+        self.by_rank = Deciding.of(loss).prefers_most_probable and ranked
         if self.by_rank:
             self.space = space
         self._embed(outputs)
@@ -96,7 +96,7 @@ class MarginProblem(RowGaps, RiskProblem):
 
     def _embed(self, outputs: np.ndarray) -> None:
         """psi of the truth, which is scored, and what the loss sees of it."""
-        seen = self.loss.observation_space(self.view)
+        seen = Observed.of(self.loss).space_of(self.view)
         self.psi, self.loss_psi = self.scored.embed(seen.outputs_of(outputs)), seen.targets(outputs)
 
     @property

@@ -8,6 +8,7 @@ import numpy as np
 from skstruct._arrays.rows import dense
 from skstruct.learners.max_margin.dual import Vertices
 from skstruct.learners.max_margin.problem import MarginProblem
+from skstruct.losses import Levels
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.tolerances import LOSS_LEVEL
 
@@ -15,10 +16,10 @@ RESCALINGS = ("margin", "slack")
 
 
 def loss_levels(problem: MarginProblem) -> Any:
-    """``levels`` of the loss, an entry per example; a relaxation mixes outputs, so their losses."""
+    """Levels of the loss, an entry per example; a relaxation mixes outputs, so their losses."""
     if problem.relaxed:
         return 0.0, np.zeros(len(problem.outputs))
-    return problem.loss.levels(problem.outputs)
+    return Levels.of(problem.loss).steps(problem.outputs)
 
 
 # The largest product of loss and margin, by maximizers of several weighted sums of the two.

@@ -58,7 +58,7 @@ from skstruct.learners.regression import (
     warn_of_loss,
 )
 from skstruct.learners.sparse_weights import choose_weights
-from skstruct.losses import resolve_loss
+from skstruct.losses import Levels, resolve_loss
 from skstruct.saving import savable
 from skstruct.smoothing import KernelRidge, LargestWeights, SampleCompression
 from skstruct.smoothing.base import weights_fitted_with
@@ -495,7 +495,7 @@ class OutputKernelRegressor(BlockPredictor):
         judge: OutputKernel | None = self.output_kernel_
         if loss is not None:
             # An output never seen is wrong.
-            judge = Dirac() if resolve_loss(loss).all_or_nothing else None
+            judge = Dirac() if Levels.of(resolve_loss(loss)).all_or_nothing else None
         problem, smoother = self._prepared(None if judge else loss, restrict)
         if judge is None:
             return self._losses(X, y, problem, smoother, sample_weight), problem.loss.loss
@@ -542,7 +542,7 @@ class OutputKernelRegressor(BlockPredictor):
         refuse_training_rows(trained)
         losses, judge = self._judged(X, y, self.loss)
         largest = self._largest(judge, **held_out_options(options))
-        return held_out_bound(losses, largest, delta=delta, binary=judge.all_or_nothing)
+        return held_out_bound(losses, largest, delta=delta, binary=Levels.of(judge).all_or_nothing)
 
     def _largest(self, judge: Any, loss_bound: Any, used_by: str) -> float:
         if judge is self.output_kernel_:

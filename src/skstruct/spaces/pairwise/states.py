@@ -24,6 +24,7 @@ from skstruct.spaces.common.label_graph import node_names, read_edges
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.description import Description
+from skstruct.spaces.entries import Entries, States
 from skstruct.spaces.pairwise.state_formats import (
     StateFormat,
     check_states,
@@ -294,4 +295,5 @@ class PairwiseStates(UniformStates):
         return StateProposals(allowed, self._used_edges())
 
 
+Entries.at(PairwiseStates, States)
 Description.at(PairwiseStates, "skstruct.spaces.pairwise.description:DescriptionOfStates")

@@ -14,6 +14,7 @@ from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.spaces.base import CountedSpace, ListedOutputs
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.description import Description
+from skstruct.spaces.entries import Entries, Symbols
 from skstruct.spaces.known import Known
 from skstruct.spaces.sequence_sets.constraints import (
     SequenceConstraints,
@@ -292,5 +293,7 @@ class ListedSequences(ListedOutputs):
 EMBEDDINGS = ("positions", "bigrams")
 
 
+Entries.at(SequenceSet, Symbols)
+Entries.at(ListedSequences, Symbols)
 Known.at(SequenceSet, "skstruct.spaces.sequence_sets.known:KnownOfSequenceSets")
 Description.at(SequenceSet, "skstruct.spaces.sequence_sets.description:DescriptionOfSequences")

@@ -17,6 +17,7 @@ from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.edge_sets.formats import GraphFormat, read_rows
 from skstruct.spaces.edge_sets.table import EdgeTable
+from skstruct.spaces.entries import Entries, States
 from skstruct.spaces.tournaments.distribution import sign_distribution, sign_proposals
 
 
@@ -200,3 +201,6 @@ class TournamentStates(EmbeddingView):
     def proposals(self) -> Proposals | None:
         """Chains that change one pair; None where rows are restricted differently."""
         return sign_proposals(self.space, signed=False)
+
+
+Entries.at(TournamentStates, States)

@@ -17,6 +17,7 @@ from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.formats import GraphFormat, learn_nodes, read_format
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
+from skstruct.spaces.entries import Entries, States
 from skstruct.spaces.tournaments.distribution import UniformTournaments
 from skstruct.spaces.tournaments.signs import (
     SignConstraints,
@@ -261,4 +262,5 @@ class Tournaments(UniformTournaments):
         return costs[:, :, None] * self._signs
 
 
+Entries.at(Tournaments, States)
 Description.at(Tournaments, "skstruct.spaces.tournaments.description:DescriptionOfTournaments")
