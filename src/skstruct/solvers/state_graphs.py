@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import gcd, log
 from typing import Any, Self
 
 import numpy as np
@@ -11,9 +12,10 @@ from skstruct._arrays.memory import check_square_fits
 from skstruct.solvers.distributions import Distribution
 
 # Sums whose logarithms are smaller, in size, neither overflow nor vanish as numbers. Rows where
-# that is not certain are summed as logarithms, which takes some times longer.
+# that is not certain are summed as numbers with powers beside them, which takes twice as long.
 PLAIN = 600.0
-MACHINE = 43.0  # logarithm of a number of paths that a machine's whole numbers hold
+MODULUS = 2**62  # two numbers below it have a sum that a machine's whole numbers hold
+FEW = 3  # moduli whose remainders are found no later than how many are needed
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +47,19 @@ class StateGraph:
     start: int = 0
     shown: int | None = None  # the first so many columns are those of outputs; None for all
 
+    @property
+    def width(self) -> int:
+        """Columns of an output."""
+        return self.n_columns if self.shown is None else self.shown
+
     def __deepcopy__(self, memo: Any) -> Self:
         return self
 
     @classmethod
     def of_choices(
-        cls, order: np.ndarray, take: np.ndarray, skip: np.ndarray, after: np.ndarray,
-        final: np.ndarray, longest: int, start: int = 0, low: Any = None, high: Any = None,
+        cls, order: np.ndarray, take: np.ndarray, skip: np.ndarray, change: np.ndarray,
+        final: np.ndarray, longest: int, starts: Any = (0,), low: Any = None, high: Any = None,
+        saturated: bool = False,
     ) -> Self:  # fmt: skip
         """Sets whose labels are taken or skipped in turn, at a level that taking changes.
 
@@ -59,28 +67,29 @@ class StateGraph:
         ----------
         order, take, skip : int arrays of shape (d,)
             The label at each position, and the positions where a path goes on; d is the end.
-        after : int array of shape (d, m)
-            The level once the label is taken, by position and level; -1 where it may not be.
+        change : int array of shape (d,)
+            What taking the label at each position adds to the level. It may not be taken where
+            that leaves the levels 0, 1, ..., m - 1.
         final : bool array of shape (m,)
             Levels at which a path may end.
+        starts : int array, default=(0,)
+            Levels at which paths begin; the first one is where the graph begins.
         low, high : bool arrays of shape (d,), default=None
             Labels that are taken in all sets, and in some.
+        saturated : bool, default=False
+            Whether level m - 1 means so much or more, and is kept by all that is taken there.
 
         Column j stands for taking label j, column d + j for skipping it.
         """
-        d, m = after.shape
-        at, level = np.divmod(np.arange(d * m), m)
-        onward = np.column_stack([skip[at], take[at]])
-        levels = np.column_stack([level, after.ravel()])
-        ends = onward == d
-        heads = np.where(ends, d * m, onward * m + levels)
-        kept = (levels >= 0) & (~ends | final[levels])
-        kept[:, 0] &= True if low is None else ~low[order[at]]
-        kept[:, 1] &= True if high is None else high[order[at]]
-        first = np.concatenate([[0], np.cumsum(kept.sum(axis=1)), [kept.sum()]])
-        columns = np.column_stack([d + order[at], order[at]])
-        made = heads[kept].astype(np.int32), columns[kept].astype(np.int32)
-        return cls(first[: d * m + 2], *made, 2 * d, longest, start=start, shown=d)
+        from skstruct.solvers._numba_state_graphs import choice_steps
+
+        d = len(order)
+        low = np.zeros(d, bool) if low is None else np.ascontiguousarray(low)
+        high = np.ones(d, bool) if high is None else np.ascontiguousarray(high)
+        starts = np.asarray(starts if d else (0,), dtype=np.int64)
+        labels = order, take, skip, change
+        first, target, column = choice_steps(*labels, saturated, final, starts, low, high)
+        return cls(first, target, column, 2 * d, longest, start=int(starts[0]), shown=d)
 
     # ------------------------------------------------------------- the best
     def best(
@@ -108,28 +117,37 @@ class StateGraph:
         """Logarithm of the number of paths, minus infinity where there is none."""
         from skstruct.solvers._numba_state_graphs import sum_paths
 
-        nothing, count = np.zeros((1, self.n_columns)), np.zeros(1)
-        steps = self.first, self.target, self.column, self.starts(None)
-        sum_paths(nothing, np.array([True]), *steps, count)
+        nothing, count, wide = np.zeros((1, self.n_columns)), np.zeros(1), np.ones(1, bool)
+        sum_paths(nothing, wide, self.first, self.target, self.column, self.starts(None), count)
         return float(count[0])
+
+    def log_count_bound(self, enough: float) -> float:
+        """A number no less than ``log_count`` and zero: that of all sets if no more than enough."""
+        sets = log(2.0) * self.width + log(self.copies)
+        return sets if sets <= enough else max(self.log_count, 0.0)
 
     @cached_property
     def total(self) -> int:
-        """How many outputs there are, as a whole number of any size."""
+        """How many outputs there are, as a whole number of any size.
+
+        From its remainders by moduli without common divisors, as many as it takes.
+        """
         from skstruct.solvers._numba_state_graphs import count_onward
 
-        if self.log_count < MACHINE:
-            table = np.zeros(len(self.first) - 1, np.int64)
-            return int(count_onward(self.first, self.target, self.start, table)) // self.copies
-        first, target = self.first.tolist(), self.target.tolist()
-        ways = [0] * (len(first) - 2) + [1]
-        for s in range(len(ways) - 2, self.start - 1, -1):
-            ways[s] = sum([ways[w] for w in target[first[s] : first[s + 1]]])
-        return ways[self.start] // self.copies
+        bound = self.log_count_bound(FEW * log(MODULUS)) + 1.0  # beyond what rounding hides
+        table, modulus = np.empty(len(self.first) - 1, np.int64), MODULUS
+        count, known = 0, 1  # the number of paths is count + some multiple of known
+        while log(known) < bound:
+            while gcd(modulus, known) > 1:
+                modulus -= 1
+            rest = int(count_onward(self.first, self.target, self.start, modulus, table))
+            count += known * ((rest - count) * pow(known, -1, modulus) % modulus)
+            known *= modulus
+        return count // self.copies
 
     @cached_property
     def _alike(self) -> "PathDistribution":
-        return PathDistribution(self, np.zeros((1, self.shown or self.n_columns)))
+        return PathDistribution(self, np.zeros((1, self.width)))
 
     def mean(self) -> np.ndarray:
         """Probability of every column; shape (d,)."""
@@ -139,13 +157,12 @@ class StateGraph:
         """Probability of every two columns; shape (d, d)."""
         from skstruct.solvers._numba_state_graphs import pair_probabilities
 
-        d = self.shown or self.n_columns
+        d = self.width
         check_square_fits(d, "The second moment", "Use fewer columns.")
-        scores, logs, *steps = self._alike.problem
-        single, both = np.zeros(self.n_columns), np.zeros((self.n_columns, self.n_columns))
-        pair_probabilities(scores[0], logs[0], *steps[:3], self.start, single, both)
-        moment: np.ndarray = (both + both.T)[:d, :d] / self.copies
-        np.fill_diagonal(moment, single[:d] / self.copies)
+        single, both = np.zeros(d), np.zeros((d, d))
+        pair_probabilities(*self._alike.problem, single, both)
+        moment: np.ndarray = both + both.T
+        np.fill_diagonal(moment, single)
         return moment
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -153,15 +170,14 @@ class StateGraph:
         return self._alike.sample(n, rng)[0]
 
     def listed(self) -> np.ndarray:
-        """All paths; int8 (total, d)."""
-        from skstruct.solvers._numba_state_graphs import list_paths, sum_onward
+        """All outputs, as often as there are paths of them; int8 (copies * total, d)."""
+        from skstruct.solvers._numba_state_graphs import find_leading, list_paths
 
-        outputs = np.zeros((self.total * self.copies, self.shown or self.n_columns), np.int8)
-        if len(outputs):
-            table, nothing = np.empty(len(self.first) - 1), np.zeros(self.n_columns)
-            weight, steps = np.empty(self.n_columns + 1), (self.first, self.target, self.column)
-            sum_onward(nothing, *steps, self.start, True, weight, table)
-            list_paths(*steps, self.start, table, outputs)
+        outputs = np.zeros((self.total * self.copies, self.width), np.int8)
+        leading = np.zeros(len(self.first) - 1, bool)
+        find_leading(self.first, self.target, leading)
+        if leading[self.start]:
+            list_paths(self.first, self.target, self.column, self.start, leading, outputs)
         return outputs
 
 
@@ -186,16 +202,11 @@ class PathDistribution(Distribution):
         from skstruct.solvers._numba_state_graphs import sum_paths
 
         self.graph, scores = graph, np.ascontiguousarray(scores, dtype=np.float64)
-        largest = np.abs(scores).max(axis=1, initial=0.0)
-        self.logs = largest * graph.longest + max(graph.log_count, 0.0) > PLAIN
+        wide = may_overflow(graph, scores)
         if graph.shown is not None:
-            skipped = np.zeros(scores.shape) if low is None else np.where(low, -np.inf, 0.0)
-            skipped = np.broadcast_to(skipped, scores.shape)
-            scores = np.hstack(
-                [scores if high is None else np.where(high, scores, -np.inf), skipped]
-            )
+            scores = with_skipping(scores, low, high)
         starts = graph.starts(start)
-        self.problem = scores, self.logs, graph.first, graph.target, graph.column, starts
+        self.problem = scores, wide, graph.first, graph.target, graph.column, starts
         log_sums = np.empty(len(scores))
         sum_paths(*self.problem, log_sums)
         self.log_partition = log_sums - np.log(graph.copies)
@@ -203,13 +214,29 @@ class PathDistribution(Distribution):
     def marginals(self) -> np.ndarray:
         from skstruct.solvers._numba_state_graphs import column_probabilities
 
-        probabilities = np.zeros(self.problem[0].shape)
+        probabilities = np.zeros((len(self.log_partition), self.graph.width))
         column_probabilities(*self.problem, probabilities)
-        return probabilities[:, : self.graph.shown]
+        return probabilities
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         from skstruct.solvers._numba_state_graphs import draw_paths
 
-        drawn = np.zeros((len(self.problem[0]), n, self.graph.n_columns), np.int8)
+        drawn = np.zeros((len(self.log_partition), n, self.graph.width), np.int8)
         draw_paths(*self.problem, drawn, rng)
-        return drawn[..., : self.graph.shown]
+        return drawn
+
+
+def may_overflow(graph: StateGraph, scores: np.ndarray) -> np.ndarray:
+    """Rows (n,) whose sums are perhaps too large or too small for plain numbers."""
+    sizes: np.ndarray = np.abs(scores).max(axis=1, initial=0.0) * max(graph.longest, 1)
+    largest = sizes.max(initial=0.0, where=sizes <= PLAIN)
+    return sizes + graph.log_count_bound(PLAIN - float(largest)) > PLAIN
+
+
+def with_skipping(scores: np.ndarray, low: Any, high: Any) -> np.ndarray:
+    """Scores (n, 2 d) of taking and of skipping each label, where some must and some may not."""
+    both = np.zeros((len(scores), 2, scores.shape[1]))
+    both[:, 0] = scores
+    np.copyto(both[:, 0], -np.inf, where=False if high is None else ~high)
+    np.copyto(both[:, 1], -np.inf, where=False if low is None else low)
+    return both.reshape(len(scores), -1)

@@ -34,13 +34,10 @@ def sized_graph(
     # Once there are enough, and none can be too many, more need not be told apart.
     saturated = smallest <= d <= largest
     top = max(min(smallest, d) if saturated else largest, 0)
-    level, position = np.arange(top + 1), np.arange(d)[:, None]
-    after = np.where((level < top) & (level <= position), level + 1, -1)
-    after[:, top] = top if saturated else -1
-    final = (level >= smallest) & (largest >= 0)
-    order, take, skip = steps
+    final = (np.arange(top + 1) >= smallest) & (largest >= 0)
+    one_more, most = np.ones(d, np.int64), d if saturated else top
     return StateGraph.of_choices(
-        order, take, skip, after, final, top if top else d, low=low, high=high
+        *steps, one_more, final, most, low=low, high=high, saturated=saturated
     )
 
 

@@ -53,16 +53,18 @@ class WholeWeights:
         return outputs, feasible
 
     # ------------------------------------------------------------- all sets
-    def graph(self, **masks: np.ndarray) -> StateGraph:
+    def graph(self, low: Any = None, high: Any = None) -> StateGraph:
         """All sets, item by item: the level of a state is the room that is left."""
-        d, most = len(self.weights), max(int(self.room.max()), 0)
-        after = np.maximum(np.arange(most + 1) - self.weights[:, None], -1)
-        items, final = np.arange(d), np.full(most + 1, self.room.max() >= 0)
-        return StateGraph.of_choices(items, items + 1, items + 1, after, final, d, most, **masks)
+        d, room = len(self.weights), np.maximum(self.room, 0)
+        final = np.full(int(room.max()) + 1, self.room.max() >= 0)
+        items, sizes = np.arange(d), -self.weights
+        most = np.append(room.max(), room)  # of all starts the first is the graph's own
+        onward = items + 1
+        return StateGraph.of_choices(items, onward, onward, sizes, final, d, most, low, high)
 
     def alike(self) -> StateGraph:
         """The sets of the first row."""
-        return self.rows(np.array([0])).graph(low=self.low[0], high=self.high[0])
+        return self.rows(np.array([0])).graph(self.low[0], self.high[0])
 
     def distribution(self, scores: np.ndarray) -> Distribution:
         r"""The distributions :math:`p(z) \propto \exp \langle u, z \rangle`; scores u (n, d)."""

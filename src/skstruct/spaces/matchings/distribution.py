@@ -2,6 +2,7 @@
 """Distributions over matchings, exact by paths or a list, and proposals of Markov chains."""
 
 from abc import abstractmethod
+from array import array
 from functools import cached_property
 from typing import Any
 
@@ -43,65 +44,30 @@ def matching_paths(edges: np.ndarray, position: np.ndarray, perfect: bool) -> St
     (5, array([0.4, 0.2, 0.4]))
     """
     n_nodes, m = len(position), len(edges)
-    ends = np.sort(position[edges], axis=1)
-    order = np.argsort(ends[:, 0], kind="stable")
-    bounds = np.searchsorted(ends[order, 0], np.arange(n_nodes + 1))
-    wide = m and np.ptp(ends, axis=1).max() > 60  # then numbers of Python hold the bits
-    states, n_states, n_steps = np.zeros(1, object if wide else np.int64), 0, 0
-    none = np.zeros(0, np.int64)
-    tails, targets, columns = [none], [none], [none]
-    for k in range(n_nodes):
-        later = order[bounds[k] : bounds[k + 1]]
-        found = _proposals(states, later, ends[later, 1] - k - 1, m, perfect, MOST_STEPS - n_steps)
-        if found is None:
-            return None
-        tail, after, column = found
-        n_steps += len(tail)
-        reached, number = np.unique(after, return_inverse=True)
-        tails.append(n_states + tail)
+    later: list[list[tuple[int, int]]] = [[] for _ in position]  # (edge, bit of the other end)
+    for edge, (u, v) in enumerate(np.sort(position[edges], axis=1).tolist()):
+        later[u].append((edge, 1 << (v - u - 1)))
+    first, target, column = [0], array("i"), array("i")
+    states, n_states = [0], 0  # whole numbers of Python: nodes may be far from each other
+    for options in later:
         n_states += len(states)
-        targets.append(n_states + number.ravel())
-        columns.append(column)
-        states = reached
-    return _sorted_graph(tails, targets, columns, n_states + 1, m, n_nodes // 2)
-
-
-def _proposals(
-    states: np.ndarray, later: np.ndarray, shift: np.ndarray, none: int, perfect: bool, most: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """What may become of the next node: the state it is in, that after it, and the edge.
-
-    None where there are more than ``most`` of these.
-    """
-    rest, taken = states >> 1, (states & 1).astype(bool)
-    alone = np.flatnonzero(taken if perfect else np.ones(len(states), bool))
-    tail, after, column = [alone], [rest[alone]], [np.full(len(alone), none)]
-    most -= len(alone)
-    for edge, bits in zip(later, shift):
-        free = np.flatnonzero(~taken & (rest >> bits & 1 == 0).astype(bool))
-        most -= len(free)
-        if most < 0:
-            return None
-        tail.append(free)
-        after.append(rest[free] | (1 << int(bits)))
-        column.append(np.full(len(free), edge))
-    return np.concatenate(tail), np.concatenate(after), np.concatenate(column)
-
-
-def _sorted_graph(
-    tails: list[np.ndarray],
-    targets: list[np.ndarray],
-    columns: list[np.ndarray],
-    n_states: int,
-    n_columns: int,
-    longest: int,
-) -> StateGraph:
-    """Steps in the order of the states they start from."""
-    tail, target = np.concatenate(tails), np.concatenate(targets)
-    order = np.argsort(tail, kind="stable")
-    first = np.searchsorted(tail[order], np.arange(n_states + 1))
-    column = np.concatenate(columns)[order].astype(np.int32)
-    return StateGraph(first, target[order].astype(np.int32), column, n_columns, longest)
+        number: dict[int, int] = {}
+        for state in states:
+            rest = state >> 1
+            if state & 1:
+                ways = [(m, rest)]
+            else:
+                ways = [(edge, rest | bit) for edge, bit in options if not rest & bit]
+                ways = ways if perfect else [(m, rest), *ways]
+            for edge, after in ways:
+                target.append(n_states + number.setdefault(after, len(number)))
+                column.append(edge)
+            first.append(len(target))
+            if len(target) > MOST_STEPS:
+                return None
+        states = list(number)
+    steps = np.array(target, np.int32), np.array(column, np.int32)
+    return StateGraph(np.array([*first, len(target)]), *steps, m, n_nodes // 2)
 
 
 class MatchingProposals(OpenEdgeProposals):
