@@ -154,6 +154,7 @@ GROUND = {"base", "constraints", "contracts", "common", "facets", "given_whole",
 GROUND |= {"solving", "targets", "coordinates"}
 GROUND |= {"entries"}
 GROUND |= {"known"}
+GROUND |= {"marginals", "sklearn_target"}
 GROUND |= {"cost_vectors", "observed_rows", "edge_sets", "indicator_sets", "sequence_sets"}
 GROUND |= {"description"}
 STRUCTURES = {"assignments", "binary_polytope", "candidates", "classes", "cliques", "cycles"}
@@ -179,9 +180,11 @@ BETWEEN_STRUCTURES = {
     ("candidates", "classes", "Classes"): "one output of a list",
     ("candidates", "classes", "KnownOfClasses"): "and what is known of it",
     ("candidates", "classes", "DescriptionOfClasses"): "one output of a list",
+    ("candidates", "classes", "MarginalsOfClasses"): "of which each has a probability",
     ("graph_nodes", "classes", "Classes"): "classes that are near or far",
     ("graph_nodes", "classes", "DescriptionOfClasses"): "classes that are near or far",
     ("ordinal", "poset", "Poset"): "grades are a chain",
+    ("ordinal", "poset", "MarginalsOfElements"): "and their probabilities those of elements",
     ("solver_space", "quantities", "QuantitySpace"): "solutions are rows of numbers",
     ("solver_space", "quantities", "SolvingWithoutCurves"): "and are decided like these",
     ("strings", "sequences", "Sequences"): "strings embedded by position are sequences",

@@ -21,6 +21,7 @@ from skstruct.spaces import (
     Hierarchy,
     Interval,
     LabelSets,
+    Marginals,
     Ordinal,
     Rankings,
     Sequences,
@@ -435,9 +436,8 @@ def test_no_part_is_certain_after_eighty_rows(space, loss, y, method):
     P = np.asarray(model.predict_marginals(3.0 * X, parts=parts, calibrated=method))
     assert P.min() > 1e-6
     assert P.max() < 1.0 - 1e-6
-    assert_allclose(
-        model.problem_.space.marginals(model.problem_.space.unread(P), None), P, atol=1e-8
-    )  # and they are coherent
+    read = Marginals.of(model.problem_.space)
+    assert_allclose(read.marginals(read.means_of(P)), P, atol=1e-8)  # and they are coherent
 
 
 def test_copies_and_weights_calibrate_alike():

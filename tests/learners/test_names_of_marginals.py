@@ -19,11 +19,11 @@ from skstruct import (
     OutputKernelRegressor,
     StructuredSVM,
 )
-from skstruct.spaces import Rankings
+from skstruct.spaces import Marginals, Rankings
 from space_cases import SMALL
 
-SPACES = {name: case for name, case in SMALL.items() if case[0].marginal_losses}
-PARTS = [(name, parts) for name, case in SPACES.items() for parts in case[0].marginal_losses]
+SPACES = {name: case for name, case in SMALL.items() if Marginals.of(case[0]).losses}
+PARTS = [(name, parts) for name, case in SPACES.items() for parts in Marginals.of(case[0]).losses]
 # Inputs are noise, so all that learners can tell is how often each part is there in training.
 X = pd.DataFrame(0.01 * np.random.default_rng(0).normal(size=(40, 2)), columns=["u", "v"])
 ORDERS = [list("bca")] * 32 + [list("abc")] * 8
@@ -68,7 +68,7 @@ def frequency(kind, names, outputs):
 def test_names_are_those_of_the_numbers_over_every_space(kind, parts):
     space, outputs = SPACES[kind]
     rows = [i % len(outputs) for i in range(8)]
-    told = [parts] if parts != next(iter(space.marginal_losses)) else [parts, None]
+    told = [parts] if parts != next(iter(Marginals.of(space).losses)) else [parts, None]
     model = ConditionalRiskMinimizer(space, kernel="linear", alpha=1.0)
     model.set_output(transform="pandas").fit(X[:8], [outputs[i] for i in rows])
     for asked in told:

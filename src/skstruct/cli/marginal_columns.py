@@ -10,6 +10,7 @@ from skstruct.cli.beside import Beside, Maker, four_digits
 from skstruct.cli.predictions import Predictions
 from skstruct.exceptions import InfeasibleError
 from skstruct.serving.abilities import no_marginals
+from skstruct.spaces import Marginals
 
 
 def check_marginals(task_model: Any, option: str) -> None:
@@ -46,7 +47,7 @@ def marginal_columns(task_model: Any, constraints: dict[str, Any] | None) -> Mak
 
 def _columns(marginals: np.ndarray, space: Any, task: str) -> list[Beside]:
     """A column for every name, or for every pair of items in the order of the items."""
-    names = [str(name) for name in space.marginal_axes(marginals.shape[-1])[0]]
+    names = [str(name) for name in Marginals.of(space).axes(marginals.shape[-1])[0]]
     if task != "ranking":
         return [_probability(name, marginals[:, j]) for j, name in enumerate(names)]
     first, second = np.triu_indices(len(names), 1)

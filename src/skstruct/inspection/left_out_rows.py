@@ -23,7 +23,7 @@ from skstruct.learners.tokens import are_tokens
 from skstruct.losses import pair, resolve_loss
 from skstruct.model_selection.left_out import leaving_out
 from skstruct.smoothing.folds import folds_of
-from skstruct.spaces import Known
+from skstruct.spaces import Known, Marginals
 from skstruct.spaces.common.narrowing import with_learned_names
 from skstruct.spaces.infer_space import infer_space
 from skstruct.spaces.sequences.space import Sequences
@@ -197,7 +197,7 @@ def in_closed_form(model: Any, X: Any, y: Any, groups: Any, loss: Any, parts: bo
         return LeftOut(everything, losses, margins, model.space_)
     kind, told = told_parts(model, None)
     if loss is not None or not told:
-        other = None if told else model.space_.marginal_losses[kind]
+        other = None if told else Marginals.of(model.space_).losses[kind]
         problem, means = _left_means(model, other, groups)
     maps = model.calibration_
     recalibrate = None if maps is None else maps.of_marginals("auto", kind)

@@ -9,7 +9,7 @@ import numpy as np
 
 from skstruct.inspection.left_out_rows import LeftOut
 from skstruct.inspection.marginals import of_pairs
-from skstruct.spaces import Description
+from skstruct.spaces import Description, Marginals, SklearnTarget
 from skstruct.tolerances import SURE
 
 FIELDS = [("row", np.int64), ("part", np.int64), ("given", np.float64),
@@ -110,10 +110,11 @@ def _parts(left: LeftOut) -> PartTable:
         return found(left.rows, happened, predicted, list(names))
     if kind in ("classes", "ordinal"):
         return _choices(left.rows, happened, predicted, names)
-    names = space.marginal_axes(happened.shape[-1], None)[0]
+    names = Marginals.of(space).axes(happened.shape[-1], None)[0]
     flat = happened.reshape(len(happened), -1), predicted.reshape(len(happened), -1)
     numbers = flat[0][np.isfinite(flat[0])]  # parts that are missing have none
-    if space.estimator_type == "regressor" or not np.isin(numbers, (0.0, 0.5, 1.0)).all():
+    regressed = SklearnTarget.of(space).estimator_type == "regressor"
+    if regressed or not np.isin(numbers, (0.0, 0.5, 1.0)).all():
         return _numbers(left.rows, *flat, names)
     return _yes_or_no(left.rows, *flat, names, ("absent", "present"))
 

@@ -36,6 +36,7 @@ from skstruct.learners.marginals import MarginalPredictor, opened_space
 from skstruct.learners.partial_outputs import read_outputs
 from skstruct.learners.token_problem import check_positions
 from skstruct.losses import Observed, PartlyKnown, pair, resolve_loss
+from skstruct.spaces import SklearnTarget
 from skstruct.spaces.base import check_k
 from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.contracts import Decoded
@@ -472,7 +473,9 @@ class ScoreLearner(BlockPredictor):
         """Scores u of the coordinates of psi; shape (n, d), and (n,) of two classes."""
         X, _ = self._checked(X)
         scores = self.problem_.smooth(self.scores_, X)
-        return scores if hasattr(scores, "starts") else self.space_.decision_scores(scores)
+        if hasattr(scores, "starts"):  # sequences of tokens
+            return scores
+        return SklearnTarget.of(self.space_).decision_scores(scores)
 
     @property
     def coef_(self) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import special
 
 from skstruct.saving import check_floats, savable
+from skstruct.spaces import Marginals
 from skstruct.tolerances import SURE
 
 KNOTS = 200  # of a map: more would be noise, and take room in model files
@@ -300,7 +301,7 @@ def fit_calibration(
         means, outputs, weight = means[kept], outputs[kept], weight[kept]
         rows = kept if isinstance(rows, slice) else np.asarray(rows)[kept]
     logistic = isotonic = risks = left = happened = None
-    parts = problem.observations.marginal_parts()
+    parts = Marginals.of(problem.observations).parts()
     if parts and problem.recalibrates():
         told = problem.marginals(means, rows, parts[0])
         truth = problem.known_marginals(outputs, means, parts[0], rows)

@@ -17,7 +17,7 @@ from skstruct._arrays.rows import dense
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners.inputs import rows_of
 from skstruct.losses import Observed, resolve_loss
-from skstruct.spaces import Known, Targets
+from skstruct.spaces import Known, Marginals, SklearnTarget, Targets
 from skstruct.spaces.classes.space import Classes
 from skstruct.spaces.infer_space import infer_space
 from skstruct.spaces.truth import read_truth
@@ -37,7 +37,7 @@ def estimator_type(learner: Any) -> str | None:
     if space is not None and learner.loss is not None:
         space = Observed.of(resolve_loss(learner.loss)).space_of(space)
     if space is not None:  # which may be anything as long as it is not checked
-        return getattr(space, "estimator_type", None)
+        return SklearnTarget.of(space).estimator_type
     numbers = learner.loss is not None and resolve_loss(learner.loss).embedding in NUMBERS
     return "regressor" if numbers else "classifier"
 
@@ -90,7 +90,7 @@ class MarginalPredictor:
     def _tag(self, tags: Any) -> None:
         """What scikit-learn wants to know of outputs."""
         tags.estimator_type = estimator_type(self)
-        tags.target_tags.multi_output = getattr(self.space, "multi_output", True)
+        tags.target_tags.multi_output = SklearnTarget.of(self.space).multi_output
         if tags.estimator_type == "classifier":
             tags.classifier_tags = ClassifierTags(multi_label=True)
         elif tags.estimator_type == "regressor":
@@ -103,7 +103,7 @@ class MarginalPredictor:
         names for two classes.
         """
         check_is_fitted(self)
-        classes = self.space_.sklearn_classes()
+        classes = SklearnTarget.of(self.space_).classes()
         if classes is None:
             raise AttributeError(f"classes_: outputs of {type(self.space_).__name__} have none.")
         return classes
@@ -186,10 +186,10 @@ class MarginalPredictor:
             marked = np.where(truth.known, truth.outputs, q)
             return [table[row[here]] for row, here in zip(marked, truth.parts)]
         parts = asked_parts(self.observation_space_, parts)
-        space = self.space_.telling(parts)
+        space = Marginals.of(self.space_).view(parts)
         estimates = Known.of(space).estimates_targets
         psi = space.embed if estimates else Targets.of(space).targets
-        found = space.marginals(dense(psi(truth.outputs)), parts, raw=True)
+        found = Marginals.of(space).marginals(dense(psi(truth.outputs)), parts, raw=True)
         if truth.partial is None:
             return found
         return Known.of(space).where_known(found, truth.partial.known)
@@ -222,7 +222,7 @@ def named_marginals(
     marginals = np.concatenate(blocks)
     if not frames:
         return marginals
-    axes = space.marginal_axes(marginals.shape[-1], parts)
+    axes = Marginals.of(space).axes(marginals.shape[-1], parts)
     return _frame(marginals, axes, index)
 
 
@@ -246,12 +246,12 @@ def told_parts(learner: Any, parts: str | None) -> tuple[str, bool]:
             f"predict_marginals: {type(seen).__name__}, which y holds, have no parts with "
             "probabilities."
         )
-    return asked, asked in learner.problem_.observations.marginal_parts()
+    return asked, asked in Marginals.of(learner.problem_.observations).parts()
 
 
 def asked_parts(space: Any, parts: str | None) -> str | None:
     """The parts that are asked for: by default the first that a space has, whatever the loss."""
-    known: dict[str, str] = space.marginal_losses
+    known = Marginals.of(space).losses
     if parts is None or parts in known:
         return next(iter(known), None) if parts is None else parts
     raise ValueError(

@@ -18,7 +18,7 @@ from skstruct.losses import Deciding, Effort, Form, Observed, PartlyKnown, pair
 from skstruct.saving import savable
 from skstruct.smoothing.nystroem.landmarks import most_landmarks
 from skstruct.smoothing.planning import SPECTRAL_ROWS
-from skstruct.spaces import Coordinates, Known, Solving, Targets
+from skstruct.spaces import Coordinates, Known, Marginals, Solving, Targets
 from skstruct.spaces.contracts import Decoded, KBest, Restrictable
 from skstruct.spaces.truth import told_mean
 
@@ -203,7 +203,7 @@ class RiskProblem:
 
     def recalibrates(self) -> bool:
         """Whether left-out rows calibrate marginals."""
-        return self.observations.whole.recalibrates()
+        return Marginals.of(self.observations.whole).recalibrates
 
     def left_out(self, left: np.ndarray, rows: np.ndarray | None) -> Any:
         """Left-out means in the form of ``smooth``; None where some rows are no whole outputs."""
@@ -229,14 +229,15 @@ class RiskProblem:
         raw: bool = False,
         recalibrate: Any = None,
     ) -> Any:
-        """Probabilities of the parts of outputs; arguments as of the space's ``marginals``."""
+        """Probabilities of the parts of outputs; arguments as of :meth:`.Marginals.marginals`."""
         space, g = self.space.rows(rows), self.mean_embedding(means)[0]
         narrowed = None if within is None else within.space.rows(rows)
-        return space.marginals(g, parts, narrowed, raw, recalibrate)
+        return Marginals.of(space).marginals(g, parts, narrowed, raw, recalibrate)
 
     def true_marginals(self, outputs: np.ndarray, means: Any, parts: str | None) -> Any:
         """What ``marginals`` would be of outputs that are known."""
-        return self.space.marginals(dense(Targets.of(self.space).targets(outputs)), parts, raw=True)
+        psi = dense(Targets.of(self.space).targets(outputs))
+        return Marginals.of(self.space).marginals(psi, parts, raw=True)
 
     def judging(self, known: np.ndarray | None) -> RiskProblem:
         """The same problem for other rows, of whose outputs these parts (n, d) were looked at; None
@@ -251,8 +252,8 @@ class RiskProblem:
         found = self.true_marginals(outputs, means, parts)
         if self.known is None:
             return found
-        space = self.space.whole.telling(parts)
-        return Known.of(space).where_known(found, self.known[rows])
+        view = Marginals.of(self.space.whole).view(parts)
+        return Known.of(view).where_known(found, self.known[rows])
 
     def judged_losses(self, decided: np.ndarray, outputs: np.ndarray, rows: Any) -> np.ndarray:
         """Losses of decisions for rows by number on what is known; NaN where nothing is."""

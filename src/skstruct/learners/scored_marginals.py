@@ -19,7 +19,7 @@ from skstruct.learners.marginals import (
     named_marginals,
 )
 from skstruct.learners.whole_rows import whole_rows
-from skstruct.spaces import Solving
+from skstruct.spaces import Marginals, Solving
 
 LOG_RANGE = 14.0  # of the inverse temperature: from a millionth to a million
 
@@ -88,7 +88,7 @@ class ScoredMarginals(MarginalPredictor):
             )
         problem, scores = self._prepared(restrict=restrict)
         parts = asked_parts(self.space_, parts)
-        space = problem.space if raw else problem.space.telling(parts)
+        space = problem.space if raw else Marginals.of(problem.space).view(parts)
         X, index = self._checked(X)
         self._check_constraints(problem, X.shape[0])
         blocks = []
@@ -102,7 +102,7 @@ class ScoredMarginals(MarginalPredictor):
             return np.concatenate(blocks)
         # Those of a distribution are coherent as they are: a search for nearest ones would only
         # lose digits.
-        blocks = [space.marginals(block, parts, raw=True) for block in blocks]
+        blocks = [Marginals.of(space).marginals(block, parts, raw=True) for block in blocks]
         return named_marginals(self, blocks, space, parts, index)
 
     @available_if(_is_calibrated_classifier)  # type: ignore[untyped-decorator]

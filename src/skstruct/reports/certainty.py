@@ -10,7 +10,7 @@ from skstruct.inspection.marginals import happened_and_predicted, known_pairs, o
 from skstruct.reports.pages import Section, Share, Table, Text, left_out
 from skstruct.reports.probabilities import CALIBRATE
 from skstruct.solvers.marginals import nearest_on_simplex
-from skstruct.spaces import Description
+from skstruct.spaces import Description, Marginals
 
 TITLE, ANCHOR = "What it can say for certain", "certain"
 ERRORS = (0.02, 0.05, 0.10)
@@ -74,9 +74,10 @@ def left_out_marginals(learner: Any) -> tuple[np.ndarray, np.ndarray]:
     if learner.tokens_ is not None:  # a row for every position
         return truth[:, None], nearest_on_simplex(move(left))[:, None]
     shape = (len(left), *_shape(learner.space_, left.shape[1]))
-    parts = space.marginal_parts()[0]
-    means = space.unread(left.reshape(shape), parts)
-    return truth.reshape(shape), space.marginals(means, parts, recalibrate=move)
+    read = Marginals.of(space)
+    parts = read.parts()[0]
+    means = read.means_of(left.reshape(shape), parts)
+    return truth.reshape(shape), read.marginals(means, parts, recalibrate=move)
 
 
 def _shape(space: Any, width: int) -> tuple[int, ...]:

@@ -4,7 +4,7 @@
 from inspect import signature
 from typing import Any
 
-from skstruct.spaces import Description
+from skstruct.spaces import Description, Marginals
 
 QUANTITIES = ("quantities", "flow")
 METHODS = {
@@ -70,7 +70,7 @@ def no_marginals(learner: Any) -> str | None:
             )
     if not hasattr(learner, "predict_marginals"):
         return f"{name} has no probabilities of the parts of outputs."
-    if not learner.observation_space_.marginal_losses:
+    if not Marginals.of(learner.observation_space_).losses:
         return f"outputs of {type(space).__name__} have no parts with probabilities."
     return None
 

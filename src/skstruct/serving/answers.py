@@ -15,6 +15,7 @@ from skstruct.serving.constraints import by_constraints, constraints_for, taken
 from skstruct.serving.outputs import json_outputs, json_value, name_text
 from skstruct.serving.promises import promised
 from skstruct.serving.settings import ONLY_OF
+from skstruct.spaces import Marginals
 from skstruct.tolerances import REPORTED_GAP
 
 __all__ = ["Asked", "answer", "decode", "explain", "kbest", "marginals", "predict"]
@@ -273,7 +274,7 @@ def _named_marginals(served: Any, found: Any) -> list[Any]:
         found = found.to_numpy()
     found = np.asarray(found)
     space = served.learner.observation_space_
-    axes = space.marginal_axes(found.shape[-1])
+    axes = Marginals.of(space).axes(found.shape[-1])
     names = [[name_text(name) for name in axis] for axis in axes]
     if served.kind == "ranking" and served.is_task and served.model.targets_:
         names = [list(map(str, served.model.targets_))] * 2

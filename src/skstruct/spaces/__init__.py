@@ -27,6 +27,8 @@ from skstruct.spaces.description import Description, Part, Parts
 from skstruct.spaces.hierarchies.space import Hierarchy
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import LabelSets
+from skstruct.spaces.marginals import Marginals
+from skstruct.spaces.sklearn_target import SklearnTarget
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.targets import Targets
 
@@ -122,6 +124,7 @@ __all__ = [
     "Knapsacks",
     "Known",
     "LabelSets",
+    "Marginals",
     "Matchings",
     "OneOf",
     "Ordinal",
@@ -140,6 +143,7 @@ __all__ = [
     "Sequences",
     "ShortestPaths",
     "Simplex",
+    "SklearnTarget",
     "SolverSpace",
     "Solving",
     "SpanningTrees",

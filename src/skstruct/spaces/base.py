@@ -15,24 +15,22 @@ from skstruct._arrays.checks import check_costs
 from skstruct._arrays.foreign import read_in_memory
 from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.methods import keep_in_step
-from skstruct._arrays.rows import dense
 from skstruct.exceptions import InfeasibleError, UndecidableError
 from skstruct.saving import savable
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_min_cost, min_cost
-from skstruct.solvers.marginals import nearest_on_simplex
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common import listing
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance
 from skstruct.spaces.common.description import DescribedOutputs
 from skstruct.spaces.common.known_parts import KnownParts
-from skstruct.spaces.common.marginals import PartMarginals, renormalized
 from skstruct.spaces.common.narrowing import Narrowed
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
 from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
 from skstruct.spaces.coordinates import Coordinates, CoordinatesOfList, CoordinatesOfListed
 from skstruct.spaces.description import Description
 from skstruct.spaces.known import Known
+from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.solving import Solving, SolvingOfLists
 from skstruct.tolerances import ROUNDING_GAP
 
@@ -41,7 +39,6 @@ from skstruct.tolerances import ROUNDING_GAP
 class BaseSpace(
     Narrowed,
     DescribedOutputs,
-    PartMarginals,
     KnownParts,
     BaseEstimator,  # type: ignore[misc]  # scikit-learn has no types
 ):
@@ -288,24 +285,7 @@ class EmbeddingView(BaseSpace):
     def canonical_range(self) -> Any:
         return self.space.canonical_range()
 
-    def marginal_parts(self) -> tuple[str, ...]:
-        return self.space.marginal_parts()
-
-    def marginal_axes(self, width: int, parts: str | None = None) -> Any:
-        return self.space.marginal_axes(width, parts)
-
-    def marginals(
-        self,
-        means: Any,
-        parts: str | None = None,
-        within: Any = None,
-        raw: bool = False,
-        recalibrate: Any = None,
-    ) -> Any:
-        """Those of the whole space, whose means are read off those of the view."""
         means = Coordinates.of(self).project(means, self.space.embedding)
-        narrowed = None if within is None else within.whole
-        return self.space.marginals(means, parts, narrowed, raw, recalibrate)
 
     def _over(self, space: Any) -> Self:
         """The same view of another space."""
@@ -419,27 +399,6 @@ class ListedOutputs(ListView):
         allowed[:, self.n_candidates_ :] = False
         return allowed[:, part]
 
-    def marginal_parts(self) -> tuple[str, ...]:
-        return tuple(self.space.marginal_losses)
-
-    def marginals(
-        self,
-        means: Any,
-        parts: str | None = None,
-        within: Any = None,
-        raw: bool = False,
-        recalibrate: Any = None,
-    ) -> Any:
-        """From the probabilities of all that is listed, known or allowed."""
-        if not raw:
-            means = nearest_on_simplex(means)
-            means = means if within is None else renormalized(means, within.allowed())
-        space = self.space.telling(parts)
-        means = means @ dense(space.embed(self.listed_))
-        if raw or recalibrate is None or within is not None:  # a map would undo what is known
-            return space.readable(means, parts)
-        return space.marginals(means, parts, None, False, recalibrate)
-
 
 def _keys(rows: np.ndarray) -> np.ndarray:
     """Rows as single comparable items, byte for byte."""
@@ -452,3 +411,5 @@ Coordinates.at(ListView, CoordinatesOfList)
 Coordinates.at(ListedOutputs, CoordinatesOfListed)
 Known.at(EmbeddingView, "skstruct.spaces.known:KnownOfViews")
 Description.at(EmbeddingView, "skstruct.spaces.description:DescriptionOfView")
+Marginals.at(EmbeddingView, "skstruct.spaces.common.view_marginals:MarginalsOfViews")
+Marginals.at(ListedOutputs, "skstruct.spaces.common.view_marginals:MarginalsOfListed")

@@ -14,6 +14,7 @@ from skstruct._arrays.foreign import in_memory
 from skstruct._arrays.imports import is_networkx, is_pandas
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import check_row_constraints, require, savable
+from skstruct.solvers.dags import Dag
 from skstruct.spaces.common.formats import unknown_label
 
 
@@ -72,6 +73,19 @@ class Constraints:
         low = self.low if len(self.low) == 1 else self.low[index]
         high = self.high if len(self.high) == 1 else self.high[index]
         return replace(self, low=low, high=high)
+
+    def closed(self, dag: Dag) -> tuple[np.ndarray, np.ndarray]:
+        """Known labels with what follows in a graph: ancestors in, descendants and exclusive labels
+        out; ``low`` and ``high``.
+        """
+        low, high = self.low, self.high
+        if not self.is_masked:
+            return low, high
+        low = low.astype(float) @ dag.ancestors > 0
+        out = np.array(np.broadcast_to(~high, (max(len(low), len(high)), low.shape[1])))
+        for group in self.groups:
+            out[:, group] |= low[:, group].sum(axis=1, keepdims=True) > low[:, group]
+        return low, ~(out.astype(float) @ dag.ancestors.T > 0)
 
     def within(self, low: np.ndarray, high: np.ndarray) -> Constraints:
         """Narrowed further, coordinate by coordinate."""

@@ -13,6 +13,7 @@ from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.description import Description
 from skstruct.spaces.known import Known
 from skstruct.spaces.partial import PartialOutputs, are_partial, split_table
+from skstruct.spaces.sklearn_target import SklearnTarget
 from skstruct.spaces.solving import Solving, SolvingOfNumbers
 from skstruct.spaces.targets import Targets
 
@@ -51,8 +52,6 @@ class CostVectors(BaseSpace):
     array([[-3.,  1., -3.],
            [ 2.,  1.,  0.]])
     """
-
-    estimator_type = "regressor"
 
     @property
     def default_loss(self) -> str:
@@ -251,3 +250,4 @@ class DescriptionOfCosts(Description):
 
 
 Description.at(CostVectors, DescriptionOfCosts)
+SklearnTarget.at(CostVectors, "skstruct.spaces.sklearn_target:Quantities")

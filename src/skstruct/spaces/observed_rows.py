@@ -12,6 +12,7 @@ from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.description import Description
 from skstruct.spaces.known import Known
+from skstruct.spaces.sklearn_target import SklearnTarget
 from skstruct.spaces.solving import Solving, SolvingOfNumbers
 from skstruct.spaces.targets import Targets
 
@@ -36,7 +37,6 @@ class ObservedRows(BaseSpace):
     """
 
     embedding = "observations"
-    estimator_type = "regressor"
     labels_ = ()
     columns: Any = None  # of models saved before there were names
 
@@ -126,3 +126,4 @@ class DescriptionOfRows(Description):
 
 
 Description.at(ObservedRows, DescriptionOfRows)
+SklearnTarget.at(ObservedRows, "skstruct.spaces.sklearn_target:Quantities")

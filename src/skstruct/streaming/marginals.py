@@ -93,8 +93,7 @@ class MarginalColumns:
         except (ValueError, TypeError) as error:
             raise restated(error, f"In {block.where}: {error}") from error
         values = marginals.to_numpy() if is_pandas(marginals, "DataFrame") else marginals
-        names = self.model.space_.marginal_axes(values.shape[1])[0]
-        return with_probabilities(found, names, values)
+        return with_probabilities(found, self.model.space_.labels_, values)
 
 
 def with_probabilities(columns: dict[str, Any], names: Any, values: np.ndarray) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from skstruct.kernels.outputs.base import resolve_output_kernel
 from skstruct.kernels.outputs.moments import SampledMoments
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_min_cost, min_cost
-from skstruct.spaces import Solving
+from skstruct.spaces import Marginals, Solving
 from skstruct.spaces.base import EmbeddingView, check_k
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
 from skstruct.spaces.contracts import EXACT, Countable, Decoded, Enumerable, Guarantee, Samplable
@@ -209,10 +209,6 @@ class KernelSpace(EmbeddingView):
         listed = self.space.enumerate() if limit is None else self.space.enumerate(limit)
         return listed
 
-    def marginal_parts(self) -> tuple[str, ...]:
-        """None: means of kernel features tell of no part."""
-        return ()
-
     # ------------------------------------------------------------------ features
     def embed(self, Z: np.ndarray) -> np.ndarray:
         Z = np.asarray(Z)
@@ -295,3 +291,4 @@ def _joined(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 Solving.at(KernelSpace, SolvingWithin)
+Marginals.at(KernelSpace, "skstruct.spaces.common.view_marginals:MarginalsOfFeatures")

@@ -28,7 +28,7 @@ from skstruct.learners.regression import Retargeting, given_name
 from skstruct.learners.thresholds import decide_by_threshold, read_threshold
 from skstruct.losses import Levels, Observed, Pinball, resolve_loss
 from skstruct.smoothing.base import is_linear, linear_part, weighing_part, weights_fitted_with
-from skstruct.spaces import Coordinates, Decoded, Solving
+from skstruct.spaces import Coordinates, Decoded, Marginals, SklearnTarget, Solving
 
 if TYPE_CHECKING:
     from skstruct.bounds import Certificate
@@ -122,7 +122,8 @@ class RiskPredictor(BlockPredictor):
         """A problem whose means tell of parts: the fitted one, or that of a loss that asks for
         them.
         """
-        problem, smoother = self._prepared(None if told else self.space_.marginal_losses[parts])
+        loss = None if told else Marginals.of(self.space_).losses[parts]
+        problem, smoother = self._prepared(loss)
         if not problem.has_gaps and leaves_pairs_open(problem.space, self.outputs_):
             warnings.warn(
                 "Some rankings of training leave pairs open, and count one half for these here, "
@@ -236,7 +237,8 @@ class RiskPredictor(BlockPredictor):
         check_is_fitted(self)
         if loss is not None:
             raise ValueError("predict: give a loss or a threshold, not both.")
-        if estimator_type(self) != "classifier" or not self.space_.multi_output:
+        several = SklearnTarget.of(self.space_).multi_output
+        if estimator_type(self) != "classifier" or not several:
             raise ValueError(
                 "threshold is for label sets and hierarchies that are learned from labels; this "
                 f"is {type(self.space_).__name__} under {type(self.loss_).__name__}."

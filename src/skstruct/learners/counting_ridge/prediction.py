@@ -13,7 +13,7 @@ from skstruct.learners.base import BlockPredictor, Explanation
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import pair, resolve_loss
 from skstruct.saving import savable
-from skstruct.spaces import Decoded, Targets
+from skstruct.spaces import Decoded, Marginals, SklearnTarget, Targets
 from skstruct.spaces.truth import flattened
 
 
@@ -186,7 +186,7 @@ class CountingPredictor(BlockPredictor):
 
     def _telling(self, parts: str, told: bool) -> tuple[CountingProblem, Any]:
         if not told:
-            told_of = self.problem_.scored.marginal_parts()
+            told_of = Marginals.of(self.problem_.scored).parts()
             if not told_of:
                 raise ValueError(
                     f"predict_marginals: this model scores by {self.problem_.scored.embedding}, "
@@ -208,7 +208,7 @@ class CountingPredictor(BlockPredictor):
         The score of an output is their inner product with its embedding.
         """
         X, _ = self._checked(X)
-        return self.space_.decision_scores(self.function_.predict(X))
+        return SklearnTarget.of(self.space_).decision_scores(self.function_.predict(X))
 
     def mean_embedding(self, X: Any) -> Any:
         r"""Estimated :math:`E[\psi(Y) \mid x]`; shape (n, d).

@@ -19,7 +19,7 @@ from skstruct.learners.marginals import asked_parts, named_marginals
 from skstruct.losses import resolve_loss
 from skstruct.sampling.partition import LogPartition
 from skstruct.saving import check_floats, savable
-from skstruct.spaces import Decoded
+from skstruct.spaces import Decoded, Marginals
 
 
 @savable
@@ -175,8 +175,8 @@ class ExponentialPredictor(ScoreLearner):
             return named_marginals(self, blocks, space, parts, index)
         if told is None:
             return np.concatenate(blocks)
-        space = space.telling(told)
-        blocks = [space.readable(block, told) for block in blocks]
+        space = Marginals.of(space).view(told)
+        blocks = [Marginals.of(space).read(block, told) for block in blocks]
         return named_marginals(self, blocks, space, told, index)
 
     def partition(self, X: Any, *, restrict: dict[str, Any] | None = None) -> LogPartition:

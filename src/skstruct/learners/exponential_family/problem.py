@@ -19,7 +19,7 @@ from skstruct.learners.token_problem import (
 from skstruct.losses import Deciding, Levels, Observed, Tokens, pair
 from skstruct.sampling.partition import LogPartition
 from skstruct.saving import savable
-from skstruct.spaces import Known, Solving, Targets
+from skstruct.spaces import Known, Marginals, Solving, Targets
 
 MOST_LISTED = 2000  # outputs of which losses are written down, each against each
 
@@ -122,7 +122,7 @@ class ExponentialProblem(RiskProblem):
     ) -> Any:
         """Means of psi, or those that probabilities of such parts are told by."""
         space = self.scored.rows(rows)
-        view = space if parts is None else space.telling(parts)
+        view = space if parts is None else Marginals.of(space).view(parts)
         other = view.embedding != space.embedding
         return self.distributions.means(space, scores, view if other else None)
 

@@ -63,7 +63,7 @@ from skstruct.saving import savable
 from skstruct.smoothing import KernelRidge, LargestWeights, SampleCompression
 from skstruct.smoothing.base import weights_fitted_with
 from skstruct.smoothing.planning import check_fits, plan
-from skstruct.spaces import Decoded
+from skstruct.spaces import Decoded, Marginals
 from skstruct.spaces.truth import told_mean
 from skstruct.streaming import is_source
 
@@ -433,7 +433,7 @@ class OutputKernelRegressor(BlockPredictor):
 
     def _telling(self, parts: str, told: bool) -> tuple[Any, Any]:
         """psi of the training outputs, weighed as answers in feature space weigh them."""
-        loss = resolve_loss(self.space_.marginal_losses[parts])
+        loss = resolve_loss(Marginals.of(self.space_).losses[parts])
         telling = risk_problem(self.space_, loss, self.outputs_).from_weights()
         if self.problem_.components is not None:
             telling._psi = self.problem_.components.targets(dense(telling._psi))

@@ -16,6 +16,7 @@ from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.formats import is_missing_name, refuse_empty
 from skstruct.spaces.description import Description
 from skstruct.spaces.known import Known
+from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.solving import Solving
 
 
@@ -84,13 +85,6 @@ class Candidates(Classes):
     @property
     def n_known_(self) -> int:
         return len(self.known_.objects)
-
-    def recalibrates(self) -> bool:
-        return False
-
-    def readable(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:
-        """Of the candidates alone."""
-        return means[:, : self.n_candidates_]
 
     def canonical_range(self) -> tuple[Any, Any, int | None]:
         return 0, self.n_known_, None
@@ -214,3 +208,4 @@ def _same(a: Any, b: Any) -> bool:
 Solving.at(Candidates, "skstruct.spaces.candidates.solving:SolvingOfCandidates")
 Known.at(Candidates, "skstruct.spaces.candidates.known:KnownOfCandidates")
 Description.at(Candidates, "skstruct.spaces.candidates.description:DescriptionOfCandidates")
+Marginals.at(Candidates, "skstruct.spaces.candidates.marginals:MarginalsOfCandidates")

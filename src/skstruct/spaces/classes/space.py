@@ -15,7 +15,6 @@ from skstruct._arrays.rows import unit_vectors
 from skstruct.saving import savable
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_min_cost, min_cost
-from skstruct.solvers.marginals import nearest_on_simplex
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable
@@ -37,6 +36,8 @@ from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.known import Known
+from skstruct.spaces.marginals import Marginals
+from skstruct.spaces.sklearn_target import SklearnTarget
 from skstruct.spaces.solving import Solving
 
 
@@ -91,27 +92,6 @@ class Classes(GivenWhole):
         if self.labels is None:
             self.fit(costs.columns if hasattr(costs, "columns") else np.arange(costs.shape[1]))
         return self
-
-    marginal_losses: ClassVar[dict[str, str]] = {"classes": "zero_one"}
-    estimator_type = "classifier"
-    multi_output = False
-
-    def recalibrates(self) -> bool:
-        return True
-
-    def sklearn_classes(self) -> Any:
-        return self.labels_
-
-    def decision_scores(self, scores: np.ndarray) -> np.ndarray:
-        """Of two classes, by how much the second one scores more; shape (n,)."""
-        return scores[:, 1] - scores[:, 0] if len(self.labels_) == 2 else scores
-
-    def coherent(self, means: np.ndarray) -> np.ndarray:
-        """Nearest on the simplex of those that may be predicted."""
-        predicted = self._predicted()
-        found = np.zeros(means.shape)
-        found[:, predicted] = nearest_on_simplex(means[:, predicted])
-        return found
 
     def canonical_range(self) -> tuple[Any, Any, Any]:
         return 0, len(self.labels_), None
@@ -311,3 +291,5 @@ Solving.at(Classes, "skstruct.spaces.classes.solving:SolvingOfClasses")
 Coordinates.at(Classes, "skstruct.spaces.classes.coordinates:CoordinatesOfClasses")
 Known.at(Classes, "skstruct.spaces.classes.known:KnownOfClasses")
 Description.at(Classes, "skstruct.spaces.classes.description:DescriptionOfClasses")
+Marginals.at(Classes, "skstruct.spaces.classes.marginals:MarginalsOfClasses")
+SklearnTarget.at(Classes, "skstruct.spaces.sklearn_target:OneClass")

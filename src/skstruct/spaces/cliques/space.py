@@ -21,6 +21,7 @@ from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.edge_sets.table import edge_numbers, read_nodes
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
+from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.pairwise.labels import LabelsAndEdges
 
 
@@ -168,14 +169,6 @@ class Cliques(LabelsAndEdges):
         u, v = self.edges_.T
         return Z[:, u] * Z[:, v]
 
-    # ------------------------------------------------------------- probabilities
-    def marginal_parts(self) -> tuple[str, ...]:
-        """None: means of pairs tell nothing of single nodes."""
-        return ()
-
-    def telling(self, parts: str | None = None) -> Any:
-        return self.with_embedding("indicators")
-
     # ------------------------------------------------------------- decoding
     @property
     def guarantee(self) -> Guarantee:
@@ -267,3 +260,6 @@ class Cliques(LabelsAndEdges):
     def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """``n`` sets drawn uniformly and independently; shape (n, number of nodes)."""
         return self._sets().sample(n, rng)
+
+
+Marginals.at(Cliques, "skstruct.spaces.cliques.marginals:MarginalsOfCliques")

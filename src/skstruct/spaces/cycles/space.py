@@ -21,6 +21,7 @@ from skstruct.spaces.cycles.formats import learn_nodes, read_tours, tour_rows, w
 from skstruct.spaces.cycles.tours import SHORTEST, arc_columns, rows_to_tours, tours_to_rows
 from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges
+from skstruct.spaces.marginals import Marginals
 
 EMBEDDINGS = ("signed pairs", "indicators")
 
@@ -162,13 +163,6 @@ class Cycles(LawfulCycles):
         view = copy.copy(self)
         view.embedding = name
         return view
-
-    def marginal_parts(self) -> tuple[str, ...]:
-        """Edges; signed pairs have means, but no probabilities."""
-        return () if self._signed else super().marginal_parts()
-
-    def telling(self, parts: str | None = None) -> Any:
-        return self.with_embedding("indicators")
 
     def sibling(self, Z: np.ndarray) -> np.ndarray:
         """The reverse of each cycle, for which signed pairs have the opposite sign."""
@@ -331,3 +325,4 @@ class Cycles(LawfulCycles):
 
 Coordinates.at(Cycles, "skstruct.spaces.cycles.coordinates:CoordinatesOfCycles")
 Description.at(Cycles, "skstruct.spaces.cycles.description:DescriptionOfCycles")
+Marginals.at(Cycles, "skstruct.spaces.cycles.marginals:MarginalsOfCycles")

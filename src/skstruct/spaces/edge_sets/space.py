@@ -23,6 +23,7 @@ from skstruct.spaces.edge_sets.formats import GraphFormat, learn_nodes, read_for
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
+from skstruct.spaces.marginals import Marginals
 
 
 class EdgeSetSpace(IndicatorSpace):
@@ -50,7 +51,6 @@ class EdgeSetSpace(IndicatorSpace):
     _from_constraints: ClassVar[tuple[str, ...]] = ("_listed",)
 
     directed: bool = False
-    marginal_losses: ClassVar[dict[str, str]] = {"edges": "hamming"}
     _named_by: ClassVar = {"nodes": "nodes_"}
     _pairs_of = ("nodes", "other", "learned_nodes_")
     _pair_bytes = 48  # both ends, and three numbers of a graph without arcs; once more in between
@@ -348,3 +348,4 @@ class WithinGraph(EdgeSetSpace):
 
 Known.at(EdgeSetSpace, "skstruct.spaces.indicator_sets.known:KnownAsWhole")
 Description.at(EdgeSetSpace, "skstruct.spaces.edge_sets.description:DescriptionOfEdgeSets")
+Marginals.at(EdgeSetSpace, "skstruct.spaces.edge_sets.marginals:MarginalsOfEdges")

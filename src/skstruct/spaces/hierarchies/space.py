@@ -16,15 +16,15 @@ from skstruct.solvers.dags import (
     forest_sized_sets,
 )
 from skstruct.solvers.k_best import min_cost
-from skstruct.solvers.marginals import nearest_falling
 from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.common.formats import LabelSetFormat
 from skstruct.spaces.common.label_graph import LabelGraph
-from skstruct.spaces.common.marginals import given_marginals, label_classes
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.indicator_sets.decoding import limit_constraints
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
+from skstruct.spaces.marginals import Marginals
+from skstruct.spaces.sklearn_target import SklearnTarget
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.targets import Targets
 
@@ -173,32 +173,6 @@ class Hierarchy(IndicatorSpace):
     def dag_(self) -> Dag:
         return self.edges.dag
 
-    estimator_type = "classifier"
-
-    def sklearn_classes(self) -> Any:
-        return label_classes(self.labels_)
-
-    def recalibrates(self) -> bool:
-        limits = self.constraints_
-        return not (limits.is_sized or limits.groups or limits.one_path)
-
-    def is_free(self) -> bool:
-        return self.recalibrates()
-
-    def coherent(self, means: np.ndarray) -> np.ndarray:
-        """From 0 to 1, no label above its parents: nearest by blocks on forests, else by turns."""
-        limits = self.constraints_
-        if not self.recalibrates():
-            return super().coherent(means)
-        low, high = self._close_masks(limits)
-        if limits.is_masked:  # what is known stands above, or below, all that is not
-            far = 1.0 + np.abs(means).max(initial=0.0)
-            means = np.where(low, far, np.where(high, means, -far))
-        return nearest_falling(means, self.dag_)
-
-    def condition(self, means: np.ndarray) -> np.ndarray:
-        return given_marginals(self, means)
-
     def _read(self, Y: Any, labels: Any) -> tuple[np.ndarray, tuple[Any, ...], LabelSetFormat]:
         Z, labels, format = super()._read(Y, labels)
         self.edges.check_columns(format.kind, "Hierarchy")
@@ -343,9 +317,6 @@ class Hierarchy(IndicatorSpace):
         allowed = (length >= constraints.smallest) & (length <= constraints.largest)
         return paths, (broken == 0) & allowed
 
-    def chances_are_enough(self) -> bool:
-        return not (self.constraints_.groups or self.constraints_.one_path)
-
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
     ) -> Any:
@@ -384,3 +355,5 @@ class Hierarchy(IndicatorSpace):
 Solving.at(Hierarchy, "skstruct.spaces.hierarchies.solving:SolvingOfHierarchies")
 Targets.at(Hierarchy, "skstruct.spaces.hierarchies.targets:TargetsOfHierarchies")
 Known.at(Hierarchy, "skstruct.spaces.hierarchies.known:KnownOfHierarchies")
+Marginals.at(Hierarchy, "skstruct.spaces.hierarchies.marginals:MarginalsOfHierarchies")
+SklearnTarget.at(Hierarchy, "skstruct.spaces.sklearn_target:Labels")

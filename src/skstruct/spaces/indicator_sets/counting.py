@@ -110,16 +110,7 @@ class UniformSets(CountedSpace):
         return closed & np.isin(Z, (0, 1)).all(axis=1) & self.constraints_.allow(Z)
 
     def _close_masks(self, constraints: Constraints) -> tuple[np.ndarray, np.ndarray]:
-        """Known labels with what follows: ancestors in, descendants and exclusive labels out."""
-        low, high = constraints.low, constraints.high
-        if not constraints.is_masked:
-            return low, high
-        ancestors = self.dag_.ancestors
-        low = low.astype(float) @ ancestors > 0
-        out = np.array(np.broadcast_to(~high, (max(len(low), len(high)), low.shape[1])))
-        for group in constraints.groups:
-            out[:, group] |= low[:, group].sum(axis=1, keepdims=True) > low[:, group]
-        return low, ~(out.astype(float) @ ancestors.T > 0)
+        return constraints.closed(self.dag_)
 
     def _count_within(self, low: np.ndarray, high: np.ndarray) -> int:
         constraints = self._one_row().within(low, high)

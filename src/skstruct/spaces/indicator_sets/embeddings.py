@@ -22,6 +22,7 @@ from skstruct.spaces.indicator_sets.decoding import (
     min_cost_per_size,
 )
 from skstruct.spaces.known import Known
+from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.targets import Targets, TargetsOfSpace
 
@@ -161,7 +162,7 @@ class IndependentLabels(EmbeddingView):
         share = np.ones(n)  # of all sets, those that may be true
         if never_empty:
             chances, share = _given_not_empty(chances)
-        if not self.space.chances_are_enough():
+        if not Marginals.of(self.space).suffice:
             return self._argmin_of_sizes(chances, square, share)
         # Of equals the first; of parents and children these come in that order.
         down = self.dag_.order

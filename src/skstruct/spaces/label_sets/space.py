@@ -16,13 +16,11 @@ from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_best
-from skstruct.solvers.marginals import nearest_sized
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, check_proven, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, Scalar
 from skstruct.spaces.common.description import MarkedLabels
 from skstruct.spaces.common.formats import LabelSetFormat, check_distinct, read_label_sets
-from skstruct.spaces.common.marginals import given_marginals, label_classes
 from skstruct.spaces.constraints import (
     Constraints,
     check_feasible,
@@ -42,9 +40,10 @@ from skstruct.spaces.indicator_sets.decoding import (
     threshold,
 )
 from skstruct.spaces.known import Known
+from skstruct.spaces.marginals import Marginals
+from skstruct.spaces.sklearn_target import SklearnTarget
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.targets import Targets
-from skstruct.tolerances import SURE
 
 
 class IndicatorSpace(MarkedLabels, UniformSets):
@@ -59,7 +58,6 @@ class IndicatorSpace(MarkedLabels, UniformSets):
     format_: Any  # how outputs are written
     usual_losses: ClassVar[tuple[str, ...]] = ("f1", "zero_one")
     _constraints_kind: ClassVar[type] = Constraints
-    marginal_losses: ClassVar[dict[str, str]] = {"labels": "hamming"}
     decodes_sizes: ClassVar[bool] = True  # for each number of labels, as F measures need it
 
     @abstractmethod
@@ -203,17 +201,13 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         """All sets of the same labels."""
         return LabelSets(self.labels_) if self.embedding == "indicators" else None
 
-    def chances_are_enough(self) -> bool:
-        """Whether the most probable labels are a set of this space, however many."""
-        return False
-
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
     ) -> Any:
         from skstruct.spaces.indicator_sets.embeddings import IndependentLabels, SizedSets
 
         sized = name in ("sized indicators", "independent labels")
-        if sized and not (self.decodes_sizes or self.chances_are_enough()):
+        if sized and not (self.decodes_sizes or Marginals.of(self).suffice):
             raise ValueError(
                 f"F measures are not decoded over {type(self).__name__}; give candidates: "
                 "predict(X, loss=Listed(F1()))."
@@ -435,42 +429,6 @@ class LabelSets(IndicatorSpace):
         values = np.where(feasible, (costs * outputs).sum(axis=1), np.inf)
         return outputs, values, values
 
-    def chances_are_enough(self) -> bool:
-        return not self.constraints_.groups
-
-    estimator_type = "classifier"
-
-    def sklearn_classes(self) -> Any:
-        return label_classes(self.labels_)
-
-    def recalibrates(self) -> bool:
-        return not self.constraints_.groups
-
-    def is_free(self) -> bool:
-        return not (self.constraints_.groups or self.constraints_.is_sized)
-
-    def coherent(self, means: np.ndarray) -> np.ndarray:
-        """Between 0 and 1, or what is known of a label, with sums within the sizes."""
-        limits = self.constraints_
-        if limits.groups:
-            return super().coherent(means)
-        low, high = limits.low.astype(np.float64), limits.high.astype(np.float64)
-        return nearest_sized(means, low, high, limits.smallest, limits.largest)
-
-    def unread(self, marginals: np.ndarray, parts: str | None = None) -> np.ndarray:
-        """Sums are brought within the sizes by factors: what may be stays possible."""
-        limits, d = self.constraints_, marginals.shape[1]
-        if not limits.is_sized:
-            return marginals
-        total = np.maximum(marginals.sum(axis=1, keepdims=True), SURE)
-        there = marginals * np.minimum(1.0, limits.largest / total)
-        total = np.maximum((1.0 - there).sum(axis=1, keepdims=True), SURE)
-        away: np.ndarray = (1.0 - there) * np.minimum(1.0, (d - limits.smallest) / total)
-        return 1.0 - away
-
-    def condition(self, means: np.ndarray) -> np.ndarray:
-        return given_marginals(self, means)
-
     def restrict(
         self,
         *,
@@ -541,3 +499,6 @@ Targets.at(IndicatorSpace, "skstruct.spaces.indicator_sets.targets:TargetsOfSets
 Coordinates.at(IndicatorSpace, "skstruct.spaces.indicator_sets.coordinates:CoordinatesOfSets")
 Known.at(IndicatorSpace, "skstruct.spaces.indicator_sets.known:KnownOfSets")
 Description.at(IndicatorSpace, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")
+Marginals.at(IndicatorSpace, "skstruct.spaces.indicator_sets.marginals:MarginalsOfIndicators")
+Marginals.at(LabelSets, "skstruct.spaces.label_sets.marginals:MarginalsOfLabelSets")
+SklearnTarget.at(LabelSets, "skstruct.spaces.sklearn_target:Labels")

@@ -3,18 +3,19 @@
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from skstruct.saving import savable
-from skstruct.solvers.marginals import nearest_falling, nearest_on_simplex
 from skstruct.spaces.common.counting import StateConstraints
 from skstruct.spaces.common.formats import check_distinct, plain_name, unknown_label
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.constraints import is_label, label_mask
 from skstruct.spaces.description import Description
+from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.poset.space import Poset
+from skstruct.spaces.sklearn_target import SklearnTarget
 
 
 @savable
@@ -58,30 +59,6 @@ class Ordinal(Poset):
     element = "level"
     _constraints_rest_on = ("levels",)
     leaves_only = False
-
-    marginal_losses: ClassVar[dict[str, str]] = {"levels": "hamming"}
-    estimator_type = "classifier"
-    multi_output = False
-
-    def recalibrates(self) -> bool:
-        return bool(self.constraints_.allowed.all())
-
-    def sklearn_classes(self) -> Any:
-        return np.asarray(self.labels_)
-
-    def coherent(self, means: np.ndarray) -> np.ndarray:
-        """Falling from one to zero; jumps where levels may be."""
-        if not self.constraints_.allowed.all():
-            return super().coherent(means)
-        first = 1.0 + np.abs(means).max(axis=1, keepdims=True)  # above all others: clipped to one
-        return nearest_falling(np.hstack([first, means[:, 1:]]), self.dag_)
-
-    def readable(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:
-        """Probabilities of the levels."""
-        return 0.0 - np.diff(means, axis=1, append=0.0)  # no minus zeros
-
-    def unread(self, marginals: np.ndarray, parts: str | None = None) -> np.ndarray:
-        return self._marginals(nearest_on_simplex(marginals))
 
     def __init__(
         self, levels: Iterable[Any] | None = None, *, constraints: StateConstraints | None = None
@@ -185,3 +162,5 @@ def _chain(levels: Any) -> LabelGraph:
 
 
 Description.at(Ordinal, "skstruct.spaces.ordinal.description:DescriptionOfLevels")
+Marginals.at(Ordinal, "skstruct.spaces.ordinal.marginals:MarginalsOfLevels")
+SklearnTarget.at(Ordinal, "skstruct.spaces.sklearn_target:OneLevel")

@@ -25,6 +25,7 @@ from skstruct.spaces.description import Description
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace, LabelSets
+from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.solving import Solving
 
 # Labels and the pairs of them that count: given, learned, or brought by a graph.
@@ -218,10 +219,6 @@ class PairwiseLabels(LabelsAndEdges):
         i, j = self.edges_.T
         return np.hstack([Z, Z[:, i] * Z[:, j]])
 
-    def readable(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:
-        """Probabilities of the labels, without those of pairs."""
-        return means[:, : len(self.labels_)]
-
     # ------------------------------------------------------------- decoding
     def argmin(self, costs: np.ndarray) -> Decoded:
         """For every row the labels of least cost; costs of shape (n, d)."""
@@ -306,3 +303,4 @@ Solving.at(PairwiseLabels, "skstruct.spaces.pairwise.solving:SolvingOfPairs")
 Coordinates.at(PairwiseLabels, "skstruct.spaces.pairwise.coordinates:CoordinatesOfLabels")
 Known.at(PairwiseLabels, "skstruct.spaces.pairwise.known:KnownOfPairs")
 Description.at(LabelsAndEdges, "skstruct.spaces.pairwise.description:DescriptionOfLabelsAndEdges")
+Marginals.at(PairwiseLabels, "skstruct.spaces.pairwise.marginals:MarginalsOfPairwiseLabels")

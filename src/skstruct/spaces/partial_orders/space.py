@@ -17,6 +17,7 @@ from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.formats import GraphFormat
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
 from skstruct.spaces.entries import Entries, OrderedPairs
+from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.partial_orders.counting import COUNTS, MOST_LISTED, list_orders
 from skstruct.spaces.partial_orders.decoding import (
     MOST_PROVEN,
@@ -94,7 +95,6 @@ class PartialOrders(EdgeSetSpace):
     directed = True
     default_loss = "kendall"  # which sees whether truths are mostly open
     usual_losses: ClassVar[tuple[str, ...]] = ("hamming", "zero_one")
-    marginal_losses: ClassVar[dict[str, str]] = {"pairs": "hamming"}
     _named_by: ClassVar = {"items": "items_"}
     _pairs_of = ("items", "nodes", "learned_nodes_")  # nodes are the items, once more
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ()
@@ -210,3 +210,4 @@ class PartialOrders(EdgeSetSpace):
 Solving.at(PartialOrders, "skstruct.spaces.partial_orders.solving:SolvingOfPartialOrders")
 Entries.at(PartialOrders, OrderedPairs)
 Description.at(PartialOrders, "skstruct.spaces.partial_orders.description:DescriptionOfOrders")
+Marginals.at(PartialOrders, "skstruct.spaces.partial_orders.marginals:MarginalsOfRelations")

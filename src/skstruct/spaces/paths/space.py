@@ -13,6 +13,7 @@ from skstruct.spaces.base import check_k
 from skstruct.spaces.constraints import label_mask
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.description import Description
+from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.paths.arcs import NAME, grid_arcs
 from skstruct.spaces.paths.constraints import (
     OPEN_END,
@@ -81,7 +82,6 @@ class ShortestPaths(CountedPaths):
     embedding = "indicators"
     default_loss = "hamming"
     usual_losses: ClassVar[tuple[str, ...]] = ("zero_one",)
-    marginal_losses: ClassVar[dict[str, str]] = {"arcs": "hamming"}
     _constraints_kind = PathConstraints
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ("graph",)
 
@@ -280,3 +280,4 @@ class ShortestPaths(CountedPaths):
 
 Solving.at(ShortestPaths, "skstruct.spaces.paths.solving:SolvingOfPaths")
 Description.at(ShortestPaths, "skstruct.spaces.paths.description:DescriptionOfPaths")
+Marginals.at(ShortestPaths, "skstruct.spaces.paths.marginals:MarginalsOfArcs")

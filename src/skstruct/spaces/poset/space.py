@@ -30,11 +30,11 @@ from skstruct.spaces.common.formats import (
     sorted_names,
 )
 from skstruct.spaces.common.label_graph import LabelGraph
-from skstruct.spaces.common.marginals import renormalized
 from skstruct.spaces.constraints import check_feasible, label_mask
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
+from skstruct.spaces.marginals import Marginals
 
 
 class UniformElements(MarkedLabels, CountedSpace):
@@ -43,7 +43,6 @@ class UniformElements(MarkedLabels, CountedSpace):
     _above: tuple[Dag, np.ndarray]  # made when first asked for
     _constraints_kind = StateConstraints
     _pairs_of = ("levels", "labels", "learned_", "_given_graph")
-    marginal_losses: ClassVar[dict[str, str]] = {"labels": "hamming"}
 
     def _constraints_sizes(self) -> tuple[Any, ...]:
         return (self.dag_.n_nodes,)
@@ -91,12 +90,6 @@ class UniformElements(MarkedLabels, CountedSpace):
         self._check_outputs(Z, d, f"(n, {d}) of 0 and 1")
         allowed = np.broadcast_to(self.constraints_.allowed, (len(Z), d))
         return self._are_elements(Z) & allowed[np.arange(len(Z)), self.numbers(Z)]
-
-    def condition(self, means: np.ndarray) -> np.ndarray:
-        """Elements are as probable as means say that they are marked, and nothing below them."""
-        chosen = np.linalg.solve(self.above_.T.astype(np.float64), means.T).T
-        given = renormalized(np.maximum(chosen, 0.0), self.constraints_.allowed)
-        return self._marginals(given)
 
     def _allowed(self) -> np.ndarray:
         """Numbers of the elements that may be predicted."""
@@ -425,3 +418,4 @@ class Poset(UniformElements):
 
 Coordinates.at(OtherEmbedding, "skstruct.spaces.poset.coordinates:CoordinatesOfView")
 Description.at(UniformElements, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")
+Marginals.at(UniformElements, "skstruct.spaces.poset.marginals:MarginalsOfElements")

@@ -18,6 +18,8 @@ from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.description import Description
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.known import Known
+from skstruct.spaces.marginals import Marginals
+from skstruct.spaces.sklearn_target import SklearnTarget
 from skstruct.spaces.solving import Solving, SolvingOfNumbers
 from skstruct.spaces.targets import Targets
 
@@ -285,21 +287,6 @@ class QuantitySpace(GivenWhole):
         centred = Z - self.mean_
         return np.hstack([centred, centred**2])
 
-    # ------------------------------------------------------------- means
-    marginal_losses: ClassVar[dict[str, str]] = {"means": "squared"}
-    estimator_type = "regressor"
-
-    def marginal_parts(self) -> tuple[str, ...]:
-        told = self.embedding in ("coordinates", "squares")
-        return tuple(self.marginal_losses) if told else ()
-
-    def coherent(self, means: np.ndarray) -> np.ndarray:
-        """The nearest quantities of the set."""
-        d = len(self.labels_)
-        centre = 0.0 if self.embedding == "coordinates" else self.mean_
-        m = means[:, :d] + centre
-        return self._quadratic(np.ones_like(m), -2.0 * m).outputs
-
     # ------------------------------------------------------------- decoding
     def argmin(self, costs: Any) -> Decoded:
         self._ready()
@@ -313,6 +300,10 @@ class QuantitySpace(GivenWhole):
         values = (a * centred**2 + b * centred).sum(axis=1)
         # The gap is what is left of the certificate; shifting by the mean has no part in it.
         return Decoded(decoded.outputs, values, values - (decoded.values - decoded.bounds))
+
+    def nearest(self, points: np.ndarray) -> np.ndarray:
+        """The outputs that are nearest to points (n, d) of any numbers."""
+        return self._quadratic(np.ones_like(points), -2.0 * points).outputs
 
     @abstractmethod
     def _linear(self, costs: np.ndarray) -> Decoded:
@@ -331,3 +322,5 @@ Solving.at(QuantitySpace, SolvingOfNumbers)
 Targets.at(QuantitySpace, "skstruct.spaces.quantities.targets:TargetsOfQuantities")
 Known.at(QuantitySpace, "skstruct.spaces.quantities.known:KnownOfQuantities")
 Description.at(QuantitySpace, "skstruct.spaces.quantities.description:DescriptionOfQuantities")
+Marginals.at(QuantitySpace, "skstruct.spaces.quantities.marginals:MeansOfQuantities")
+SklearnTarget.at(QuantitySpace, "skstruct.spaces.sklearn_target:Quantities")

@@ -17,6 +17,7 @@ from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.description import Description
 from skstruct.spaces.known import Known
 from skstruct.spaces.quantities.base import QuantityFormat, QuantitySpace
+from skstruct.spaces.sklearn_target import SklearnTarget
 from skstruct.spaces.solving import Solving
 from skstruct.tolerances import OUTPUT_RANGE
 
@@ -300,8 +301,6 @@ class Interval(Box):
     array([40., 90.])
     """
 
-    multi_output = False
-
     def __init__(self, low: float | None = None, high: float | None = None) -> None:
         self.low = low
         self.high = high
@@ -323,3 +322,4 @@ class Interval(Box):
 Solving.at(Box, "skstruct.spaces.quantities.solving:SolvingOfBoxes")
 Known.at(Box, "skstruct.spaces.quantities.known:KnownOfBoxes")
 Description.at(Box, "skstruct.spaces.quantities.description:DescriptionOfBoxes")
+SklearnTarget.at(Interval, "skstruct.spaces.sklearn_target:OneQuantity")

@@ -15,6 +15,7 @@ from skstruct.spaces.constraints import label_mask
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.description import Description
 from skstruct.spaces.given_whole import GivenWhole
+from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.boxes import LimitedQuantities, Range
 from skstruct.spaces.quantities.targets import TargetsOfQuantities
@@ -98,7 +99,6 @@ class Portfolios(LimitedQuantities):
     embedding = "weights and risk"
     default_loss = "regret"
     usual_losses: ClassVar[tuple[str, ...]] = ()
-    marginal_losses: ClassVar[dict[str, str]] = {}
     covariance: Any = None  # of returns; that of psi over all outputs is for spaces that count
     _learned: ClassVar[tuple[str, ...]] = (*QuantitySpace._learned, "covariance_", "low_", "high_")
 
@@ -356,3 +356,4 @@ class TargetsOfPortfolios(TargetsOfQuantities):
 
 Targets.at(Portfolios, TargetsOfPortfolios)
 Description.at(Portfolios, "skstruct.spaces.quantities.description:DescriptionOfPortfolios")
+Marginals.at(Portfolios, "skstruct.spaces.quantities.marginals:NoMeansOfQuantities")

@@ -2,12 +2,13 @@
 """Directions: unit vectors, and diagonal quadratic costs over them."""
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from skstruct.saving import savable
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.solving import Solving
 from skstruct.tolerances import OUTPUT_FEASIBLE, UNIT_SQUARE
@@ -135,8 +136,6 @@ class Sphere(QuantitySpace):
     array([0.])
     """
 
-    marginal_losses: ClassVar[dict[str, str]] = {}  # means are inside, where no output is
-
     def __init__(
         self, dimension: int | None = None, *, labels: Iterable[Any] | None = None
     ) -> None:
@@ -195,3 +194,4 @@ class Sphere(QuantitySpace):
 
 
 Solving.at(Sphere, "skstruct.spaces.quantities.solving:SolvingWithoutCurves")
+Marginals.at(Sphere, "skstruct.spaces.quantities.marginals:NoMeansOfQuantities")

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_best_sequences
 from skstruct.solvers.linear_ordering import MOST_ITEMS
-from skstruct.solvers.marginals import doubly_stochastic, nearest_doubly_stochastic
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import check_feasible
@@ -20,6 +19,7 @@ from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
 from skstruct.spaces.known import Known
+from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.rankings.beginnings import warn_of_beginnings
 from skstruct.spaces.rankings.constraints import RankConstraints, read_before, read_fixed, read_top
 from skstruct.spaces.rankings.distribution import RandomRankings
@@ -209,52 +209,6 @@ class Rankings(RandomRankings):
         view.embedding = name
         return view
 
-    # ------------------------------------------------------------- probabilities
-    marginal_losses: ClassVar[dict[str, str]] = {"pairs": "kendall", "positions": "footrule"}
-
-    def recalibrates(self) -> bool:
-        return self.constraints_.is_free
-
-    def marginal_parts(self) -> tuple[str, ...]:
-        return (self.embedding,) if self.embedding in self.marginal_losses else ()
-
-    def telling(self, parts: str | None = None) -> Any:
-        return self.with_embedding("pairs" if parts is None else parts)
-
-    def coherent(self, means: np.ndarray) -> np.ndarray:
-        """Positions are doubly stochastic; of two items of a pair, either is first.
-
-        Whether preferences of three pairs and more are those of rankings is looked at only within
-        constraints.
-        """
-        d = len(self.items_)
-        if not self.recalibrates():
-            return super().coherent(means)
-        if self.embedding == "pairs":
-            return np.clip(means, -1.0, 1.0)
-        return nearest_doubly_stochastic(means.reshape(-1, d, d)).reshape(means.shape)
-
-    def readable(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:
-        """P(item i before item j), or P(item i at position j); shape (n, d, d)."""
-        d = len(self.items_)
-        if self.embedding == "positions":
-            return means.reshape(-1, d, d)
-        first, second = np.triu_indices(d, 1)
-        found = np.full((len(means), d, d), 0.5)
-        found[:, first, second] = (1.0 + means) / 2.0
-        found[:, second, first] = (1.0 - means) / 2.0
-        return found
-
-    def unread(self, marginals: np.ndarray, parts: str | None = None) -> np.ndarray:
-        if self.embedding == "positions":  # by factors: what may be stays possible
-            return doubly_stochastic(marginals).reshape(len(marginals), -1)
-        first, second = np.triu_indices(len(self.items_), 1)
-        return (marginals - marginals.swapaxes(1, 2))[:, first, second]
-
-    def marginal_axes(self, width: int, parts: str | None = None) -> list[Any]:
-        d = len(self.items_)
-        return [self.items_, range(1, d + 1) if parts == "positions" else self.items_]
-
     # ------------------------------------------------------------- constraints
     @property
     def constraints_(self) -> RankConstraints:
@@ -378,3 +332,4 @@ Targets.at(Rankings, "skstruct.spaces.rankings.targets:TargetsOfRankings")
 Coordinates.at(Rankings, "skstruct.spaces.rankings.coordinates:CoordinatesOfRankings")
 Known.at(Rankings, "skstruct.spaces.rankings.known:KnownOfRankings")
 Description.at(Rankings, "skstruct.spaces.rankings.description:DescriptionOfRankings")
+Marginals.at(Rankings, "skstruct.spaces.rankings.marginals:MarginalsOfRankings")

@@ -3,7 +3,7 @@
 
 import copy
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -13,13 +13,13 @@ from skstruct.saving import savable
 from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.solvers.chains.viterbi import best_chains, k_best_chains
 from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.marginals import nearest_on_simplex
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.known import Known
+from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sequence_sets.base import EMBEDDINGS, ListedSequences, SequenceSet
 from skstruct.spaces.sequence_sets.constraints import SequenceConstraints
 from skstruct.spaces.sequence_sets.distribution import (
@@ -30,7 +30,6 @@ from skstruct.spaces.sequence_sets.distribution import (
 from skstruct.spaces.sequence_sets.formats import sequence_lengths
 from skstruct.spaces.sequences.chains import chains_of
 from skstruct.spaces.solving import Solving
-from skstruct.tolerances import SURE
 
 # Moments of sequence embeddings under the uniform distribution.
 #
@@ -189,42 +188,6 @@ class Sequences(SequenceSet):
         view.embedding = name
         return view
 
-    # ------------------------------------------------------------- probabilities
-    marginal_losses: ClassVar[dict[str, str]] = {"symbols": "hamming"}
-
-    def recalibrates(self) -> bool:
-        """With symbols alone, of one length, without constraints."""
-        low, high = self.lengths_
-        return not self._has_bigrams and low == high and self.constraints is None
-
-    def is_free(self) -> bool:
-        return self.constraints is None
-
-    def coherent(self, means: np.ndarray) -> np.ndarray:
-        """Symbols of a position on the simplex; bigrams and lengths as sequences have them."""
-        if not self.recalibrates():
-            return super().coherent(means)
-        q = len(self.symbols_)
-        return nearest_on_simplex(means.reshape(-1, q)).reshape(means.shape)
-
-    def condition(self, means: np.ndarray) -> np.ndarray:
-        """Symbols independent of each other, given what is known; nearest with bigrams."""
-        if self._has_bigrams or self.lengths_[0] != self.lengths_[1]:
-            return super().condition(means)
-        known = self.distribution(np.log(np.maximum(means, SURE)))
-        return super().condition(means) if known is None else known.marginals()
-
-    def readable(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:
-        """Probabilities of symbols; shape (n, T, q)."""
-        T, q = self.length_, len(self.symbols_)
-        return means[:, : T * q].reshape(-1, T, q)
-
-    def unread(self, marginals: np.ndarray, parts: str | None = None) -> np.ndarray:
-        return marginals.reshape(len(marginals), -1)
-
-    def marginal_axes(self, width: int, parts: str | None = None) -> list[Any]:
-        return [range(self.length_), self.symbols_]
-
     # ------------------------------------------------------------- decoding
     def _chains(self, costs: np.ndarray) -> dict[str, Any]:
         """Costs of the embedding's coordinates as costs of chains, constraints included."""
@@ -273,3 +236,4 @@ class Sequences(SequenceSet):
 Solving.at(Sequences, "skstruct.spaces.sequences.solving:SolvingOfSequences")
 Coordinates.at(Sequences, "skstruct.spaces.sequences.coordinates:CoordinatesOfSequences")
 Known.at(Sequences, "skstruct.spaces.sequences.known:KnownOfSequences")
+Marginals.at(Sequences, "skstruct.spaces.sequences.marginals:MarginalsOfSequences")
