@@ -285,8 +285,6 @@ class EmbeddingView(BaseSpace):
     def canonical_range(self) -> Any:
         return self.space.canonical_range()
 
-        means = Coordinates.of(self).project(means, self.space.embedding)
-
     def _over(self, space: Any) -> Self:
         """The same view of another space."""
         return type(self)(space)

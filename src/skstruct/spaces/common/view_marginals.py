@@ -7,6 +7,7 @@ from typing import Any
 from skstruct._arrays.rows import dense
 from skstruct.solvers.marginals import nearest_on_simplex
 from skstruct.spaces.common.renormalized import renormalized
+from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.marginals import Marginals
 
 
@@ -30,7 +31,7 @@ class MarginalsOfViews(Marginals):
         recalibrate: Any = None,
     ) -> Any:
         whole = self.space.space
-        means = self.space.project(means, whole.embedding)
+        means = Coordinates.of(self.space).project(means, whole.embedding)
         narrowed = None if within is None else within.whole
         return Marginals.of(whole).marginals(means, parts, narrowed, raw, recalibrate)
 
