@@ -22,7 +22,7 @@ import numpy as np
 from skstruct import ConditionalRiskMinimizer, StructuredSVM, load_model, save_model
 from skstruct.losses import BaseLoss
 from skstruct.saving import check_row_constraints, savable
-from skstruct.spaces import BaseSpace, Decoded, Description, Part, Parts, check_costs
+from skstruct.spaces import BaseSpace, Decoded, Description, Part, Parts, Uniform, check_costs
 
 
 @savable
@@ -141,18 +141,18 @@ class Segmentations(BaseSpace):
         return self
 
     @property
-    def _width(self):
+    def width(self):
         return self.longest if self.longest is not None else self.longest_
 
     def validate(self, Y):
         """Lists of stops as marks: z[t - 1] is one where a segment stops at t; (n, longest)."""
-        Z = np.zeros((len(Y), self._width), np.int8)
+        Z = np.zeros((len(Y), self.width), np.int8)
         for i, stops in enumerate(Y):
-            inside = all(0 < t <= self._width for t in stops)
+            inside = all(0 < t <= self.width for t in stops)
             if not inside or any(s >= t for s, t in pairwise(stops)):
                 raise ValueError(
                     f"Segmentations: Y[{i}] is {list(stops)}; expected stops from 1 to "
-                    f"{self._width} that grow."
+                    f"{self.width} that grow."
                 )
             Z[i, np.asarray(stops, int) - 1] = 1
         return Z
@@ -170,7 +170,7 @@ class Segmentations(BaseSpace):
     # ------------------------------------------------------------------ segments
     def segments(self):
         """Start and stop of every coordinate of psi; shape (d, 2)."""
-        return all_segments(self._width)
+        return all_segments(self.width)
 
     def embed(self, Z):
         return segment_marks(np.asarray(Z))
@@ -178,7 +178,7 @@ class Segmentations(BaseSpace):
     # ------------------------------------------------------------------ decoding
     def argmin(self, costs):
         """Dynamic programming over stops, for all rows together."""
-        width = self._width
+        width = self.width
         costs = check_costs(costs, width * (width + 1) // 2, used_by="Segmentations")
         n, rows = len(costs), np.arange(len(costs))
         least = np.zeros((n, width + 1))  # of all ways to cut what is before a position
@@ -197,7 +197,7 @@ class Segmentations(BaseSpace):
 
     def _marked(self, stop, before):
         """Outputs from the last stop of every row back to its first."""
-        outputs, rows = np.zeros((len(stop), self._width), np.int8), np.arange(len(stop))
+        outputs, rows = np.zeros((len(stop), self.width), np.int8), np.arange(len(stop))
         while stop.any():
             open_rows = stop > 0
             outputs[rows[open_rows], stop[open_rows] - 1] = 1
@@ -208,8 +208,8 @@ class Segmentations(BaseSpace):
     def restrict(self, *, length):
         """The segmentations of sequences of this length: one number, or one per row."""
         length = np.atleast_1d(np.asarray(length, int))
-        if (length < 0).any() or (length > self._width).any():
-            raise ValueError(f"Segmentations: length is from 0 to {self._width}; got {length}.")
+        if (length < 0).any() or (length > self.width).any():
+            raise ValueError(f"Segmentations: length is from 0 to {self.width}; got {length}.")
         return self._limited(Lengths(length))
 
     @property
@@ -217,22 +217,28 @@ class Segmentations(BaseSpace):
         return self.constraints
 
     def _constraints_sizes(self):
-        return (self._width,)
+        return (self.width,)
 
     def canonical_range(self):
-        return 0, 2, self._width  # of the numbers in a row, and how many there are
+        return 0, 2, self.width  # of the numbers in a row, and how many there are
+
+
+class UniformOfSegmentations(Uniform):
+    """All segmentations, and draws of them."""
 
     def enumerate(self, limit=10**6):
-        if 2**self._width > limit:
+        width = self.space.width
+        if 2**width > limit:
             raise ValueError(f"Segmentations: there are more than {limit} of them.")
-        listed = np.arange(2**self._width)[:, None] >> np.arange(self._width) & 1
-        return listed[self.contains(listed)].astype(np.int8)
+        listed = np.arange(2**width)[:, None] >> np.arange(width) & 1
+        return listed[self.space.contains(listed)].astype(np.int8)
 
-    def sample(self, n, rng):
-        Z = np.random.default_rng(rng).integers(0, 2, (n, self._width), dtype=np.int8)
-        if self.constraints is not None:
-            stop = np.broadcast_to(self.constraints.length, n)[:, None]
-            at = np.arange(1, self._width + 1)
+    def sample(self, n, rng=None):
+        width, limits = self.space.width, self.space.constraints
+        Z = np.random.default_rng(rng).integers(0, 2, (n, width), dtype=np.int8)
+        if limits is not None:
+            stop = np.broadcast_to(limits.length, n)[:, None]
+            at = np.arange(1, width + 1)
             Z = np.where(at == stop, 1, Z * (at < stop)).astype(np.int8)
         return Z
 
@@ -251,6 +257,7 @@ class DescriptionOfSegmentations(Description):
         return Parts([Part((s, t), f"{s}..{t}") for s, t in pairwise([0, *stops])])
 
 
+Uniform.at(Segmentations, UniformOfSegmentations)
 Description.at(Segmentations, DescriptionOfSegmentations)
 
 

@@ -28,7 +28,7 @@ from keeping import Figure
 from skstruct import CountingRidge
 from skstruct.datasets.tours import make_identity_labels
 from skstruct.learners import StochasticGradient
-from skstruct.spaces import LabelSets
+from skstruct.spaces import LabelSets, Uniform
 
 SIZES = (100, 200, 500, 1000, 2000, 5000)
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
@@ -46,9 +46,9 @@ class Objective:
     def __init__(self, space, X, Y):
         self.space, self.X = space.fit(Y), X
         self.Y = Y
-        mean = self.space.mean_embedding()
+        mean = Uniform.of(self.space).mean_embedding()
         self.psi = self.space.embed(self.space.validate(Y)) - mean
-        self.covariance = self.space.covariance()
+        self.covariance = Uniform.of(self.space).covariance()
 
     def __call__(self, model):
         f = model.decision_function(self.X)

@@ -34,7 +34,7 @@ from scipy.stats import chisquare
 from skstruct.sampling import coupling_from_the_past, log_partition
 from skstruct.sampling.chains import value_range
 from skstruct.sampling.partition import moments_of_scores
-from skstruct.spaces import Hierarchy, LabelSets, Rankings, SpanningTrees
+from skstruct.spaces import Hierarchy, LabelSets, Rankings, SpanningTrees, Uniform
 
 
 # ------------------------------------------------------------------ coalescence
@@ -84,7 +84,7 @@ def quick_estimates(quick):
             exact = log_partition(space, u, method="exact")
             _, mean, variance = moments_of_scores(space, u)
             found = {
-                "printed": space.log_size() + np.log(1 + mean + variance + mean**2),
+                "printed": Uniform.of(space).log_size() + np.log(1 + mean + variance + mean**2),
                 "Taylor": log_partition(space, u, method="taylor"),
                 "cumulant": log_partition(space, u, method="cumulant"),
             }

@@ -24,6 +24,7 @@ from certified_spaces import Wrong, dense, places
 from summary import Tries, arguments, finish
 
 from skstruct.sampling import coupling_from_the_past, rejection_sample
+from skstruct.spaces import Uniform
 
 ROUNDING = 1e-9  # of logarithms, of probabilities, of the terms of moments
 N_ROWS, N_DRAWS = 100, 1500
@@ -41,19 +42,20 @@ def scores_of(rng, n, d):
 def check_counts(drawn, space, Z, allowed):
     """Size, moments and the list; how many of these the space knows."""
     psi, done = drawn.psi[allowed], 0
-    if hasattr(space, "size"):
+    uniform = Uniform.of(space)
+    if uniform.answers("size"):
         done += 1
-        if space.size() != len(psi) or not np.isclose(space.log_size(), np.log(len(psi))):
+        if space.size() != len(psi) or not np.isclose(uniform.log_size(), np.log(len(psi))):
             raise Wrong(f"size() is {space.size()}, there are {len(psi)}")
     size = 1 + np.abs(psi).max(initial=0) ** 2
-    if hasattr(space, "mean_embedding"):
+    if uniform.counts:
         done += 2
-        mean, second = dense(space.mean_embedding()), dense(space.second_moment())
+        mean, second = dense(uniform.mean_embedding()), dense(uniform.second_moment())
         if not np.allclose(mean, psi.mean(axis=0), atol=ROUNDING * size, rtol=0):
             raise Wrong("mean_embedding() is not the mean over all outputs")
         if not np.allclose(second, psi.T @ psi / len(psi), atol=ROUNDING * size, rtol=0):
             raise Wrong("second_moment() is not the mean over all outputs")
-    if hasattr(space, "enumerate"):
+    if uniform.lists:
         done += 1
         at = places(space.enumerate(), Z)
         if sorted(at.tolist()) != np.flatnonzero(allowed).tolist():
@@ -62,7 +64,7 @@ def check_counts(drawn, space, Z, allowed):
 
 
 def check_uniform(space, Z, allowed, rng):
-    if not hasattr(space, "sample"):
+    if not Uniform.of(space).draws:
         return 0
     at = places(space.sample(N_DRAWS, rng), Z)
     if not oracle.is_drawn_from(at, allowed / allowed.sum()):
@@ -110,7 +112,7 @@ def check_family(drawn, space, Z, allowed, scores, rng):
 
 def check_samplers(drawn, space, Z, allowed, rng):
     """Perfect samplers, and steps of a chain, which leave draws of the distribution as they are."""
-    if not hasattr(space, "sample"):
+    if not Uniform.of(space).draws:
         return 0
     scores = 0.5 * rng.standard_normal((1, drawn.psi.shape[1]))
     p, done = oracle.family(scores, drawn.psi, allowed)[1][0], 2

@@ -157,6 +157,7 @@ GROUND |= {"known"}
 GROUND |= {"marginals", "sklearn_target"}
 GROUND |= {"cost_vectors", "observed_rows", "edge_sets", "indicator_sets", "sequence_sets"}
 GROUND |= {"description"}
+GROUND |= {"uniform"}
 STRUCTURES = {"assignments", "binary_polytope", "candidates", "classes", "cliques", "cycles"}
 STRUCTURES |= {"graph_nodes", "graphs", "hierarchies", "knapsacks", "label_sets", "matchings"}
 STRUCTURES |= {"ordinal", "pairwise", "paths", "poset", "quantities", "rankings", "sequences"}
@@ -170,21 +171,25 @@ BETWEEN_STRUCTURES = {
     ("edge_sets", "label_sets", "IndicatorSpace"): PART,
     ("hierarchies", "label_sets", "IndicatorSpace"): PART,
     ("pairwise", "label_sets", "IndicatorSpace"): PART,
+    ("indicator_sets", "label_sets", "LabelSets"): "all sets of the same labels contain them",
     ("pairwise", "label_sets", "LabelSets"): "the same sets without the pairs",
     ("graphs", "label_sets", "LabelSets"): "all graphs are sets of edges",
     ("graphs", "matchings", "Matchings"): "graphs of degree one",
     ("graphs", "spanning_trees", "SpanningTrees"): "connected graphs without cycles",
     ("cliques", "pairwise", "LabelsAndEdges"): "a clique has costs by pair of nodes alone",
+    ("cliques", "pairwise", "UniformOfLabelsAndEdges"): "and its nodes are labels",
     ("partial_orders", "rankings", "read_orders"): "rankings are written as orders of names",
     ("partial_orders", "rankings", "read_rankings"): "and as ranks; both are partial orders",
     ("candidates", "classes", "Classes"): "one output of a list",
     ("candidates", "classes", "KnownOfClasses"): "and what is known of it",
     ("candidates", "classes", "DescriptionOfClasses"): "one output of a list",
     ("candidates", "classes", "MarginalsOfClasses"): "of which each has a probability",
+    ("candidates", "classes", "UniformOfClasses"): "and all are equally likely",
     ("graph_nodes", "classes", "Classes"): "classes that are near or far",
     ("graph_nodes", "classes", "DescriptionOfClasses"): "classes that are near or far",
     ("ordinal", "poset", "Poset"): "grades are a chain",
     ("ordinal", "poset", "MarginalsOfElements"): "and their probabilities those of elements",
+    ("ordinal", "poset", "UniformOfElements"): "as is how many there are",
     ("solver_space", "quantities", "QuantitySpace"): "solutions are rows of numbers",
     ("solver_space", "quantities", "SolvingWithoutCurves"): "and are decided like these",
     ("strings", "sequences", "Sequences"): "strings embedded by position are sequences",

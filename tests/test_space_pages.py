@@ -14,7 +14,7 @@ from skstruct import ConditionalRiskMinimizer, losses, spaces
 from skstruct.learners.problem import risk_problem
 from skstruct.losses import Observed
 from skstruct.losses.names import SHORT_NAMES
-from skstruct.spaces import Solving, Targets
+from skstruct.spaces import Solving, Targets, Uniform
 from space_cases import SMALL
 
 LOSSES = Path(__file__).parents[1] / "docs" / "losses.md"
@@ -24,15 +24,15 @@ CAN = ("count", "sample", "list", "k best", "distribution", "walk")
 
 def capabilities(space) -> set[str]:
     """What a fitted space does when asked, of all that a page may promise."""
-    found = set()
-    if isinstance(space, spaces.Countable):
+    found, uniform = set(), Uniform.of(space)
+    if uniform.counts:
         assert space.size() >= 1
-        assert np.isfinite(space.log_size())
+        assert np.isfinite(uniform.log_size())
         found.add("count")
-    if isinstance(space, spaces.Samplable):
+    if uniform.draws:
         assert space.contains(space.sample(3, np.random.default_rng(0))).all()
         found.add("sample")
-    if isinstance(space, spaces.Enumerable):
+    if uniform.lists:
         assert len(space.enumerate()) == space.size()
         found.add("list")
     width = space.embed(space.argmin(np.zeros((1, _width(space)))).outputs).shape[1]

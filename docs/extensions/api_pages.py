@@ -25,8 +25,8 @@ CONTRACTS = {
     "skstruct.smoothing": "base",
 }
 PROTOCOLS = {
-    "BilinearLoss", "Countable", "Decoded", "Enumerable", "Guarantee", "KBest", "LinearSmoother",
-    "OutputSpace", "Restrictable", "Samplable", "SupportsInference", "SupportsProposals",
+    "BilinearLoss", "Decoded", "Guarantee", "KBest", "LinearSmoother",
+    "OutputSpace", "Restrictable", "SupportsInference", "SupportsProposals",
 }  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from skstruct.spaces import (
     LabelSets,
     Rankings,
     Sequences,
+    Uniform,
 )
 
 TREE = Hierarchy([("a", "b"), ("a", "c"), ("c", "d")], list("abcd"))
@@ -40,7 +41,7 @@ CASES = {
 
 def parts(space, loss):
     """All outputs, their embeddings, the view and the bound loss."""
-    outputs = space.all_outputs(10**4)
+    outputs = Uniform.of(space).all_outputs(10**4)
     view, bound = pair(resolve_loss(loss), space, outputs)
     return outputs, dense(view.embed(outputs)), view, bound
 

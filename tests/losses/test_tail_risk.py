@@ -33,6 +33,7 @@ from skstruct.spaces import (
     Polytope,
     Simplex,
     Solving,
+    Uniform,
 )
 
 seeds = st.integers(0, 10**6)
@@ -108,11 +109,9 @@ def test_sets_against_enumeration(name, listed, seed, level, share):
 class Decoded(LabelSets):
     """Label sets of which nobody knows more than how to decode them."""
 
-    def all_outputs(self, most):
-        return None
-
 
 Solving.at(Decoded, Solving)  # no program
+Uniform.at(Decoded, Uniform)  # no list
 
 
 @given(seeds, st.sampled_from([0.0, 0.5, 0.9]))

@@ -197,7 +197,7 @@ class _Unsampled:
 @pytest.mark.parametrize(
     ("space", "scores", "how", "says"),
     [
-        (_Unsampled(), [0.0], {}, "not Samplable: it has no sample"),
+        (_Unsampled(), [0.0], {}, "cannot be sampled: it has no sample"),
         (Rankings(range(3)), [0.0] * 9, {"method": "monotone"}, "Rankings is none of LabelSets"),
         (
             LabelSets("ab", max_size=1),

@@ -11,7 +11,8 @@ from skstruct.exceptions import SamplingError
 from skstruct.sampling import log_partition
 from skstruct.sampling.annealed_estimates import Schedule, annealed_estimate
 from skstruct.sampling.exact_levels import FEW_TRIALS, ExactLevels
-from skstruct.spaces import Cycles, LabelSets, PairwiseLabels, Rankings, SpanningTrees
+from skstruct.spaces import Cycles, LabelSets, PairwiseLabels, Rankings, SpanningTrees, Uniform
+from skstruct.spaces.label_sets.uniform import UniformOfLabelSets
 from skstruct.testing.spaces import assert_drawn_from
 
 
@@ -199,9 +200,13 @@ def test_the_number_of_draws_is_at_least_that_of_the_promise():
     seen = []
 
     class Counting(LabelSets):
+        pass
+
+    class Counted(UniformOfLabelSets):
         def sample(self, n, rng=None):
             seen.append(n)
             return super().sample(n, rng)
 
+    Uniform.at(Counting, Counted)
     log_partition(Counting(range(2)), [1.0, 1.0], method="annealed", draws="exact", eps=0.5, rng=0)
     assert seen[0] >= schedule.n_draws

@@ -149,7 +149,7 @@ def test_sizes(sizes):
 
 
 def test_spaces_and_scores():
-    with pytest.raises(ValueError, match="not Samplable"):
+    with pytest.raises(ValueError, match="cannot be sampled"):
         Metropolis(NoSampler(), [0.0])
     with pytest.raises(ValueError, match="One distribution"):
         Metropolis(LabelSets("ab"), np.zeros((2, 2)))

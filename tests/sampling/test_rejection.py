@@ -59,7 +59,7 @@ def test_how_many(n):
 
 
 def test_no_sampler():
-    with pytest.raises(ValueError, match=r"not Samplable.*sample\(n, rng\)"):
+    with pytest.raises(ValueError, match=r"cannot be sampled.*sample\(n, rng\)"):
         rejection_sample(NoSampler(), [0.0])
 
 

@@ -26,6 +26,7 @@ from skstruct.spaces import (
     ShortestPaths,
     SpanningTrees,
     Tournaments,
+    Uniform,
 )
 
 NAMES = list("qwertyuio")
@@ -197,11 +198,11 @@ def test_parameters_may_be_set_to_what_they_are():
 
 def test_few_outputs_are_listed_and_many_are_not():
     space = LabelSets("abc")
-    assert_array_equal(space.all_outputs(8), space.enumerate())
-    assert space.all_outputs(7) is None
+    assert_array_equal(Uniform.of(space).all_outputs(8), space.enumerate())
+    assert Uniform.of(space).all_outputs(7) is None
     some = np.array([[1, 0, 0], [0, 1, 0], [0, 1, 1]], dtype=np.int8)
     view = space.with_embedding("outputs", some)
-    assert_array_equal(view.all_outputs(8), some)
-    assert_array_equal(view.restrict(include=["b"]).all_outputs(8), some[1:])
+    assert_array_equal(Uniform.of(view).all_outputs(8), some)
+    assert_array_equal(Uniform.of(view.restrict(include=["b"])).all_outputs(8), some[1:])
     assert view.with_embedding("outputs") is view
     assert view.with_embedding("indicators") is space

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import LabelSets
-from skstruct.spaces.label_sets.space import FreeSubsets
+from skstruct.spaces import LabelSets, Uniform
+from skstruct.spaces.label_sets.uniform import FreeSubsets
 from skstruct.testing import check_space
 from strategies import subsets
 
@@ -57,7 +57,7 @@ def test_exactly_k_is_the_moment_formula():
     space = LabelSets(range(d), min_size=k, max_size=k)
     rows = np.array([[j in pair for j in range(d)] for pair in combinations(range(d), k)])
     mean = rows.mean(axis=0)
-    covariance = space.second_moment() - np.outer(mean, mean)
+    covariance = Uniform.of(space).second_moment() - np.outer(mean, mean)
     expected = k * (d - k) / (d * (d - 1)) * (np.eye(d) - np.ones((d, d)) / d)
     np.testing.assert_allclose(covariance, expected, atol=1e-12)
 
@@ -65,7 +65,7 @@ def test_exactly_k_is_the_moment_formula():
 def test_a_thousand_labels_do_not_overflow():
     space = LabelSets(range(1000), max_size=500)
     assert space.size() == (2**1000 + int(np.round(0)) + _middle(1000)) // 2
-    assert np.isfinite(space.second_moment()).all()
+    assert np.isfinite(Uniform.of(space).second_moment()).all()
     assert space.sample(5, 0).sum(axis=1).max() <= 500
 
 
@@ -154,7 +154,7 @@ def test_changed_parameters_are_counted_anew():
     space = LabelSets(list("wxyz"))
     assert space.size() == 16
     assert space.set_params(max_size=1).size() == 5
-    np.testing.assert_allclose(space.mean_embedding(), 0.2)
+    np.testing.assert_allclose(Uniform.of(space).mean_embedding(), 0.2)
     assert space.set_params(labels=list("ab"), max_size=None).size() == 4
 
 
@@ -179,7 +179,11 @@ def test_masks_in_frames_are_matched_by_name():
 
 def test_empty_spaces_and_wrong_shapes_are_named():
     empty = LabelSets(list("ab")).restrict(include=["a"], exclude=["a"])
-    for ask in (empty.mean_embedding, empty.second_moment, lambda: empty.sample(1, 0)):
+    for ask in (
+        Uniform.of(empty).mean_embedding,
+        Uniform.of(empty).second_moment,
+        lambda: empty.sample(1, 0),
+    ):
         with pytest.raises(InfeasibleError, match="no output"):
             ask()
     with pytest.raises(ValueError, match=r"\(n, 2\) of 0 and 1; got shape \(3,\)"):
@@ -204,6 +208,6 @@ def test_constraints_and_sizes_hold_together():
 def test_many_free_labels_are_counted_at_once(monkeypatch):
     monkeypatch.setattr(FreeSubsets, "ways", property(lambda self: pytest.fail("all binomials")))
     space = LabelSets(range(10**5))
-    assert space.covariance().eigenvalues.tolist() == [0.25]
+    assert Uniform.of(space).covariance().eigenvalues.tolist() == [0.25]
     assert LabelSets("abc").restrict(include=["a"]).size() == 4
     assert LabelSets("abc", min_size=1).restrict(include=["a"]).size() == 4

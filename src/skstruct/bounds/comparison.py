@@ -11,7 +11,7 @@ from sklearn.base import clone
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
 from skstruct.losses import Observed, pair, resolve_loss
-from skstruct.spaces import Targets
+from skstruct.spaces import Targets, Uniform
 from skstruct.tolerances import STATED_BOUND
 
 MOST = 2048  # outputs that are compared pair by pair
@@ -100,8 +100,8 @@ def comparison_constant(
     outputs = _some_outputs(space, y, most)
     view, loss = pair(loss, space, outputs)
     T = _transposed(view, loss, outputs)
-    listed = view.all_outputs(most)
-    if listed is not None and y is None and space.all_outputs(most) is None:
+    listed = Uniform.of(view).all_outputs(most)
+    if listed is not None and y is None and Uniform.of(space).all_outputs(most) is None:
         raise ValueError(  # the list is that of one draw, which took the place of outputs
             f"{type(loss).__name__} compares outputs of a list, and {type(space).__name__} has "
             f"more than most={most} of them here: give y, or a larger most."
@@ -121,11 +121,12 @@ def _some_outputs(space: Any, y: Any, most: int) -> Any:
     """Outputs in canonical form: those given, or all, or one."""
     if y is not None:
         return space.validate(y)
-    listed = space.all_outputs(most)
+    uniform = Uniform.of(space)
+    listed = uniform.all_outputs(most)
     if listed is not None:
         return listed
-    if hasattr(space, "sample"):
-        return space.sample(1, 0)
+    if uniform.draws:
+        return uniform.sample(1, 0)
     raise ValueError(
         f"comparison_constant: {type(space).__name__} says nothing of its outputs before it has "
         "seen some; give y."

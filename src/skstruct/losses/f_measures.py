@@ -17,7 +17,7 @@ from skstruct.losses.grid_forms import GridForm
 from skstruct.losses.levels import Levels
 from skstruct.losses.observed import PartlyKnown
 from skstruct.saving import savable
-from skstruct.spaces import Known, Marginals, Solving
+from skstruct.spaces import Known, Marginals, Solving, Uniform
 
 WIDE, MANY = 300, 50  # labels that are taken for independent, and labels that take long to decide
 
@@ -222,8 +222,9 @@ class _FBetaInPart(PartlyKnown):
         except InfeasibleError:
             raise
         except ValueError:  # hierarchies that are no forests
-            relaxed = space.relaxation()
-            if relaxed is None or space.all_outputs(LISTED) is not None:
+            uniform = Uniform.of(space)
+            relaxed = uniform.relaxation()
+            if relaxed is None or uniform.all_outputs(LISTED) is not None:
                 return None
             partial = replace(partial, allowed=Known.of(relaxed).agreeing(partial))
             return whole.ends(relaxed, Y_pred, partial)

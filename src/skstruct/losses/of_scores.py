@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 
 from skstruct._arrays.checks import is_count
 from skstruct._arrays.rows import dense, distinct
+from skstruct.spaces import Uniform
 from skstruct.spaces.common.listing import MOST_LISTED
 from skstruct.spaces.truth import flattened
 from skstruct.tolerances import TIE
@@ -63,7 +64,7 @@ def exponential_loss(
     """
     truths = ScoredTruths(space, scores, y, several_outputs)
     found = np.empty(len(truths.u))
-    listed = space.all_outputs(MOST_LISTED)
+    listed = Uniform.of(space).all_outputs(MOST_LISTED)
     correct = truths.log_sum(-1.0)
     if listed is not None:
         for rows, values in truths.values_of(listed):
@@ -138,14 +139,14 @@ def auc_loss(
             f"auc_loss: n_samples is a whole number from 1, or None; got {n_samples!r}."
         )
     truths = ScoredTruths(space, scores, y, several_outputs)
-    compared = space.all_outputs(MOST_LISTED) if n_samples is None else None
+    compared = Uniform.of(space).all_outputs(MOST_LISTED) if n_samples is None else None
     if compared is None:
         if n_samples is None:
             raise ValueError(
                 f"auc_loss: {type(space).__name__} has more than {MOST_LISTED:,} outputs, or "
                 "cannot list them: give n_samples, which draws some."
             )
-        compared = space.sample(n_samples, np.random.default_rng(random_state))
+        compared = Uniform.of(space).sample(n_samples, np.random.default_rng(random_state))
     shares, errors = np.zeros(len(truths.u)), np.zeros(len(truths.u))
     for rows, values in truths.values_of(compared):
         above, others = truths.ranked_above(values, rows), ~truths.among(compared, rows)
@@ -156,7 +157,7 @@ def auc_loss(
     if n_samples is None:
         errors[:] = 0.0
     if not normalize:
-        pairs = truths.counts * (float(space.size()) - truths.counts)
+        pairs = truths.counts * (float(Uniform.of(space).size()) - truths.counts)
         shares, errors = shares * pairs, errors * pairs
     return (shares, errors) if return_errors else shares
 

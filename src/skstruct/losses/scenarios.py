@@ -16,6 +16,7 @@ from skstruct.losses.deciding import Deciding, Effort
 from skstruct.losses.observed import Observed, PartlyKnown
 from skstruct.saving import savable
 from skstruct.solvers.tail_risk import closed, probabilities
+from skstruct.spaces import Uniform
 from skstruct.spaces.constraints import allowed_by, differs_by_row
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.observed_rows import ObservedRows
@@ -121,7 +122,9 @@ class Scenarios(BaseLoss):
         bound.space_, bound.listed_ = space, None
         if self.solve is None:
             given = self.candidates
-            bound.listed_ = space.all_outputs(MOST) if given is None else space.validate(given)
+            bound.listed_ = (
+                Uniform.of(space).all_outputs(MOST) if given is None else space.validate(given)
+            )
             if bound.listed_ is None:
                 raise ValueError(
                     f"Scenarios: {type(space.whole).__name__} has too many outputs to compare them "

@@ -15,7 +15,7 @@ from skstruct.losses.decisions import Cost, CostsInPart
 from skstruct.losses.observed import Observed, PartlyKnown
 from skstruct.saving import savable
 from skstruct.solvers.tail_risk import TailRisk, closed, probabilities
-from skstruct.spaces import Solving
+from skstruct.spaces import Solving, Uniform
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.spaces.contracts import Decoded
 
@@ -187,7 +187,7 @@ class _Decisions:
     def __init__(self, space: Any) -> None:
         self.space, self.program = space, Solving.of(space).program()
         small = self.program is None or 2 ** int(self.program.integral.sum()) <= FEW
-        listed = space.all_outputs(FEW) if small else None
+        listed = Uniform.of(space).all_outputs(FEW) if small else None
         self.listed = listed if Solving.of(space).discrete else None
         self.psi = None if self.listed is None else dense(space.embed(self.listed))
 

@@ -8,6 +8,7 @@ import numpy as np
 from skstruct.losses import Levels, PartlyKnown, resolve_loss
 from skstruct.losses.base import same_width
 from skstruct.losses.completions import LISTED, Ends, listed_ends
+from skstruct.spaces import Uniform
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.spaces.truth import Truth, read_truth
 
@@ -86,7 +87,7 @@ def _ends(loss: Any, space: Any, predicted: np.ndarray, partial: PartialOutputs)
     found = PartlyKnown.of(loss).ends(space, predicted, partial)
     if found is not None:
         return found
-    listed = space.all_outputs(LISTED)
+    listed = Uniform.of(space).all_outputs(LISTED)
     if listed is not None:
         return listed_ends(loss, listed, predicted, _agree(space, listed, partial))
     least, most = loss.range()

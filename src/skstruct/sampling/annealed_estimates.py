@@ -36,6 +36,7 @@ from skstruct.sampling.chains import (
 from skstruct.sampling.exact_levels import MOST_TRIALS, ExactLevels
 from skstruct.sampling.populations import BATCHES, Population, draws_of_a_batch
 from skstruct.solvers.proposals import Proposals
+from skstruct.spaces import Uniform
 
 MOST_CHAINS = 200_000  # chains that run at a time
 MOST_DRAWS = 10**9  # that a promise may take
@@ -142,8 +143,7 @@ def annealed_estimate(
     _check_options(eps, delta, p, n_draws, n_sweeps)
     _check_draws(draws, max_trials, n_draws)
     check_samplable(space)
-    if not hasattr(space, "log_size"):
-        raise ValueError(f"{type(space).__name__} is not Countable: it has no log_size().")
+    log_size = Uniform.of(space).log_size()
     values, errors = np.empty(len(scores)), np.zeros(len(scores))
     drawn = np.full(len(scores), "chains", dtype="<U6")
     shared: dict[str, Any] = {
@@ -158,14 +158,14 @@ def annealed_estimate(
             population = Population(space, scores[rows], int(n_draws), **shared)
             population.anneal(n_sweeps)
             values[rows], errors[rows] = population.log_ratio, population.errors
-        return Annealed(values + space.log_size(), _known(errors, space, scores), drawn)
+        return Annealed(values + log_size, _known(errors, space, scores), drawn)
     low, high = value_range(space, scores)
     for i in track(range(len(scores)), "annealing", verbose):
         schedule = Schedule.of((high[i] - low[i]) / 2, eps, delta, p)
         values[i], errors[i], drawn[i] = _promised(
             space, scores[i : i + 1], schedule, n_sweeps, draws, max_trials, **shared
         )
-    return Annealed(values + space.log_size(), errors, drawn)
+    return Annealed(values + log_size, errors, drawn)
 
 
 def _known(errors: np.ndarray, space: Any, scores: np.ndarray) -> np.ndarray:

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from skstruct._arrays.memory import row_blocks
+from skstruct.exceptions import NoFacetError
 from skstruct.solvers.proposals import Proposals, new_streams
+from skstruct.spaces import Uniform
 from skstruct.spaces.common.listing import check_width
 from skstruct.spaces.constraints import differs_by_row
-from skstruct.spaces.contracts import Samplable
 
 
 def values_of(space: Any, outputs: np.ndarray, scores: np.ndarray, row: np.ndarray) -> np.ndarray:
@@ -83,7 +84,7 @@ class MetaProposals(Proposals):
         here = values_of(self.space, states, scores, row)
         accepted = np.zeros(len(states), np.int64)
         for _ in range(n_steps):
-            proposed = np.asarray(self.space.sample(len(states), rng))
+            proposed = np.asarray(Uniform.of(self.space).sample(len(states), rng))
             there = values_of(self.space, proposed, scores, row)
             with np.errstate(divide="ignore"):
                 better = np.log(rng.random(len(states))) < beta * (there - here)
@@ -209,9 +210,9 @@ def chosen_proposals(space: Any, proposals: str | Proposals) -> Proposals:
 
 def check_samplable(space: Any) -> None:
     """Raise where a space draws no uniform outputs."""
-    if not isinstance(space, Samplable):
-        raise ValueError(
-            f"{type(space).__name__} is not Samplable: it has no sample(n, rng) that draws "
+    if not Uniform.of(space).draws:
+        raise NoFacetError(
+            f"{type(space).__name__} cannot be sampled: it has no sample(n, rng) that draws "
             "outputs uniformly, which chains begin with."
         )
     if differs_by_row(space):
@@ -223,4 +224,4 @@ def check_samplable(space: Any) -> None:
 def uniform_draws(space: Any, n: int, rng: np.random.Generator) -> np.ndarray:
     """Outputs in canonical form, drawn uniformly."""
     check_samplable(space)
-    return np.asarray(space.sample(n, rng))
+    return np.asarray(Uniform.of(space).sample(n, rng))

@@ -13,13 +13,13 @@ from scipy import sparse
 
 from skstruct._arrays.checks import is_count
 from skstruct._arrays.progress import track
-from skstruct.exceptions import SamplingError
+from skstruct.exceptions import NoFacetError, SamplingError
 from skstruct.sampling.chains import value_range, values_of
 from skstruct.solvers.coupling import OrderedDistributions, coupled
 from skstruct.solvers.proposals import new_streams
+from skstruct.spaces import Uniform
 from skstruct.spaces.common.listing import check_scores, check_width
 from skstruct.spaces.constraints import check_feasible, check_n_rows, differs_by_row
-from skstruct.spaces.contracts import Samplable
 from skstruct.spaces.hierarchies.space import Hierarchy
 from skstruct.spaces.label_sets.space import LabelSets
 from skstruct.spaces.pairwise.labels import PairwiseLabels
@@ -61,7 +61,7 @@ def ordered_distributions(space: Any, scores: np.ndarray) -> Turned:
     d, n = len(space.labels_), len(scores)
     check_n_rows(constraints, n, name)
     check_width(scores, d + len(edges), space)
-    low, high = (np.broadcast_to(mask, (n, d)) for mask in space._close_masks(constraints))
+    low, high = (np.broadcast_to(mask, (n, d)) for mask in constraints.closed(space.dag_))
     check_feasible(np.all(low <= high, axis=1), space)
     node, pair = scores[:, :d], scores[:, d:]
     turned, wrong = _turned(pair, edges, d)
@@ -204,9 +204,10 @@ class MetaCoupling:
     def _proposals(self, row: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Outputs drawn uniformly, one for each entry of ``row``, which is sorted."""
         if not self.differ:
-            return np.asarray(self.space.sample(len(row), rng))
+            return np.asarray(Uniform.of(self.space).sample(len(row), rng))
         found, count = np.unique(row, return_counts=True)
-        drawn = [self.space.rows([i]).sample(int(k), rng) for i, k in zip(found, count)]
+        each = (Uniform.of(self.space.rows([i])) for i in found)
+        drawn = [uniform.sample(int(k), rng) for uniform, k in zip(each, count)]
         return np.concatenate([np.asarray(part) for part in drawn])
 
     def _finish(self, past: _Past, first: np.ndarray, ended: np.ndarray, times: np.ndarray) -> None:
@@ -420,9 +421,9 @@ class _Monotone:
 
 def _meta(space: Any, scores: np.ndarray, rows: np.ndarray, max_doublings: int) -> MetaCoupling:
     """Draws by the meta chain, for some rows."""
-    if not isinstance(space, Samplable):
-        raise ValueError(
-            f"{type(space).__name__} is not Samplable: it has no sample(n, rng) that draws "
+    if not Uniform.of(space).draws:
+        raise NoFacetError(
+            f"{type(space).__name__} cannot be sampled: it has no sample(n, rng) that draws "
             "outputs uniformly, which the meta chain proposes. Where space.distribution(scores) "
             "is not None it draws exactly; Metropolis with local moves and a start draws roughly."
         )

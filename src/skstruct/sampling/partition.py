@@ -13,26 +13,28 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skstruct._arrays.memory import row_blocks
+from skstruct.exceptions import NoFacetError
 from skstruct.sampling.annealed_estimates import MOST_CHAINS, annealed_estimate, check_accuracy
 from skstruct.sampling.chains import mean_of
 from skstruct.sampling.convergence import warn_if_moved
 from skstruct.sampling.metropolis import check_sizes
 from skstruct.sampling.populations import BATCHES, Population
 from skstruct.solvers.proposals import Proposals
+from skstruct.spaces import Uniform
 from skstruct.spaces.common.listing import check_scores
-from skstruct.spaces.contracts import Countable
 
 
 def moments_of_scores(space: Any, scores: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     """ln |Y|, and mean and variance of <u, psi(Y)> for uniform Y; shapes (n,)."""
-    if not isinstance(space, Countable) or not hasattr(space, "covariance"):
-        raise ValueError(
-            f"{type(space).__name__} is not Countable: quick estimates need log_size(), "
+    uniform = Uniform.of(space)
+    if not uniform.counts:
+        raise NoFacetError(
+            f"{type(space).__name__} cannot be counted: quick estimates need log_size(), "
             "mean_embedding() and second_moment(). Use method='annealed'."
         )
-    mean = scores @ np.asarray(space.mean_embedding())
-    variance = np.einsum("nd,nd->n", scores, space.covariance().apply(scores))
-    return space.log_size(), mean, np.maximum(variance, 0.0)
+    mean = scores @ np.asarray(uniform.mean_embedding())
+    variance = np.einsum("nd,nd->n", scores, uniform.covariance().apply(scores))
+    return uniform.log_size(), mean, np.maximum(variance, 0.0)
 
 
 def cumulant_estimate(space: Any, scores: np.ndarray) -> np.ndarray:

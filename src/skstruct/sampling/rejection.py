@@ -10,6 +10,7 @@ from skstruct._arrays.checks import is_count
 from skstruct.exceptions import SamplingError
 from skstruct.sampling.chains import check_samplable, value_range, values_of
 from skstruct.sampling.metropolis import warn_interrupted
+from skstruct.spaces import Uniform
 from skstruct.spaces.common.listing import check_scores
 from skstruct.tolerances import STATED_BOUND
 
@@ -109,7 +110,7 @@ class Accepted:
                 "rejection. Use coupling_from_the_past or Metropolis, or raise max_trials."
             )
         size = min(BLOCK, max_trials - self.n_trials)
-        proposed = np.asarray(self.space.sample(size, rng))
+        proposed = np.asarray(Uniform.of(self.space).sample(size, rng))
         values = values_of(self.space, proposed, self.scores, np.zeros(size, np.int64))
         if values.max() > self.bound + STATED_BOUND * (1 + abs(self.bound)):
             raise ValueError(

@@ -9,10 +9,10 @@ import numpy as np
 from skstruct._arrays.checks import check_costs, is_count
 from skstruct.sampling.chains import Chains, uniform_draws, values_of
 from skstruct.solvers.proposals import Proposals
-from skstruct.spaces import Coordinates, Solving, Targets
+from skstruct.spaces import Coordinates, Solving, Targets, Uniform
 from skstruct.spaces.base import EmbeddingView
 from skstruct.spaces.constraints import check_n_rows
-from skstruct.spaces.contracts import Decoded, Guarantee, Samplable
+from skstruct.spaces.contracts import Decoded, Guarantee
 from skstruct.spaces.solving import SolvingWithin
 from skstruct.spaces.targets import TargetsOfSpace
 
@@ -92,8 +92,6 @@ def psi_range(space: Any, n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
 
 SCHEDULES = ("geometric", "linear")
 BOUNDS = ("range", "decoder")
-SHARED = ("enumerate", "stream", "size", "log_size", "mean_embedding", "second_moment",
-          "sibling")  # fmt: skip
 
 
 class SimulatedAnnealing(EmbeddingView):
@@ -176,24 +174,13 @@ class SimulatedAnnealing(EmbeddingView):
     def default_loss(self) -> Any:
         return self.space.default_loss
 
-    @property
-    def counted(self) -> Any:
-        return self.space.counted
-
     def __getattr__(self, name: str) -> Any:
-        # What the space has learned, and what it can do that does not decode.
-        if name in SHARED or (name.endswith("_") and not name.startswith("_")):
+        if name.endswith("_") and not name.startswith("_"):  # what the space has learned
             return getattr(self.space, name)
         raise AttributeError(f"{type(self).__name__} has no {name!r}")
 
     def embed(self, Z: np.ndarray) -> np.ndarray:
         return self.space.embed(Z)
-
-    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        return self.space.sample(n, rng)
-
-    def covariance(self) -> Any:
-        return self.space.covariance()
 
     def distribution(self, scores: Any) -> Any:
         return self.space.distribution(scores)
@@ -225,7 +212,7 @@ class SimulatedAnnealing(EmbeddingView):
         if name == self.embedding:
             return self
         view = self.space.with_embedding(name, outputs, candidates)
-        return self._over(view) if isinstance(view, Samplable) else view
+        return self._over(view) if Uniform.of(view).draws else view
 
     # ------------------------------------------------------------- decoding
     def argmin(self, costs: np.ndarray) -> Decoded:
@@ -298,3 +285,4 @@ class CoordinatesWithin(Coordinates):
 
 Coordinates.at(SimulatedAnnealing, CoordinatesWithin)
 Targets.at(SimulatedAnnealing, TargetsOfSpace)
+Uniform.at(SimulatedAnnealing, lambda view: Uniform.of(view.space))

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
+from skstruct.exceptions import NoFacetError
 from skstruct.sampling.chains import chosen_proposals, values_of
 from skstruct.sampling.metropolis import one_row_of_scores
 from skstruct.solvers.proposals import Proposals
-from skstruct.spaces.contracts import Enumerable
+from skstruct.spaces import Uniform
 
 MOST_OUTPUTS = 2000  # a matrix of four million numbers
 
@@ -145,16 +146,17 @@ class SmallChain:
         max_outputs: int = MOST_OUTPUTS,
     ) -> "SmallChain":
         """That of :class:`~.metropolis.Metropolis`, or of a matrix of proposals."""
-        name = type(space).__name__
-        if not isinstance(space, Enumerable):
-            raise ValueError(f"{name} is not Enumerable: it has no enumerate() to list outputs.")
+        name, uniform = type(space).__name__, Uniform.of(space)
+        if not uniform.lists:
+            raise NoFacetError(f"{name} cannot be listed: it has no enumerate() to list outputs.")
         scores = one_row_of_scores(scores, space)
-        if hasattr(space, "log_size") and space.log_size() > np.log(max_outputs):
+        log_size = uniform.log_size()
+        if log_size > np.log(max_outputs):
             raise ValueError(
-                f"{name} has about {np.exp(min(space.log_size(), 700.0)):.3g} outputs, more than "
+                f"{name} has about {np.exp(min(log_size, 700.0)):.3g} outputs, more than "
                 f"max_outputs = {max_outputs:,}: take a smaller case of the same kind."
             )
-        outputs = np.asarray(space.enumerate())
+        outputs = np.asarray(uniform.enumerate())
         f = beta * values_of(space, outputs, scores, np.zeros(len(outputs), np.int64))
         q = _proposal_probabilities(space, outputs, proposals)
         return cls(outputs, f, probabilities(f), metropolis_matrix(q, f))

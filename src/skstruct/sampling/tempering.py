@@ -11,6 +11,7 @@ from skstruct._arrays.progress import track
 from skstruct.sampling.chains import Chains, uniform_draws
 from skstruct.sampling.metropolis import Draws, check_sizes, one_row_of_scores, warn_interrupted
 from skstruct.solvers.proposals import Proposals
+from skstruct.spaces import Uniform
 
 LEAST = 1e-3  # rejection that is taken as measured even where all swaps were accepted
 
@@ -282,11 +283,12 @@ class ParallelTempering:
         return self.ahead.pop()
 
     def _details(self) -> dict[Any, Any]:
-        size = self.space.log_size() if hasattr(self.space, "log_size") else np.nan
-        uniform = size if self.betas[-1] == 0 else np.nan
+        uniform = Uniform.of(self.space)
+        known = self.betas[-1] == 0 and uniform.counts
+        log_size = uniform.log_size() if known else np.nan
         return {
             "betas": self.betas,
             "swaps": self.ladder.swap_rates(),
             "round_trips": self.ladder.round_trips.copy(),
-            "log_partition": float(uniform + self.ladder.log_ratio()),
+            "log_partition": float(log_size + self.ladder.log_ratio()),
         }

@@ -11,14 +11,11 @@ from skstruct.spaces.classes.space import Classes
 from skstruct.spaces.common.choices import OneOf
 from skstruct.spaces.contracts import (
     EXACT,
-    Countable,
     Decoded,
-    Enumerable,
     Guarantee,
     KBest,
     OutputSpace,
     Restrictable,
-    Samplable,
     SupportsInference,
     SupportsProposals,
 )
@@ -31,6 +28,7 @@ from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sklearn_target import SklearnTarget
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.targets import Targets
+from skstruct.spaces.uniform import Uniform
 
 if TYPE_CHECKING:
     from skstruct.spaces.assignments.space import Assignments
@@ -108,12 +106,10 @@ __all__ = [
     "Classes",
     "Cliques",
     "Coordinates",
-    "Countable",
     "Cycles",
     "Decoded",
     "Description",
     "Entries",
-    "Enumerable",
     "Flows",
     "GraphNodes",
     "Graphs",
@@ -139,7 +135,6 @@ __all__ = [
     "Poset",
     "Rankings",
     "Restrictable",
-    "Samplable",
     "Sequences",
     "ShortestPaths",
     "Simplex",
@@ -153,5 +148,6 @@ __all__ = [
     "SupportsProposals",
     "Targets",
     "Tournaments",
+    "Uniform",
     "check_costs",
 ]

@@ -2,8 +2,6 @@
 """What a space of outputs promises; the base class of spaces, views of them, listed outputs."""
 
 import copy
-import math
-from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
@@ -13,7 +11,6 @@ from sklearn.base import BaseEstimator
 
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.foreign import read_in_memory
-from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.methods import keep_in_step
 from skstruct.exceptions import InfeasibleError, UndecidableError
 from skstruct.saving import savable
@@ -21,17 +18,16 @@ from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_min_cost, min_cost
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common import listing
-from skstruct.spaces.common.covariances import Covariance, DenseCovariance
 from skstruct.spaces.common.description import DescribedOutputs
-from skstruct.spaces.common.known_parts import KnownParts
 from skstruct.spaces.common.narrowing import Narrowed
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
-from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
+from skstruct.spaces.contracts import EXACT, Array, Decoded
 from skstruct.spaces.coordinates import Coordinates, CoordinatesOfList, CoordinatesOfListed
 from skstruct.spaces.description import Description
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.solving import Solving, SolvingOfLists
+from skstruct.spaces.uniform import LIMIT, Uniform
 from skstruct.tolerances import ROUNDING_GAP
 
 
@@ -39,7 +35,6 @@ from skstruct.tolerances import ROUNDING_GAP
 class BaseSpace(
     Narrowed,
     DescribedOutputs,
-    KnownParts,
     BaseEstimator,  # type: ignore[misc]  # scikit-learn has no types
 ):
     """What all spaces share: the same in every row, one embedding, learned from nothing."""
@@ -103,43 +98,17 @@ class BaseSpace(
         """The set of outputs that a view is a view of; the space itself where it is none."""
         return self
 
-    def all_outputs(self, most: int) -> np.ndarray | None:
-        """All outputs, where there are no more than ``most`` and these can be listed."""
-        if not isinstance(self, Enumerable):
-            return None
-        try:
-            listed: np.ndarray = self.enumerate(limit=most)
-        except ValueError:  # there are more
-            return None
-        return listed
+    def size(self) -> int:
+        """Exact number of outputs."""
+        return Uniform.of(self).size()
 
-    @property
-    def counted(self) -> Self:
-        """The space that is counted in place of this one: itself, or one that contains it."""
-        return self
+    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
+        """``n`` outputs drawn uniformly and independently, in canonical form."""
+        return Uniform.of(self).sample(n, rng)
 
-    def relaxation(self) -> Any:
-        """A larger space with the same embedding, whose moments are closed forms, or None.
-
-        What the truth may be contrasted with where the outputs of this space are too alike, or
-        too hard to count; constraints are left behind.
-        """
-        return None
-
-    def sampled_moments(self) -> Any:
-        """The draws that moments are means over, and their errors; None where moments are exact."""
-        return None
-
-    def covariance(self) -> Covariance:
-        """Covariance of psi under the uniform distribution: a :class:`~.covariances.Covariance`."""
-        mean = np.asarray(self.mean_embedding())
-        check_square_fits(
-            len(mean), f"The covariance over {type(self).__name__}", "Use a smaller embedding."
-        )
-        second = self.second_moment()
-        second = second.toarray() if hasattr(second, "toarray") else np.array(second)
-        second -= np.outer(mean, mean)
-        return DenseCovariance(second)
+    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
+        """All outputs in canonical form; an error where there are more than ``limit``."""
+        return Uniform.of(self).enumerate(limit)
 
     def distribution(self, scores: Any) -> Distribution | None:
         r"""The distributions :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`, where known
@@ -200,19 +169,6 @@ class BaseSpace(
             In canonical form, with its cost; see :mod:`skstruct.spaces.common.listing`.
         """
         return listing.approximate_enumeration(self, costs, nu)
-
-
-class CountedSpace(BaseSpace):
-    """A space that knows how many outputs it has."""
-
-    @abstractmethod
-    def size(self) -> int:
-        """Exact number of outputs."""
-
-    def log_size(self) -> float:
-        """Natural logarithm of the number of outputs; minus infinity when there is none."""
-        size = self.size()
-        return math.log(size) if size else -math.inf
 
 
 def check_k(k: int, used_by: str) -> int:
@@ -279,9 +235,6 @@ class EmbeddingView(BaseSpace):
     def whole(self) -> Any:
         return self.space
 
-    def all_outputs(self, most: int) -> np.ndarray | None:
-        return self.space.all_outputs(most)
-
     def canonical_range(self) -> Any:
         return self.space.canonical_range()
 
@@ -310,9 +263,6 @@ class ListView(EmbeddingView):
     """
 
     listed_: np.ndarray
-
-    def all_outputs(self, most: int) -> np.ndarray:
-        return self.listed_[self.allowed()[0]]
 
     def _over(self, space: Any) -> Self:
         view = copy.copy(self)
@@ -407,6 +357,8 @@ def _keys(rows: np.ndarray) -> np.ndarray:
 Solving.at(ListView, SolvingOfLists)
 Coordinates.at(ListView, CoordinatesOfList)
 Coordinates.at(ListedOutputs, CoordinatesOfListed)
+Uniform.at(EmbeddingView, "skstruct.spaces.uniform:UniformOfViews")
+Uniform.at(ListView, "skstruct.spaces.uniform:UniformOfListViews")
 Known.at(EmbeddingView, "skstruct.spaces.known:KnownOfViews")
 Description.at(EmbeddingView, "skstruct.spaces.description:DescriptionOfView")
 Marginals.at(EmbeddingView, "skstruct.spaces.common.view_marginals:MarginalsOfViews")

@@ -52,23 +52,6 @@ class OutputSpace(Protocol):
 
 
 @runtime_checkable
-class Countable(Protocol):
-    """Knows its size and the moments of psi under the uniform distribution."""
-
-    def log_size(self) -> float: ...  # log |Y|
-    def size(self) -> int: ...  # |Y|, exact
-    def mean_embedding(self) -> Array: ...  # Psi / |Y|, shape: (d,)
-    def second_moment(self) -> Array: ...  # C / |Y|, shape: (d, d)
-
-
-@runtime_checkable
-class Samplable(Protocol):
-    """Draws outputs exactly uniformly."""
-
-    def sample(self, n: int, rng: Any) -> Array: ...
-
-
-@runtime_checkable
 class SupportsInference(Protocol):
     """Knows the distributions p(y) ~ exp<scores, psi(y)> exactly; None where it does not after
     all.
@@ -82,13 +65,6 @@ class SupportsProposals(Protocol):
     """Has local moves, the steps of Markov chains; None where it has not after all."""
 
     def proposals(self) -> Any: ...
-
-
-@runtime_checkable
-class Enumerable(Protocol):
-    """Lists all its outputs in canonical form."""
-
-    def enumerate(self, limit: int = ...) -> Array: ...
 
 
 @runtime_checkable

@@ -11,7 +11,8 @@ from scipy.stats import chi2
 
 from skstruct._arrays.rows import distinct
 from skstruct.solvers.proposals import new_streams
-from skstruct.spaces.contracts import Countable, Enumerable, KBest, Samplable
+from skstruct.spaces import Uniform
+from skstruct.spaces.contracts import KBest
 from skstruct.tolerances import CHECK_LEVEL, CHECKED_COST, CHECKED_EXACTLY, EMPTY_CELL
 
 
@@ -47,22 +48,33 @@ def check_space(
     costs = _costs(rng, n_costs, psi.shape[1])
     totals = costs @ psi.T
     _check_argmin(space, costs, totals)
-    if isinstance(space, Enumerable):
-        listed = np.asarray(space.enumerate())
-        assert_array_equal(_sorted(listed), _sorted(outputs))
-    if isinstance(space, Countable):
-        assert space.size() == len(outputs), f"size() is {space.size()}, not {len(outputs)}"
-        assert_allclose(space.log_size(), np.log(len(outputs)), atol=CHECKED_EXACTLY)
-        assert_allclose(space.mean_embedding(), psi.mean(axis=0), atol=CHECKED_EXACTLY)
-        assert_allclose(space.second_moment(), psi.T @ psi / len(psi), atol=CHECKED_EXACTLY)
-    if isinstance(space, Samplable):
-        _check_draws(space, psi, n_draws, rng)
+    _check_uniform(space, outputs, psi, n_draws, rng)
     if isinstance(space, KBest):
         _check_kbest(space, costs, totals)
 
 
+def _check_uniform(
+    space: Any, outputs: np.ndarray, psi: np.ndarray, n_draws: int, rng: np.random.Generator
+) -> None:
+    """What its facet Uniform says, where it has one."""
+    uniform = Uniform.of(space)
+    if uniform.lists:
+        listed = np.asarray(uniform.enumerate())
+        assert_array_equal(_sorted(listed), _sorted(outputs))
+    if uniform.counts:
+        size, mean, second = uniform.size(), psi.mean(axis=0), psi.T @ psi / len(psi)
+        assert size == len(outputs), f"size() is {size}, not {len(outputs)}"
+        assert_allclose(uniform.log_size(), np.log(len(outputs)), atol=CHECKED_EXACTLY)
+        assert_allclose(uniform.mean_embedding(), mean, atol=CHECKED_EXACTLY)
+        assert_allclose(uniform.second_moment(), second, atol=CHECKED_EXACTLY)
+        covariance = uniform.covariance().dense()
+        assert_allclose(covariance, second - np.outer(mean, mean), atol=CHECKED_EXACTLY)
+    if uniform.draws:
+        _check_draws(space, psi, n_draws, rng)
+
+
 def _check_draws(space: Any, psi: np.ndarray, n_draws: int, rng: np.random.Generator) -> None:
-    drawn = space.sample(n_draws, rng)
+    drawn = Uniform.of(space).sample(n_draws, rng)
     assert space.contains(drawn).all(), "sample() leaves the space"
     error = np.abs(_dense(space.embed(drawn)).mean(axis=0) - psi.mean(axis=0))
     assert (error <= 5 * psi.std(axis=0) / np.sqrt(n_draws) + CHECKED_EXACTLY).all()

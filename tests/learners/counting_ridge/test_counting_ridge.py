@@ -22,7 +22,7 @@ from skstruct.learners.counting_ridge.closed_form import CholeskyForm, ClosedFor
 from skstruct.learners.counting_ridge.objective import CountingExamples, NewtonCG, newton_cg
 from skstruct.learners.counting_ridge.score_functions import FeatureGram, GramMatrix
 from skstruct.learners.counting_ridge.search import leave_groups_out, leave_one_out
-from skstruct.spaces import Classes, Hierarchy, LabelSets, Rankings
+from skstruct.spaces import Classes, Hierarchy, LabelSets, Rankings, Uniform
 
 SPACES = [
     LabelSets(range(3)),
@@ -55,7 +55,7 @@ def problems(draw, spaces=SPACES, several=True):
 def examples_of(space, listed, chosen, weight):
     row = np.repeat(np.arange(len(chosen)), [len(c) for c in chosen])
     psi = _dense(space.embed(listed[np.concatenate(chosen)]))
-    mean, covariance = space.mean_embedding(), space.covariance()
+    mean, covariance = Uniform.of(space).mean_embedding(), Uniform.of(space).covariance()
     return CountingExamples.of(psi, mean, row, weight, covariance, space.size())
 
 

@@ -16,7 +16,7 @@ from skstruct.learners.counting_ridge.objective import CountingExamples
 from skstruct.learners.counting_ridge.score_functions import GramMatrix
 from skstruct.losses import exponential_loss
 from skstruct.persistence import load_model, save_model
-from skstruct.spaces import Classes, Cycles, Hierarchy, LabelSets, Rankings
+from skstruct.spaces import Classes, Cycles, Hierarchy, LabelSets, Rankings, Uniform
 from skstruct.streaming import ArraySource
 
 SPACES = {
@@ -57,7 +57,7 @@ def test_values_are_sums_and_gradients_those_of_central_differences(name, severa
     row = np.repeat(np.arange(5), [len(at) for at in numbers])
     listed = space.enumerate()
     psi = dense(space.embed(listed))
-    moments = np.asarray(space.mean_embedding()), space.covariance()
+    moments = np.asarray(Uniform.of(space).mean_embedding()), Uniform.of(space).covariance()
     examples = CountingExamples.of(
         psi[np.concatenate(numbers)], moments[0], row, weight, moments[1], space.size()
     )
@@ -118,7 +118,12 @@ def test_ridge_regression_is_its_second_order(several):
     psi = dense(space.embed(space.enumerate()))
     row = np.repeat(np.arange(5), [len(at) for at in numbers])
     examples = CountingExamples.of(
-        psi[np.concatenate(numbers)], space.mean_embedding(), row, weight, space.covariance(), 8
+        psi[np.concatenate(numbers)],
+        Uniform.of(space).mean_embedding(),
+        row,
+        weight,
+        Uniform.of(space).covariance(),
+        8,
     )
     f = np.random.default_rng(0).standard_normal((5, 3))
     n = np.array([len(at) for at in numbers])

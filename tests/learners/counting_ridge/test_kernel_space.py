@@ -14,7 +14,16 @@ from skstruct.kernels import RBF, EdgeKernel, KernelSpace, resolve_output_kernel
 from skstruct.kernels.outputs.moments import SampledMoments, objective_errors
 from skstruct.learners.counting_ridge.objective import CountingExamples, NewtonCG
 from skstruct.persistence import load_model, save_model
-from skstruct.spaces import Box, Candidates, Cycles, LabelSets, Rankings, Sequences, SolverSpace
+from skstruct.spaces import (
+    Box,
+    Candidates,
+    Cycles,
+    LabelSets,
+    Rankings,
+    Sequences,
+    SolverSpace,
+    Uniform,
+)
 from skstruct.spaces.common.covariances import DenseCovariance
 
 ALARM = 1e-3  # how often a right estimate would fail a test of chance below
@@ -189,7 +198,7 @@ def test_the_objective_from_draws_is_unbiased_at_given_scores(several):
         scaled = f * examples.root[:, None]
         return examples.value(scaled, 0.0, 1.0), examples, scaled
 
-    truth = value(space.mean_embedding(), space.second_moment())[0]
+    truth = value(Uniform.of(space).mean_embedding(), Uniform.of(space).second_moment())[0]
     off = []
     for seed in range(200):
         moments = SampledMoments(space.embed(space.sample(200, np.random.default_rng(seed))))

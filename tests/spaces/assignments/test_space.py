@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 from skstruct import ConditionalRiskMinimizer, load_model, save_model
 from skstruct.exceptions import InfeasibleError, UndecidableError
-from skstruct.spaces import Assignments, Solving
+from skstruct.spaces import Assignments, Solving, Uniform
 from skstruct.testing import check_distribution, check_space
 
 
@@ -33,10 +33,10 @@ def test_spaces_against_all_assignments(shape):
     space, listed = Assignments(*shape), all_assignments(*shape)
     check_space(space, listed)
     check_distribution(space, np.random.default_rng(0).normal(size=(2, listed.shape[1])), n_draws=0)
-    mean, second = space.mean_embedding(), space.second_moment()
+    mean, second = Uniform.of(space).mean_embedding(), Uniform.of(space).second_moment()
     identity = np.eye(len(mean))
-    covariance = sum(v * p for v, p in zip(space.covariance().eigenvalues,
-                                           space.covariance().parts(identity)))  # fmt: skip
+    found = Uniform.of(space).covariance()
+    covariance = sum(v * p for v, p in zip(found.eigenvalues, found.parts(identity)))
     np.testing.assert_allclose(covariance, second - np.outer(mean, mean), atol=1e-12)
     points = np.array(np.meshgrid(*[[0, 1]] * min(len(mean), 9))).reshape(min(len(mean), 9), -1).T
     if len(mean) <= 9:
@@ -68,7 +68,7 @@ def test_restricted_rows_against_all_assignments(shape, data, by_row, unit):
         assert sorted(map(tuple, alone.enumerate())) == sorted(map(tuple, part))
         assert alone.size() == len(part)
         if len(part):
-            np.testing.assert_allclose(alone.mean_embedding(), part.mean(axis=0))
+            np.testing.assert_allclose(Uniform.of(alone).mean_embedding(), part.mean(axis=0))
             inside = Solving.of(alone).program().violation(listed) <= 1e-9
             assert inside.tolist() == alone.contains(listed).tolist()
     if not all(map(len, expected)):

@@ -15,7 +15,7 @@ from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners import StructuredSVM
 from skstruct.solvers.pairwise import solve
-from skstruct.spaces import Coordinates, LabelSets, PairwiseLabels
+from skstruct.spaces import Coordinates, LabelSets, PairwiseLabels, Uniform
 from skstruct.spaces.cliques.space import Cliques
 from skstruct.testing import check_space
 from strategies import subsets
@@ -26,7 +26,7 @@ def test_all_sets_of_nodes(n):
     space = Cliques(n)
     check_space(space, subsets(n))
     S = np.cov(space.embed(subsets(n)).T, bias=True).reshape(len(space.edges_), -1)
-    assert_allclose(space.covariance().dense(), S, atol=1e-12)
+    assert_allclose(Uniform.of(space).covariance().dense(), S, atol=1e-12)
 
 
 @pytest.mark.slow
@@ -42,12 +42,12 @@ def test_constraints(data):
         check_space(space, rows, n_costs=5, n_draws=500)
         S = np.cov(space.embed(rows).T, bias=True).reshape(len(space.edges_), -1)
         if len(rows) > 1:
-            assert_allclose(space.covariance().dense(), S, atol=1e-12)
+            assert_allclose(Uniform.of(space).covariance().dense(), S, atol=1e-12)
         return
     for ask in (
         lambda: space.argmin(np.zeros((1, len(space.edges_)))),
-        space.mean_embedding,
-        space.second_moment,
+        Uniform.of(space).mean_embedding,
+        Uniform.of(space).second_moment,
         lambda: space.sample(1, 0),
     ):
         with pytest.raises(InfeasibleError, match="no output"):
@@ -82,14 +82,14 @@ def test_more_nodes_than_are_tried(monkeypatch, exact):
 def test_many_nodes():
     space = Cliques(200)
     assert space.size() == 2**200
-    assert_allclose(space.log_size(), 200 * np.log(2))
-    assert_array_equal(space.mean_embedding(), np.full(19900, 0.25))
+    assert_allclose(Uniform.of(space).log_size(), 200 * np.log(2))
+    assert_array_equal(Uniform.of(space).mean_embedding(), np.full(19900, 0.25))
     e = np.zeros((1, 19900))
     e[0, 0] = 1
     touching = (space.edges_ <= 1).any(axis=1)
     expected = np.where(touching, 1 / 16, 0.0)  # 2^-3 - 2^-4
     expected[0] = 3 / 16
-    assert_allclose(space.covariance().apply(e)[0], expected, atol=1e-13)
+    assert_allclose(Uniform.of(space).covariance().apply(e)[0], expected, atol=1e-13)
     decoded = space.argmin(-np.ones((1, 19900)))
     assert decoded.outputs.all()
     assert decoded.values[0] == decoded.bounds[0] == -19900

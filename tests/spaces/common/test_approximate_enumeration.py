@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Box, Classes, Decoded, Guarantee, LabelSets, Rankings
+from skstruct.spaces import Box, Classes, Decoded, Guarantee, LabelSets, Rankings, Uniform
 from skstruct.spaces.common import listing as module
 from skstruct.spaces.common.listing import approximate_enumeration
 from skstruct.spaces.ordinal.space import Ordinal
@@ -139,18 +139,20 @@ def test_the_first_of_astronomically_many():
 def test_complements_and_reverses():
     Z = subsets(3)
     space = LabelSets(range(3))
-    assert_array_equal(space.embed(Z) + space.embed(space.sibling(Z)), np.ones((8, 3)))
+    assert_array_equal(space.embed(Z) + space.embed(Uniform.of(space).sibling(Z)), np.ones((8, 3)))
     for embedding, total in (("pairs", 0.0), ("ranks", 4.0)):
         space, Z = Rankings(range(3), embedding), total_orders(3)
-        assert_array_equal(space.embed(Z) + space.embed(space.sibling(Z)), np.full((6, 3), total))
+        assert_array_equal(
+            space.embed(Z) + space.embed(Uniform.of(space).sibling(Z)), np.full((6, 3), total)
+        )
     for space in (LabelSets(range(3), 1), Rankings(range(3)), Rankings(range(3)).restrict(top=1)):
         with pytest.raises(ValueError, match="constraints"):
-            space.sibling(space.enumerate())
+            Uniform.of(space).sibling(space.enumerate())
 
 
 def test_streams_within_constraints():
     space = Rankings(range(4)).restrict(positions={0: 1})
-    assert_array_equal(np.vstack(list(space.stream(2))), space.enumerate())
+    assert_array_equal(np.vstack(list(Uniform.of(space).stream(2))), space.enumerate())
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from skstruct.spaces import (
-    BaseSpace,
     Candidates,
     Classes,
     GraphNodes,
@@ -21,6 +20,7 @@ from skstruct.spaces import (
     Rankings,
     Sequences,
     Strings,
+    Uniform,
 )
 from skstruct.spaces.common.covariances import DenseCovariance, Exchangeable, Scalar
 from skstruct.spaces.ordinal.space import Ordinal
@@ -34,11 +34,11 @@ def check_covariance(space):
     psi = psi.toarray() if hasattr(psi, "toarray") else psi
     centred = psi - psi.mean(axis=0)
     S = centred.T @ centred / len(psi)
-    covariance = space.covariance()
+    covariance = Uniform.of(space).covariance()
     scale = max(np.abs(S).max(), 1.0)
     assert covariance.d == psi.shape[1]
     assert_allclose(covariance.dense(), S, atol=1e-12 * scale)
-    assert_allclose(BaseSpace.covariance(space).dense(), S, atol=1e-12 * scale)
+    assert_allclose(Uniform.covariance(Uniform.of(space)).dense(), S, atol=1e-12 * scale)
     V = np.random.default_rng(0).standard_normal((3, psi.shape[1]))
     assert_allclose(covariance.apply(V), V @ S, atol=1e-10 * scale)
     return covariance
@@ -118,9 +118,13 @@ def test_large_spaces_are_counted_by_few_steps(name):
     found = []
 
     def count():
-        found[:] = space.mean_embedding(), space.second_moment(), space.sample(200, 0)
+        found[:] = (
+            Uniform.of(space).mean_embedding(),
+            Uniform.of(space).second_moment(),
+            space.sample(200, 0),
+        )
         assert space.size() == size
-        assert_allclose(space.log_size(), math.log(size))
+        assert_allclose(Uniform.of(space).log_size(), math.log(size))
 
     assert n_calls(count) < 500_000  # mostly some thousands
     mean, moment, drawn = found
@@ -143,7 +147,7 @@ def test_large_spaces_are_counted_by_few_steps(name):
 @pytest.mark.parametrize("embedding", ["pairs", "positions", "ranks"])
 def test_two_hundred_items_without_a_matrix(embedding):
     space = Rankings(range(200), embedding)
-    covariance, mean = space.covariance(), space.mean_embedding()
+    covariance, mean = Uniform.of(space).covariance(), Uniform.of(space).mean_embedding()
     psi = space.embed(space.sample(2000, 0))
     v = np.random.default_rng(1).standard_normal((1, covariance.d))
     scores = np.asarray(psi @ v[0])
@@ -157,9 +161,9 @@ def test_a_matrix_that_does_not_fit_says_so(monkeypatch):
     monkeypatch.setattr("skstruct._arrays.memory.available_memory", lambda: 10**6)
     for space in (Rankings(range(200)), Rankings(range(200), "pairs"), LabelSets(LABELS)):
         with pytest.raises(MemoryError, match="covariance"):
-            space.second_moment()
+            Uniform.of(space).second_moment()
     with pytest.raises(MemoryError, match="GB"):
-        Sequences("abcd", length=500).second_moment()
+        Uniform.of(Sequences("abcd", length=500)).second_moment()
 
 
 @pytest.mark.slow
@@ -168,5 +172,5 @@ def test_strings_from_the_definition(length, shortest, n):
     space = Strings("ab", length, n).restrict(length=(min(shortest, length), length))
     psi = space.embed(space.enumerate())
     psi = psi.toarray() if hasattr(psi, "toarray") else psi
-    assert_allclose(space.mean_embedding(), psi.mean(axis=0), atol=1e-12)
-    assert_allclose(space.second_moment(), psi.T @ psi / len(psi), atol=1e-12)
+    assert_allclose(Uniform.of(space).mean_embedding(), psi.mean(axis=0), atol=1e-12)
+    assert_allclose(Uniform.of(space).second_moment(), psi.T @ psi / len(psi), atol=1e-12)

@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from cycle_cases import KINDS, all_tours, indicators
 from skstruct.exceptions import InfeasibleError, UndecidableError
-from skstruct.spaces import Coordinates
+from skstruct.spaces import Coordinates, Uniform
 from skstruct.spaces.cycles.space import Cycles
 from skstruct.spaces.cycles.tours import CycleCounts
 from skstruct.testing import check_space
@@ -48,9 +48,9 @@ def test_moments_are_those_of_the_list(n):
             space = Cycles(n, directed, embedding).restrict(min_size=sizes[0], max_size=sizes[1])
             psi = space.embed(indicators(tours, n, directed))
             assert space.size() * (1 if directed else 2) == len(tours)
-            assert_allclose(space.mean_embedding(), psi.mean(axis=0), atol=1e-12)
+            assert_allclose(Uniform.of(space).mean_embedding(), psi.mean(axis=0), atol=1e-12)
             expected = np.cov(psi.T, bias=True)
-            covariance = space.covariance()
+            covariance = Uniform.of(space).covariance()
             assert_allclose(covariance.dense(), expected, atol=1e-12)
             assert (covariance.eigenvalues >= 0).all()
             V = np.random.default_rng(n).standard_normal((3, psi.shape[1]))
@@ -73,9 +73,13 @@ def test_two_hundred_nodes(directed, embedding):
     space = Cycles(200, directed, embedding)
     exact = sum(math.comb(200, i) * math.factorial(i - 1) for i in range(3, 201))
     assert space.size() == exact // (1 if directed else 2)
-    assert_allclose(space.log_size(), math.log(space.size()))
+    assert_allclose(Uniform.of(space).log_size(), math.log(space.size()))
     Z = space.sample(50, 0)
-    psi, mean, covariance = space.embed(Z), space.mean_embedding(), space.covariance()
+    psi, mean, covariance = (
+        space.embed(Z),
+        Uniform.of(space).mean_embedding(),
+        Uniform.of(space).covariance(),
+    )
     assert space.contains(Z).all()
     assert mean.shape == (covariance.d,) == (psi.shape[1],)
     # Cycles have almost 200 nodes: the mean of <1, psi> and its spread are known well.
@@ -107,7 +111,7 @@ def test_the_sampler_is_uniform():
 def test_many_nodes_have_a_certificate(directed, embedding):
     n = 20
     space = Cycles(n, directed, embedding)
-    costs = np.random.default_rng(1).standard_normal((2, len(space.mean_embedding())))
+    costs = np.random.default_rng(1).standard_normal((2, len(Uniform.of(space).mean_embedding())))
     decoded = space.argmin(costs)
     assert space.contains(decoded.outputs).all()
     assert_allclose((costs * space.embed(decoded.outputs)).sum(axis=1), decoded.values)
@@ -121,7 +125,9 @@ def test_many_nodes_have_a_certificate(directed, embedding):
         assert space.guarantee.ratio == 0.5 + 0.5 / 6
         reached = (-best.values - decoded.values) / (-2 * best.values)
         assert (reached >= space.guarantee.ratio).all()
-        assert_allclose(space.embed(space.sibling(best.outputs)), -space.embed(best.outputs))
+        assert_allclose(
+            space.embed(Uniform.of(space).sibling(best.outputs)), -space.embed(best.outputs)
+        )
     else:
         assert space.guarantee.kind == "bound only"
     assert space.restrict(include=[1]).guarantee.kind == "bound only"
@@ -133,7 +139,7 @@ def test_many_nodes_have_a_certificate(directed, embedding):
 @pytest.mark.parametrize(("directed", "embedding"), KINDS)
 def test_constraints_on_many_nodes(directed, embedding):
     space = Cycles(20, directed, embedding)
-    costs = np.random.default_rng(2).standard_normal((2, len(space.mean_embedding())))
+    costs = np.random.default_rng(2).standard_normal((2, len(Uniform.of(space).mean_embedding())))
     space = space.restrict(
         include=[0], exclude=[1], include_edges=[(2, 3), (3, 4), (8, 6)],
         exclude_edges=[(5, 6)], max_size=9,
@@ -177,9 +183,9 @@ def test_lift():
 def test_siblings_are_reversed():
     space = Cycles(list("abc")).fit([["a", "b", "c"]])
     Z = space.validate([["a", "b", "c"]])
-    assert space.restore(space.sibling(Z))[0] == ["a", "c", "b"]
+    assert space.restore(Uniform.of(space).sibling(Z))[0] == ["a", "c", "b"]
     with pytest.raises(ValueError, match="only signed pairs"):
-        space.with_embedding("indicators").sibling(Z)
+        Uniform.of(space.with_embedding("indicators")).sibling(Z)
 
 
 def test_parameters():

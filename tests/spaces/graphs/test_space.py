@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from skstruct.exceptions import InfeasibleError
+from skstruct.spaces import Uniform
 from skstruct.spaces.edge_sets.table import complete_edges
 from skstruct.spaces.graphs import hereditary as acyclic
 from skstruct.spaces.graphs import hereditary as bipartite
@@ -113,7 +114,7 @@ def test_constraints_against_enumeration(case, data):
     with pytest.raises(InfeasibleError, match="no output"):
         narrowed.argmin(np.ones((1, len(space.labels_))))
     with pytest.raises(InfeasibleError, match="no output"):
-        narrowed.mean_embedding()
+        Uniform.of(narrowed).mean_embedding()
 
 
 @pytest.mark.slow
@@ -355,15 +356,18 @@ def test_two_hundred_nodes():
     space = Graphs(200)
     d = 199 * 100
     assert space.size() == 2**d
-    assert_allclose(space.log_size(), d * np.log(2))
-    assert_array_equal(space.mean_embedding(), np.full(d, 0.5))
-    covariance = space.covariance()
+    assert_allclose(Uniform.of(space).log_size(), d * np.log(2))
+    assert_array_equal(Uniform.of(space).mean_embedding(), np.full(d, 0.5))
+    covariance = Uniform.of(space).covariance()
     assert (covariance.d, covariance.eigenvalues.tolist()) == (d, [0.25])
     assert space.sample(2, 0).shape == (2, d)
     costs = random_costs(d, rows=2)
     assert_allclose(space.argmin(costs).values, np.minimum(costs, 0).sum(axis=1))
     assert Graphs(200, property="acyclic").size() > 200**198
-    assert Graphs(200, True, "acyclic").log_size() < Graphs(200, True).log_size()
+    assert (
+        Uniform.of(Graphs(200, True, "acyclic")).log_size()
+        < Uniform.of(Graphs(200, True)).log_size()
+    )
     assert Graphs(200, property="connected").size() < 2**d
     assert Graphs(100, property="bipartite").size() > 2**2500
     with pytest.raises(ValueError, match=r"10\*\*5991 sets of 19900 .*, more than the limit"):
@@ -372,21 +376,21 @@ def test_two_hundred_nodes():
 
 def test_what_cannot_be_counted_says_so():
     space = Graphs(12, property="planar")
-    for ask in (space.size, space.mean_embedding, space.second_moment):
+    for ask in (space.size, Uniform.of(space).mean_embedding, Uniform.of(space).second_moment):
         with pytest.raises(ValueError, match=r"10\*\*20 sets of 66 .*counted"):
             ask()
     with pytest.raises(ValueError, match=r"10\*\*20 sets of 66 .*counted"):
-        Graphs(12, property="connected").mean_embedding()
-    assert space.counted.size() == 2**66
+        Uniform.of(Graphs(12, property="connected")).mean_embedding()
+    assert Uniform.of(space).counted.size() == 2**66
 
 
 def test_counted_is_the_relaxation():
     space = Graphs(directed=True, property="acyclic").fit([[("a", "b")], [("b", "c")]])
-    assert space.counted.nodes_ == ("a", "b", "c")
-    assert space.counted.size() == 2**6
-    assert space.counted.property is None
-    assert Graphs(3).counted.size() == 8
-    assert space.counted.restore([[1, 0, 0, 0, 0, 0]])[0] == [("a", "b")]
+    assert Uniform.of(space).counted.nodes_ == ("a", "b", "c")
+    assert Uniform.of(space).counted.size() == 2**6
+    assert Uniform.of(space).counted.property is None
+    assert Uniform.of(Graphs(3)).counted.size() == 8
+    assert Uniform.of(space).counted.restore([[1, 0, 0, 0, 0, 0]])[0] == [("a", "b")]
 
 
 # ------------------------------------------------------------------- membership
@@ -483,4 +487,6 @@ def test_constraints_that_exclude_nothing():
     assert space.restrict().size() == space.size()
     space = Graphs(30, property="clique")
     assert space.restrict(exclude=[]).size() == space.size()
-    assert_allclose(space.restrict().mean_embedding(), space.mean_embedding())
+    assert_allclose(
+        Uniform.of(space.restrict()).mean_embedding(), Uniform.of(space).mean_embedding()
+    )

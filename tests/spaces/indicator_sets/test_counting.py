@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Hierarchy, LabelSets
+from skstruct.spaces import Hierarchy, LabelSets, Uniform
 from skstruct.spaces.indicator_sets import counting as module
 from skstruct.testing import check_space
 from skstruct.testing.spaces import assert_drawn_from
@@ -47,7 +47,11 @@ def check_restricted(space, outputs, given_constraints):
     if good:
         check_space(narrowed, np.array(good), n_costs=3, n_draws=500)
     else:
-        for ask in (narrowed.mean_embedding, narrowed.second_moment, narrowed.covariance):
+        for ask in (
+            Uniform.of(narrowed).mean_embedding,
+            Uniform.of(narrowed).second_moment,
+            Uniform.of(narrowed).covariance,
+        ):
             with pytest.raises(InfeasibleError):
                 ask()
 
@@ -84,13 +88,17 @@ def test_a_thousand_labels_by_few_steps(kind):
     found = []
 
     def count():
-        found[:] = space.size(), space.mean_embedding(), space.second_moment()
+        found[:] = (
+            space.size(),
+            Uniform.of(space).mean_embedding(),
+            Uniform.of(space).second_moment(),
+        )
         found.append(space.sample(500, rng))
 
     assert n_calls(count) < 500_000
     size, mean, moment, drawn = found
     assert space.contains(drawn).all()
-    assert_allclose(space.log_size(), math.log(size))
+    assert_allclose(Uniform.of(space).log_size(), math.log(size))
     assert_allclose(np.diag(moment), mean, rtol=1e-10)
     eigenvalue = np.linalg.eigvalsh(moment - np.outer(mean, mean))
     assert eigenvalue.min() > -1e-9 * eigenvalue.max()
@@ -133,8 +141,8 @@ def test_counting_with_labels_fixed_gives_the_moments_of_the_list(kind, monkeypa
     space = LONG[kind]
     listed = space.enumerate().astype(float)
     monkeypatch.setattr(module, "SHORT", 0)
-    assert_allclose(space.mean_embedding(), listed.mean(axis=0), rtol=1e-12)
-    assert_allclose(space.second_moment(), listed.T @ listed / len(listed), rtol=1e-12)
+    assert_allclose(Uniform.of(space).mean_embedding(), listed.mean(axis=0), rtol=1e-12)
+    assert_allclose(Uniform.of(space).second_moment(), listed.T @ listed / len(listed), rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["two parents", "sized"])

@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError, UndecidableError
+from skstruct.spaces import Uniform
 from skstruct.spaces.graphs.space import Graphs
 from skstruct.spaces.matchings.counting import short_range_order
 from skstruct.spaces.matchings.distribution import matching_paths
@@ -35,7 +36,7 @@ def matchings_one_by_one(space):
 def check_all(space, listed, **sizes):
     check_space(space, listed, **sizes)
     S = np.cov(listed.T, bias=True).reshape(listed.shape[1], listed.shape[1])
-    assert_allclose(space.covariance().dense(), S, atol=1e-12)
+    assert_allclose(Uniform.of(space).covariance().dense(), S, atol=1e-12)
 
 
 @st.composite
@@ -100,8 +101,8 @@ def test_constraints(space, data):
     assert narrowed.size() == 0
     for ask in (
         lambda: narrowed.argmin(np.zeros((1, len(space.edges_)))),
-        narrowed.mean_embedding,
-        narrowed.second_moment,
+        Uniform.of(narrowed).mean_embedding,
+        Uniform.of(narrowed).second_moment,
         lambda: narrowed.sample(1, 0),
     ):
         with pytest.raises(InfeasibleError, match="no output"):
@@ -144,8 +145,12 @@ def test_counts_by_formula():
     [Matchings(200), Matchings(200, perfect=True), Matchings(100, 90), Matchings(90, 90, True)],
 )
 def test_large_complete_graphs(space):
-    assert_allclose(space.log_size(), math.log(space.size()), rtol=1e-14)
-    mean, S, edge = space.mean_embedding(), space.covariance(), [space.labels_[0]]
+    assert_allclose(Uniform.of(space).log_size(), math.log(space.size()), rtol=1e-14)
+    mean, S, edge = (
+        Uniform.of(space).mean_embedding(),
+        Uniform.of(space).covariance(),
+        [space.labels_[0]],
+    )
     probability = space.restrict(include=edge).size() / space.size()
     assert_allclose(mean, np.full(len(space.edges_), probability), rtol=1e-14)
     column = np.zeros((1, len(mean)))
@@ -188,8 +193,8 @@ def test_table_and_closed_form_agree():
             space.perfect,
         )
         assert table.total == space.size()
-        assert_allclose(table.mean(), space.mean_embedding(), rtol=1e-14)
-        assert_allclose(table.second_moment(), space.second_moment(), atol=1e-14)
+        assert_allclose(table.mean(), Uniform.of(space).mean_embedding(), rtol=1e-14)
+        assert_allclose(table.second_moment(), Uniform.of(space).second_moment(), atol=1e-14)
         assert len(space.enumerate()) == space.size()
 
 

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.pairwise import solve
-from skstruct.spaces import Coordinates, LabelSets, PairwiseLabels, Solving
+from skstruct.spaces import Coordinates, LabelSets, PairwiseLabels, Solving, Uniform
 from skstruct.testing import check_space
 from strategies import subsets
 
@@ -91,8 +91,8 @@ def test_constraints_against_enumeration(data):
     for ask in (
         lambda: narrowed.argmin(costs),
         lambda: Solving.of(narrowed).argmin_relaxed(costs),
-        narrowed.mean_embedding,
-        narrowed.second_moment,
+        Uniform.of(narrowed).mean_embedding,
+        Uniform.of(narrowed).second_moment,
         lambda: narrowed.sample(1, 0),
     ):
         with pytest.raises(InfeasibleError, match="no output"):

@@ -9,7 +9,7 @@ from scipy.stats import chisquare
 from partial_order_cases import all_orders
 from skstruct import CountingRidge
 from skstruct.exceptions import UndecidableError
-from skstruct.spaces import PartialOrders, Tournaments
+from skstruct.spaces import PartialOrders, Tournaments, Uniform
 from skstruct.spaces.partial_orders.counting import COUNTS
 from skstruct.spaces.partial_orders.relaxation import OpenPairs
 from skstruct.testing import check_distribution, check_space
@@ -37,7 +37,7 @@ def test_the_table_obeys_a_known_congruence(p):
 
 def test_more_items_are_counted_but_not_listed():
     assert PartialOrders(7).size() == 6129859
-    assert_allclose(PartialOrders(18).log_size(), np.log(float(COUNTS[18])))
+    assert_allclose(Uniform.of(PartialOrders(18)).log_size(), np.log(float(COUNTS[18])))
     with pytest.raises(UndecidableError, match="more than 1,000,000 partial orders"):
         PartialOrders(7).enumerate()
     with pytest.raises(UndecidableError, match="more than 1,000 partial orders of 5 of 5 items"):
@@ -75,7 +75,7 @@ def test_partial_tournaments_by_ordered_pairs(n):
     inside = rows[(rows[:, 0] == 1) & (rows[:, -1] == 0)] if n > 2 else rows[rows[:, 0] == 1]
     exclude = [(n - 1, n - 2)] if n > 2 else []
     check_space(space.restrict(include=[(0, 1)], exclude=exclude), inside)
-    assert_allclose(space.covariance().dense(), np.cov(rows.T, bias=True), atol=1e-12)
+    assert_allclose(Uniform.of(space).covariance().dense(), np.cov(rows.T, bias=True), atol=1e-12)
 
 
 def test_signed_pairs_have_the_moments_of_the_thesis():
@@ -85,15 +85,17 @@ def test_signed_pairs_have_the_moments_of_the_thesis():
     for k, (a, b) in enumerate(zip(*np.triu_indices(n, 1))):
         sign[k, space.labels_.index((a, b))] = 1
         sign[k, space.labels_.index((b, a))] = -1
-    assert_allclose(sign @ space.mean_embedding(), 0, atol=1e-12)
-    assert_allclose(sign @ space.covariance().dense() @ sign.T, 2 / 3 * np.eye(6), atol=1e-12)
+    assert_allclose(sign @ Uniform.of(space).mean_embedding(), 0, atol=1e-12)
+    assert_allclose(
+        sign @ Uniform.of(space).covariance().dense() @ sign.T, 2 / 3 * np.eye(6), atol=1e-12
+    )
 
 
 def test_what_is_contrasted():
     small, large = PartialOrders(6), PartialOrders(7)
-    assert small.counted is small
-    assert large.counted.size() == 3**21
-    assert type(small.relaxation()) is OpenPairs
+    assert Uniform.of(small).counted is small
+    assert Uniform.of(large).counted.size() == 3**21
+    assert type(Uniform.of(small).relaxation()) is OpenPairs
 
 
 @pytest.mark.slow

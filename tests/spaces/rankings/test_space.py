@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Rankings
+from skstruct.spaces import Rankings, Uniform
 from skstruct.spaces.rankings.partial import average_ranks, expected_ranks, position_shares
 from skstruct.testing import check_space
 from strategies import extensions, partial_rankings, total_orders
@@ -56,7 +56,8 @@ def test_constraints_against_enumeration(embedding, data):
     else:
         assert space.size() == 0
         for infeasible in (lambda: space.argmin(np.ones((1, _width(space)))),
-                           lambda: space.sample(1, 0), space.mean_embedding):  # fmt: skip
+                           lambda: space.sample(1, 0),
+                           Uniform.of(space).mean_embedding):  # fmt: skip
             with pytest.raises(InfeasibleError):
                 infeasible()
 
@@ -147,7 +148,7 @@ def test_counts_of_many_items():
     assert space.size() == math.factorial(200)
     assert space.restrict(top=2).size() == 200 * 199
     assert space.restrict(positions={3: 7}).size() == math.factorial(199)
-    eigenvalues = np.linalg.eigvalsh(Rankings(range(12), "pairs").second_moment())
+    eigenvalues = np.linalg.eigvalsh(Uniform.of(Rankings(range(12), "pairs")).second_moment())
     np.testing.assert_allclose(eigenvalues, [1 / 3] * 55 + [13 / 3] * 11)
     assert (np.sort(space.sample(3, 0), axis=1) == np.arange(1, 201)).all()
     with pytest.raises(ValueError, match="more than the limit"):

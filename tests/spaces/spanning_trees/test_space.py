@@ -18,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError, UndecidableError
+from skstruct.spaces import Uniform
 from skstruct.spaces.spanning_trees.counting import count_trees
 from skstruct.spaces.spanning_trees.space import SpanningTrees
 from skstruct.testing import check_space
@@ -50,7 +51,7 @@ def test_complete_graphs(n):
     listed = trees_one_by_one(space)
     assert len(listed) == n ** (n - 2)
     check_space(space, listed)
-    assert_allclose(space.covariance().dense(), np.cov(listed.T, bias=True), atol=1e-12)
+    assert_allclose(Uniform.of(space).covariance().dense(), np.cov(listed.T, bias=True), atol=1e-12)
 
 
 @given(connected_graphs())
@@ -59,7 +60,7 @@ def test_given_graphs(pairs):
     listed = trees_one_by_one(space)
     check_space(space, listed, n_costs=5, n_draws=500)
     S = np.cov(listed.T, bias=True).reshape(len(pairs), len(pairs))
-    assert_allclose(space.covariance().dense(), S, atol=1e-12)
+    assert_allclose(Uniform.of(space).covariance().dense(), S, atol=1e-12)
 
 
 @given(connected_graphs(), st.data())
@@ -78,13 +79,13 @@ def test_constraints(pairs, data):
         check_space(narrowed, listed[keep], n_costs=5, n_draws=500)
         return
     assert narrowed.size() == 0
-    assert narrowed.log_size() == -math.inf
+    assert Uniform.of(narrowed).log_size() == -math.inf
     assert len(narrowed.enumerate()) == 0
     for ask in (
         lambda: narrowed.argmin(np.zeros((1, len(column)))),
-        narrowed.mean_embedding,
-        narrowed.second_moment,
-        narrowed.covariance,
+        Uniform.of(narrowed).mean_embedding,
+        Uniform.of(narrowed).second_moment,
+        Uniform.of(narrowed).covariance,
         lambda: narrowed.sample(1, 0),
     ):
         with pytest.raises(InfeasibleError, match="no output"):
@@ -115,7 +116,7 @@ def test_counts_by_formula():
     while len(lucas) <= 200:
         lucas.append(lucas[-1] + lucas[-2])
     assert wheel.size() == lucas[200] - 2
-    assert_allclose(wheel.log_size(), math.log(lucas[200] - 2), rtol=1e-13)
+    assert_allclose(Uniform.of(wheel).log_size(), math.log(lucas[200] - 2), rtol=1e-13)
 
 
 def test_counts_within_constraints_add_up():
@@ -125,21 +126,21 @@ def test_counts_within_constraints_add_up():
     inside, outside = space.restrict(include=edge), space.restrict(exclude=edge)
     assert inside.size() + outside.size() == space.size() == 60**58
     assert Fraction(inside.size(), space.size()) == Fraction(2, 60)
-    assert_allclose(inside.log_size(), math.log(2 * 60**57), rtol=1e-13)
+    assert_allclose(Uniform.of(inside).log_size(), math.log(2 * 60**57), rtol=1e-13)
 
 
 def test_large_complete_graph():
     space = SpanningTrees(200)
     d = 199 * 100
-    assert_allclose(space.mean_embedding(), np.full(d, 0.01))
-    assert_allclose(space.mean_embedding().sum(), 199)
-    S, e = space.covariance(), np.zeros((1, d))
+    assert_allclose(Uniform.of(space).mean_embedding(), np.full(d, 0.01))
+    assert_allclose(Uniform.of(space).mean_embedding().sum(), 199)
+    S, e = Uniform.of(space).covariance(), np.zeros((1, d))
     e[0, 0] = 1  # column of the edge (0, 1): itself, edges that share a node, others
     expected = np.zeros(d)
     expected[(np.column_stack(np.triu_indices(200, 1)) <= 1).any(axis=1)] = -1 / 200**2
     expected[0] = 0.01 * 0.99
     assert_allclose(S.apply(e)[0], expected, atol=1e-15)
-    assert_allclose(space.log_size(), 198 * math.log(200))
+    assert_allclose(Uniform.of(space).log_size(), 198 * math.log(200))
     with pytest.raises(
         UndecidableError, match=r"10\*\*456 trees, more than the limit of 1,000,000"
     ):
@@ -150,10 +151,10 @@ def test_complete_and_general_route_agree():
     space = SpanningTrees(30)
     assert count_trees(30, space.edges_) == space.size()
     general = SpanningTrees(31, graph=[*space.labels_, (0, 30)])  # one leaf that is always in
-    assert_allclose(general.mean_embedding()[:29], 2 / 30)
+    assert_allclose(Uniform.of(general).mean_embedding()[:29], 2 / 30)
     inner = np.delete(np.arange(len(general.edges_)), 29)  # without the column of (0, 30)
-    S = general.covariance().dense()[np.ix_(inner, inner)]
-    assert_allclose(S, space.covariance().dense(), atol=1e-13)
+    S = Uniform.of(general).covariance().dense()[np.ix_(inner, inner)]
+    assert_allclose(S, Uniform.of(space).covariance().dense(), atol=1e-13)
     assert general.size() == space.size()
 
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Strings
-from skstruct.spaces.contracts import Countable
+from skstruct.spaces import Strings, Uniform
 from skstruct.testing import check_space
 
 
@@ -36,7 +35,7 @@ def listed(q, shortest, longest, allowed=lambda z: True):
 )  # fmt: skip
 def test_strings(q, n, shortest, longest):
     space = Strings("abc"[:q], (shortest, longest), n)
-    assert isinstance(space, Countable)
+    assert Uniform.of(space).counts
     check_space(space, listed(q, shortest, longest))
 
 
@@ -148,7 +147,7 @@ def test_losses_of_positions_get_them():
         (lambda: Strings("ab", 3, 1).restrict(forbidden=[("a", "b")]), "need n of at least 2"),
         (lambda: Strings("ab", 3).nearest(np.zeros((1, 3))), r"shape \(n_samples, 4\)"),
         (lambda: Strings("ab", 3).nearest([[0.0, np.nan, 0, 0]]), r"costs\[0, 1\] is nan"),
-        (lambda: Strings("abcdefgh", 9, 5).second_moment(), "up to 4,096"),
+        (lambda: Uniform.of(Strings("abcdefgh", 9, 5)).second_moment(), "up to 4,096"),
     ],
 )
 def test_clear_errors(make, message):

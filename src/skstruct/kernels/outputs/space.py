@@ -17,11 +17,12 @@ from skstruct.kernels.outputs.base import resolve_output_kernel
 from skstruct.kernels.outputs.moments import SampledMoments
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_min_cost, min_cost
-from skstruct.spaces import Marginals, Solving
+from skstruct.spaces import Marginals, Solving, Uniform
 from skstruct.spaces.base import EmbeddingView, check_k
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
-from skstruct.spaces.contracts import EXACT, Countable, Decoded, Enumerable, Guarantee, Samplable
+from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.solving import SolvingWithin
+from skstruct.spaces.uniform import LIMIT, UniformOfViews
 from skstruct.tolerances import GRAM_DEFINITENESS, SINGULAR_VALUE_ZERO
 
 BLOCK = 1 << 22  # kernel values at a time
@@ -47,7 +48,7 @@ class KernelSpace(EmbeddingView):
     - Of a larger one, the basis are outputs of training and uniform draws, ``n_landmarks`` of each
       at most, and scores are functions in their span. Mean and second moment of
       :math:`\psi` are means over ``n_samples`` further draws, whose standard errors
-      ``sampled_moments().errors`` and ``moments_error_`` of the learner tell.
+      ``Uniform.of(space).sampled_moments().errors`` and ``moments_error_`` of the learner tell.
     - Decisions over a larger space are exact where the kernel is bilinear in an embedding of the
       space (``embedding_on``). Else the best among the outputs of training and all draws
       is taken, and bounds are minus infinity: nothing is known of the others.
@@ -121,22 +122,23 @@ class KernelSpace(EmbeddingView):
         self.view_ = self.space if name is None else self.space.with_embedding(name, outputs)
         self.bilinear_ = name is not None
         self.kernel_ = kernel.bind(self.view_).fit(Y)
-        listed = self.space.all_outputs(self.n_listed)
+        uniform = Uniform.of(self.space)
+        listed = uniform.all_outputs(self.n_listed)
         self.exact_ = listed is not None and len(listed) <= self.n_listed
         seen = outputs[distinct(outputs)[0]]
         if self.exact_:
             self._open(_joined(listed, seen), listed, None)
             return self
         rng = np.random.default_rng(self.random_state)
-        if not isinstance(self.space, Samplable):
+        if not uniform.draws:
             raise ValueError(
                 f"KernelSpace: {type(self.space).__name__} has more than n_listed = "
                 f"{self.n_listed} outputs, or cannot list them, and it cannot draw any: raise "
                 "n_listed, or give a list of Candidates."
             )
         some = seen[np.sort(rng.permutation(len(seen))[: self.n_landmarks])]
-        landmarks = self.space.sample(self.n_landmarks, rng)
-        drawn = self.space.sample(self.n_samples, rng)
+        landmarks = uniform.sample(self.n_landmarks, rng)
+        drawn = uniform.sample(self.n_samples, rng)
         self._open(_joined(some, landmarks), _joined(seen, _joined(landmarks, drawn)), drawn)
         return self
 
@@ -191,24 +193,6 @@ class KernelSpace(EmbeddingView):
         view.space = space
         return view
 
-    def size(self) -> Any:
-        """Number of outputs; infinite where these are no discrete set."""
-        return self.space.size() if isinstance(self.space, Countable) else math.inf
-
-    def log_size(self) -> float:
-        return float(self.space.log_size()) if isinstance(self.space, Countable) else math.inf
-
-    def sample(self, n: int, rng: Any) -> np.ndarray:
-        return self.space.sample(n, rng)
-
-    def enumerate(self, limit: int | None = None) -> np.ndarray:
-        """All outputs, as the space itself lists them."""
-        if not isinstance(self.space, Enumerable):
-            raise UndecidableError(f"{type(self.space).__name__} cannot list its outputs.")
-        listed: np.ndarray
-        listed = self.space.enumerate() if limit is None else self.space.enumerate(limit)
-        return listed
-
     # ------------------------------------------------------------------ features
     def embed(self, Z: np.ndarray) -> np.ndarray:
         Z = np.asarray(Z)
@@ -218,16 +202,6 @@ class KernelSpace(EmbeddingView):
             for start in range(0, len(Z), step)
         ]
         return np.concatenate(parts) if parts else np.zeros((0, self.turn_.shape[1]))
-
-    def mean_embedding(self) -> np.ndarray:
-        """Mean of psi: exact, or over draws."""
-        return self.moments_.mean
-
-    def second_moment(self) -> np.ndarray:
-        return self.moments_.second
-
-    def sampled_moments(self) -> SampledMoments | None:
-        return None if self.exact_ else self.moments_
 
     # ------------------------------------------------------------------ decisions
     def argmin(self, costs: np.ndarray) -> Decoded:
@@ -290,5 +264,41 @@ def _joined(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return both[distinct(both)[0]]
 
 
+class UniformOfFeatures(UniformOfViews):
+    """Outputs of the space whose outputs are compared; their features, exact or over draws."""
+
+    __slots__ = ()
+
+    def _inner(self) -> Uniform:
+        return Uniform.of(self.space.space)
+
+    def size(self) -> Any:
+        """Number of outputs; infinite where these are no discrete set."""
+        return self._inner().size() if self._inner().counts else math.inf
+
+    def log_size(self) -> float:
+        return float(self._inner().log_size()) if self._inner().counts else math.inf
+
+    def sample(self, n: int, rng: Any = None) -> np.ndarray:
+        return self._inner().sample(n, rng)
+
+    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
+        """All outputs, as the space itself lists them."""
+        if not self._inner().lists:
+            raise UndecidableError(f"{type(self.space.space).__name__} cannot list its outputs.")
+        return self._inner().enumerate(limit)
+
+    def mean_embedding(self) -> np.ndarray:
+        """Mean of psi: exact, or over draws."""
+        return self.space.moments_.mean
+
+    def second_moment(self) -> np.ndarray:
+        return self.space.moments_.second
+
+    def sampled_moments(self) -> SampledMoments | None:
+        return None if self.space.exact_ else self.space.moments_
+
+
+Uniform.at(KernelSpace, UniformOfFeatures)
 Solving.at(KernelSpace, SolvingWithin)
 Marginals.at(KernelSpace, "skstruct.spaces.common.view_marginals:MarginalsOfFeatures")

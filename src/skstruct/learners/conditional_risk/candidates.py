@@ -11,7 +11,7 @@ import numpy as np
 from skstruct._arrays.rows import dense
 from skstruct.learners.problem import RiskProblem, WeightProblem
 from skstruct.losses import pair
-from skstruct.spaces import Known, Solving, Targets
+from skstruct.spaces import Known, Solving, Targets, Uniform
 from skstruct.spaces.common.choices import joined
 from skstruct.spaces.partial import PartialOutputs
 
@@ -37,7 +37,7 @@ def _examples(partial: PartialOutputs) -> np.ndarray:
     """Outputs that are known, and some of those that may be true."""
     found = [partial.outputs[partial.complete]]
     for i in np.flatnonzero(~partial.complete):
-        row = partial.allowed.rows([i])
+        row = Uniform.of(partial.allowed.rows([i]))
         try:
             found.append(row.enumerate(SHOWN))
         except ValueError:  # there are more
@@ -64,7 +64,7 @@ def soft_targets(problem: RiskProblem, partial: PartialOutputs) -> np.ndarray:
         open_rows = np.flatnonzero(~partial.complete[rows])
         if len(open_rows) and Solving.of(part).discrete:
             narrowed = Known.of(part.rows(open_rows)).seen_by(problem.space)
-            psi[rows[open_rows]] = narrowed.uniform_means(len(open_rows))
+            psi[rows[open_rows]] = Uniform.of(narrowed).uniform_means(len(open_rows))
     return np.hstack([psi, np.ones((len(psi), psi.shape[1] if problem.joint else 1))])
 
 

@@ -24,6 +24,7 @@ from skstruct._arrays.memory import row_blocks
 from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.learners.counting_ridge.objective import CountingExamples, Minimum
 from skstruct.saving import savable
+from skstruct.spaces import Uniform
 
 
 @savable
@@ -115,7 +116,8 @@ class ExponentialObjective:
         self, space: Any, examples: CountingExamples, factor: Any, lam: float, memory: Any
     ) -> None:
         self.space, self.examples, self.factor, self.lam = space, examples, factor, lam
-        self.mean, self.log_size = np.asarray(space.mean_embedding()), space.log_size()
+        uniform = Uniform.of(space)
+        self.mean, self.log_size = np.asarray(uniform.mean_embedding()), uniform.log_size()
         self.features = factor.Q * np.sqrt(factor.k) / examples.root[:, None]  # of plain scores
         self.shape = self.features.shape[1], examples.U.shape[1]
         self.blocks = list(row_blocks(len(examples.counts), 8 * 8 * self.shape[1], memory))

@@ -34,6 +34,7 @@ from skstruct.learners.marginals import expecting
 from skstruct.learners.passes import is_streamed
 from skstruct.saving import savable
 from skstruct.smoothing.penalties import alpha_grid
+from skstruct.spaces import Uniform
 from skstruct.streaming import as_source
 
 EMBEDDED = 1 << 20  # numbers of embeddings that partial_fit has at a time
@@ -253,7 +254,7 @@ class CountingRidge(CountingReader):
             )  # fmt: skip
         self.objective_, self.n_iter_ = found.objective, found.n_iter
         if self.moments_error_ is not None:  # the exponential loss needs no moments
-            drawn, f = self.contrast_.sampled_moments(), found.scores
+            drawn, f = Uniform.of(self.contrast_).sampled_moments(), found.scores
             self.moments_error_ = None if f is None else objective_errors(drawn, examples, f)
         self.function_.take(X, found.weights, found.total)
         self.online_ = None

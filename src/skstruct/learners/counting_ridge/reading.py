@@ -13,6 +13,7 @@ from sklearn.utils import check_consistent_length
 from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.memory import check_table_fits
 from skstruct._arrays.rows import dense, distinct
+from skstruct.exceptions import NoFacetError
 from skstruct.learners.counting_ridge.exponential import ExponentialLoss
 from skstruct.learners.counting_ridge.objective import CountingExamples, NewtonCG
 from skstruct.learners.counting_ridge.prediction import CountingPredictor, CountingProblem
@@ -21,7 +22,7 @@ from skstruct.learners.inputs import given_outputs, plain_kernel, read_inputs, r
 from skstruct.learners.marginals import opened_space
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import resolve_loss
-from skstruct.spaces.contracts import Countable
+from skstruct.spaces import Uniform
 from skstruct.spaces.truth import flattened
 
 SEEN = 1000  # outputs whose embeddings are compared
@@ -41,19 +42,19 @@ def contrasted_with(contrast: str, space: Any, outputs: Any) -> Any:
     if hasattr(contrast, "embedding"):
         found = _fitted(contrast, space, outputs)
     elif isinstance(contrast, str) and contrast == "auto":
-        found = space.counted
+        found = Uniform.of(space).counted
     elif isinstance(contrast, str) and contrast == "space":
         found = space
     elif isinstance(contrast, str) and contrast == "relaxation":
-        found = space.relaxation()
+        found = Uniform.of(space).relaxation()
         if found is None:
             raise ValueError(
                 f"contrast='relaxation': {name} knows no larger space; give one, or 'space'."
             )
     else:
         raise ValueError(f"contrast is 'auto', 'space', 'relaxation' or a space; got {contrast!r}.")
-    if not isinstance(found, Countable):
-        raise ValueError(
+    if not Uniform.of(found).counts:
+        raise NoFacetError(
             f"CountingRidge needs the moments of the space, which {type(found).__name__} has not: "
             "use ConditionalRiskMinimizer or StructuredSVM, or give a larger space as contrast."
         )
@@ -194,9 +195,10 @@ class CountingReader(CountingPredictor):
 
     def _open(self, X: Any, outputs: np.ndarray, row: np.ndarray, weight: np.ndarray) -> None:
         """What is known of space and inputs before anything is learned."""
-        self.size_ = self.contrast_.size()
-        self.moments_ = np.asarray(self.contrast_.mean_embedding()), self.contrast_.covariance()
-        drawn = self.contrast_.sampled_moments()
+        uniform = Uniform.of(self.contrast_)
+        self.size_ = uniform.size()
+        self.moments_ = np.asarray(uniform.mean_embedding()), uniform.covariance()
+        drawn = uniform.sampled_moments()
         self.moments_error_ = None if drawn is None else drawn.errors
         self.outputs_ = outputs
         self.problem_ = self._problem(outputs, row)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.rows import dense
-from skstruct.exceptions import UndecidableError
+from skstruct.exceptions import NoFacetError, UndecidableError
 from skstruct.learners.problem import RiskProblem
 from skstruct.learners.token_problem import (
     WithChainScores,
@@ -19,7 +19,7 @@ from skstruct.learners.token_problem import (
 from skstruct.losses import Deciding, Levels, Observed, Tokens, pair
 from skstruct.sampling.partition import LogPartition
 from skstruct.saving import savable
-from skstruct.spaces import Known, Marginals, Solving, Targets
+from skstruct.spaces import Known, Marginals, Solving, Targets, Uniform
 
 MOST_LISTED = 2000  # outputs of which losses are written down, each against each
 
@@ -76,8 +76,8 @@ class ExponentialProblem(RiskProblem):
         if loss.embedding_on(space) != "outputs" or space.embedding == "outputs":
             return self.outputs
         try:
-            listed = space.enumerate(MOST_LISTED)
-        except (AttributeError, UndecidableError):
+            listed = Uniform.of(space).enumerate(MOST_LISTED)
+        except (NoFacetError, UndecidableError):
             raise ValueError(
                 f"{type(loss).__name__} is a table over all outputs, of which there are more than "
                 f"{MOST_LISTED:,}: give a loss with an embedding, such as 'hamming'."

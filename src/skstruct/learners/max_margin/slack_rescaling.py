@@ -9,6 +9,7 @@ from skstruct._arrays.rows import dense
 from skstruct.learners.max_margin.dual import Vertices
 from skstruct.learners.max_margin.problem import MarginProblem
 from skstruct.losses import Levels
+from skstruct.spaces import Uniform
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.tolerances import LOSS_LEVEL
 
@@ -325,7 +326,7 @@ def list_of_outputs(problem: MarginProblem, most: int) -> np.ndarray | None:
     space = problem.scored if problem.by_rank else problem.decoder
     if differs_by_row(space):
         return None
-    listed = space.all_outputs(most)
+    listed = Uniform.of(space).all_outputs(most)
     if listed is None or len(listed) > most:
         return None
     return listed if len(listed) * problem.width <= MOST_NUMBERS else None

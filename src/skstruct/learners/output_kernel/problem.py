@@ -24,7 +24,7 @@ from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import BaseLoss
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_min_cost
-from skstruct.spaces import Box, Candidates, Classes, Interval, Solving, Targets
+from skstruct.spaces import Box, Candidates, Classes, Interval, Solving, Targets, Uniform
 from skstruct.spaces.base import ListView
 from skstruct.spaces.constraints import check_feasible, check_n_rows
 from skstruct.spaces.contracts import Decoded, KBest
@@ -274,7 +274,7 @@ class KernelProblem(RiskProblem):
             if candidates is not None:
                 self.kernel.admit(space.restore(candidates))
             elif space.embedding == "outputs":  # a list itself
-                candidates, whole = space.enumerate(), False
+                candidates, whole = Uniform.of(space).enumerate(), False
             else:
                 # Sorted: of equally near ones the first is taken, in whatever order rows came.
                 rows = np.unique(outputs.reshape(len(outputs), -1), axis=0)

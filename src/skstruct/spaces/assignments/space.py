@@ -3,24 +3,19 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from math import perm
 from typing import Any, Self
 
 import numpy as np
 
 from skstruct._arrays.checks import is_count
-from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
 from skstruct.solvers.assignment import min_cost_assignments
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_best_sequences
 from skstruct.solvers.proposals import Proposals
-from skstruct.spaces.assignments.counting import FreeAssignments, count_injections
 from skstruct.spaces.assignments.formats import AssignmentFormat, read_assignments
 from skstruct.spaces.base import BaseSpace, check_k
-from skstruct.spaces.common.counting import LIMIT, check_few
-from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.description import number_of_names
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import Constraints, check_feasible, label_mask
@@ -29,6 +24,7 @@ from skstruct.spaces.description import Description
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.uniform import Uniform
 
 PAIR_BYTES = 112  # a tuple of two names, and the numbers of a graph without arcs
 
@@ -269,42 +265,6 @@ class Assignments(IndicatorSpace):
     ) -> Any:
         return BaseSpace.with_embedding(self, name, outputs, candidates)
 
-    # ------------------------------------------------------------- all outputs
-    def _count_within(self, low: np.ndarray, high: np.ndarray) -> int:
-        constraints = self._one_row().within(low, high)
-        left, (small, large) = self._allowed(constraints), sorted(self._shape)
-        if left is None:
-            return perm(large, small)
-        return count_injections(left[0])
-
-    def _uniform(self) -> Any:
-        known = self._one_row()
-        return None if known.is_masked else FreeAssignments(*self._shape)
-
-    def covariance(self) -> Covariance:
-        """Covariance of the pairs under the uniform distribution."""
-        uniform = self._uniform()
-        return super().covariance() if uniform is None else uniform.covariance()
-
-    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All assignments in canonical form; shape (size, a * t)."""
-        known, (small, large) = self._one_row(), sorted(self._shape)
-        left = self._allowed(known)
-        if left is None:
-            check_few(perm(large, small), limit, self, "assignments")
-        allowed = np.ones((small, large), bool) if left is None else left[0]
-        chosen, free = np.zeros((1, 0), np.int64), np.ones((1, large), bool)
-        for i in range(small):
-            row, column = np.nonzero(free & allowed[i])
-            chosen, free = np.column_stack([chosen[row], column]), free[row]
-            free[np.arange(len(row)), column] = False
-            if len(row) > limit:
-                raise UndecidableError(
-                    f"Assignments: there are more than {limit} beginnings of assignments; raise "
-                    "limit."
-                )
-        return self._flat(chosen)
-
     def distribution(self, scores: Any) -> Distribution | None:
         """Distributions by the list of all outputs, where that is short; scores of shape (n, d)."""
         return BaseSpace.distribution(self, scores)
@@ -341,3 +301,4 @@ def _named(given: Any, what: str) -> tuple[Any, ...]:
 Solving.at(Assignments, "skstruct.spaces.assignments.solving:SolvingOfAssignments")
 Known.at(Assignments, "skstruct.spaces.indicator_sets.known:KnownAsWhole")
 Description.at(Assignments, "skstruct.spaces.assignments.description:DescriptionOfAssignments")
+Uniform.at(Assignments, "skstruct.spaces.assignments.uniform:UniformOfAssignments")

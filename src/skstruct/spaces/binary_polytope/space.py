@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 
 from skstruct._arrays.imports import is_pandas
-from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag
@@ -21,6 +20,7 @@ from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.indicator_sets.decoding import with_limits
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.uniform import Uniform
 from skstruct.tolerances import FEASIBLE
 
 
@@ -152,10 +152,6 @@ class BinaryPolytope(IndicatorSpace):
         """
         return self._narrowed(include, exclude, min_size, max_size, self._groups(exclusive), False)
 
-    def _count_within(self, low: np.ndarray, high: np.ndarray) -> int:
-        listed = self.enumerate()
-        return int(((listed >= low) & (listed <= high)).all(axis=1).sum())
-
     def distribution(self, scores: Any) -> Distribution | None:
         """Over the list of outputs, where it is short; constraints leave nothing to sum by."""
         scores = self._checked_scores(scores, len(self.labels_))
@@ -165,11 +161,6 @@ class BinaryPolytope(IndicatorSpace):
         """None: single flips may not lead from each output to each."""
         return None
 
-    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
-        listed = self.enumerate()
-        if not len(listed):
-            raise InfeasibleError("BinaryPolytope: no 0/1 point meets the constraints.")
-        return listed[np.random.default_rng(rng).integers(len(listed), size=n)]
-
 
 Solving.at(BinaryPolytope, "skstruct.spaces.binary_polytope.solving:SolvingOfBinaryPolytopes")
+Uniform.at(BinaryPolytope, "skstruct.spaces.binary_polytope.uniform:UniformOfBinaryPolytopes")

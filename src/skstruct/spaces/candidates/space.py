@@ -10,14 +10,13 @@ from skstruct._arrays.checks import check_costs
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.rows import unit_vectors
 from skstruct.saving import savable
-from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.classes.space import Classes
-from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.formats import is_missing_name, refuse_empty
 from skstruct.spaces.description import Description
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.uniform import Uniform
 
 
 @savable
@@ -102,9 +101,6 @@ class Candidates(Classes):
             view.allowed_ = view.allowed_[: self.n_candidates_]
         return view
 
-    def enumerate(self, limit: int | None = None) -> np.ndarray:
-        return np.arange(self.n_candidates_)
-
     @property
     def labels_(self) -> np.ndarray:  # candidates only, as the sizes and samples of Classes
         return self.known_.array()[: self.n_candidates_]
@@ -141,21 +137,6 @@ class Candidates(Classes):
         self._ready()
         costs = check_costs(costs, self.n_known_, used_by="Candidates")
         return super()._allowed_costs(costs[:, : self.n_candidates_])
-
-    def _pad(self, array: np.ndarray) -> np.ndarray:
-        extra = self.n_known_ - self.n_candidates_
-        return np.pad(array, [(0, extra)] * array.ndim)
-
-    def mean_embedding(self) -> np.ndarray:
-        return self._pad(super().mean_embedding())
-
-    def second_moment(self) -> np.ndarray:
-        return self._pad(super().second_moment())
-
-    def covariance(self) -> Covariance:
-        if self.n_known_ > self.n_candidates_:  # coordinates that are always zero
-            return BaseSpace.covariance(self)
-        return super().covariance()
 
 
 @savable
@@ -209,3 +190,4 @@ Solving.at(Candidates, "skstruct.spaces.candidates.solving:SolvingOfCandidates")
 Known.at(Candidates, "skstruct.spaces.candidates.known:KnownOfCandidates")
 Description.at(Candidates, "skstruct.spaces.candidates.description:DescriptionOfCandidates")
 Marginals.at(Candidates, "skstruct.spaces.candidates.marginals:MarginalsOfCandidates")
+Uniform.at(Candidates, "skstruct.spaces.candidates.uniform:UniformOfCandidates")

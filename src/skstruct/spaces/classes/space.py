@@ -2,7 +2,6 @@
 """One class out of several."""
 
 import copy
-import math
 from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
@@ -10,14 +9,12 @@ import numpy as np
 
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.imports import is_pandas
-from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.rows import unit_vectors
 from skstruct.saving import savable
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_min_cost, min_cost
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
-from skstruct.spaces.common.covariances import Covariance, Exchangeable
 from skstruct.spaces.common.formats import (
     about_gaps,
     check_distinct,
@@ -39,6 +36,7 @@ from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sklearn_target import SklearnTarget
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.uniform import Uniform
 
 
 @savable
@@ -150,14 +148,6 @@ class Classes(GivenWhole):
             return self
         return self.among(allowed[one_or_more(index)])
 
-    def uniform_means(self, n: int) -> np.ndarray:
-        allowed = np.ones(len(self.listed_), bool) if self.allowed_ is None else self.allowed_
-        allowed = np.atleast_2d(allowed)
-        means: np.ndarray = allowed / allowed.sum(axis=1, keepdims=True)
-        if means.shape[1] < len(self.listed_):  # outputs that are known but never predicted
-            means = np.pad(means, [(0, 0), (0, len(self.listed_) - means.shape[1])])
-        return np.array(np.broadcast_to(means, (n, means.shape[1])))
-
     def _numbers(self, values: np.ndarray) -> np.ndarray:
         names = values.tolist()
         for i, name in enumerate(names):
@@ -192,10 +182,6 @@ class Classes(GivenWhole):
 
     def embed(self, Z: np.ndarray) -> Any:
         return unit_vectors(Z, len(self.labels_))
-
-    def all_outputs(self, most: int) -> np.ndarray:
-        allowed = self.allowed_
-        return self.enumerate() if allowed is None else self.enumerate()[allowed]
 
     def contains(self, Z: Any) -> np.ndarray:
         Z, allowed = np.asarray(Z), self.allowed_
@@ -248,30 +234,6 @@ class Classes(GivenWhole):
         listed, allowed = self.enumerate(), self.allowed_
         return listed if allowed is None else listed[allowed]
 
-    def size(self) -> int:
-        self._ready()
-        return len(self.labels_)
-
-    def log_size(self) -> float:
-        return math.log(self.size())
-
-    def mean_embedding(self) -> np.ndarray:
-        return np.full(len(self.labels_), 1.0 / len(self.labels_))
-
-    def second_moment(self) -> np.ndarray:
-        check_square_fits(len(self.labels_), "The second moment", "covariance() needs no matrix.")
-        return np.eye(len(self.labels_)) / len(self.labels_)
-
-    def covariance(self) -> Covariance:
-        """Covariance of psi, I / k - 11' / k^2, by its two eigenspaces."""
-        return Exchangeable(0.0, 1.0 / len(self.labels_), len(self.labels_))
-
-    def enumerate(self, limit: int | None = None) -> np.ndarray:
-        return self.listed_
-
-    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
-        return np.random.default_rng(rng).integers(len(self.labels_), size=n)
-
 
 def _distinct(values: np.ndarray) -> np.ndarray:
     """Sorted distinct labels; labels of several types in an order that is always the same."""
@@ -293,3 +255,4 @@ Known.at(Classes, "skstruct.spaces.classes.known:KnownOfClasses")
 Description.at(Classes, "skstruct.spaces.classes.description:DescriptionOfClasses")
 Marginals.at(Classes, "skstruct.spaces.classes.marginals:MarginalsOfClasses")
 SklearnTarget.at(Classes, "skstruct.spaces.sklearn_target:OneClass")
+Uniform.at(Classes, "skstruct.spaces.classes.uniform:UniformOfClasses")

@@ -10,19 +10,17 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.imports import is_networkx
-from skstruct._arrays.memory import check_square_fits
 from skstruct.saving import savable
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_fixed
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace, check_k, decoded_or_infeasible
-from skstruct.spaces.common.covariances import Covariance, PairScheme
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.edge_sets.table import edge_numbers, read_nodes
-from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.pairwise.labels import LabelsAndEdges
+from skstruct.spaces.uniform import Uniform
 
 
 class NodeProposals(Proposals):
@@ -108,7 +106,7 @@ class Cliques(LabelsAndEdges):
     ['ann', 'bob']
     >>> space.restrict(include=["cy"]).argmin(costs).values
     array([-0.5])
-    >>> space.size(), space.mean_embedding()
+    >>> space.size(), Uniform.of(space).mean_embedding()
     (8, array([0.25, 0.25, 0.25]))
     """
 
@@ -232,34 +230,12 @@ class Cliques(LabelsAndEdges):
         low, high = self._masks()
         return NodeProposals(np.flatnonzero(high & ~low), self.edges_, len(self.labels_))
 
-    # ------------------------------------------------------------- all outputs
     def _masks(self) -> tuple[np.ndarray, np.ndarray]:
-        self._check_not_empty()
+        """Nodes that are in, and those that may be."""
+        Uniform.of(self).check_not_empty()
         constraints = self._one_row()
         return constraints.low[0], constraints.high[0]
 
-    def mean_embedding(self) -> np.ndarray:
-        """Probability of every edge to be inside; shape (d,)."""
-        return mean_of_products(self.edges_, *self._masks())[len(self.labels_) :]
-
-    def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all sets; shape (d, d)."""
-        what = "The second moment over Cliques"
-        check_square_fits(len(self.edges_), what, "covariance() needs no matrix.")
-        n = len(self.labels_)
-        return second_moment_of_products(self.edges_, *self._masks())[n:, n:]
-
-    def covariance(self) -> Covariance:
-        """Covariance of the edges inside under the uniform distribution."""
-        if self.constraints_.is_masked:
-            return super().covariance()
-        # On ones B+'B+ is 2 (n - 1), on stars n - 2, on the rest 0.
-        n = len(self.labels_)
-        return PairScheme(n, ((2 * n - 1) / 16, (n - 1) / 16, 1 / 16), signed=False)
-
-    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
-        """``n`` sets drawn uniformly and independently; shape (n, number of nodes)."""
-        return self._sets().sample(n, rng)
-
 
 Marginals.at(Cliques, "skstruct.spaces.cliques.marginals:MarginalsOfCliques")
+Uniform.at(Cliques, "skstruct.spaces.cliques.uniform:UniformOfCliques")

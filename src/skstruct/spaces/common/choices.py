@@ -14,6 +14,7 @@ from skstruct._arrays.rows import dense
 from skstruct.saving import savable
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.uniform import LIMIT, Uniform
 
 
 class OneOf:
@@ -101,19 +102,9 @@ class ListedChoices:
         same = same.reshape(len(same), -1).all(axis=1)
         return np.logical_or.reduceat(same, self.starts[:-1])
 
-    def enumerate(self, limit: int | None = None) -> np.ndarray:
+    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """The outputs of all lists, one after the other."""
         return self.listed
-
-    def mean_embedding(self) -> np.ndarray:
-        """Mean of psi over the outputs of all lists: of one row, take ``rows([i])`` first."""
-        return dense(self.embed(self.listed)).mean(axis=0)
-
-    def uniform_means(self, n: int) -> np.ndarray:
-        """Mean of psi over the list of each row; shape (n, d)."""
-        psi = dense(self.embed(self.listed))
-        sums = np.add.reduceat(psi, self.starts[:-1], axis=0)
-        return np.asarray(sums / np.diff(self.starts)[:, None])
 
     @property
     def _owner(self) -> np.ndarray:
@@ -187,22 +178,15 @@ class RowChoices:
             inside[rows] = part.contains(np.asarray(Z)[rows])
         return inside
 
-    def _only(self) -> Any:
+    def only(self) -> Any:
         """The part of a single row."""
         if len(self) != 1:
             raise ValueError("This differs from row to row; take rows([i]) of it first.")
         return self.parts[0]
 
-    def size(self) -> int:
-        return int(self._only().size())
-
-    def enumerate(self, limit: int | None = None) -> Any:
-        part = self._only()
-        return part.enumerate() if limit is None else part.enumerate(limit)
-
-    def mean_embedding(self) -> Any:
-        """Mean of psi over what is allowed in a single row."""
-        return self._only().mean_embedding()
+    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
+        """The outputs that are allowed in a single row."""
+        return Uniform.of(self).enumerate(limit)
 
     def argmin(self, costs: np.ndarray) -> Decoded:
         """For every row the output of least cost among those that are allowed."""
@@ -237,4 +221,21 @@ class SolvingOfRows(Solving):
         return Solving.of(self.space.parts[0]).discrete
 
 
+class UniformOfLists(Uniform):
+    """Outputs of all lists: of one row, take ``rows([i])`` first."""
+
+    __slots__ = ()
+
+    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
+        return self.space.listed
+
+    def uniform_means(self, n: int) -> np.ndarray:
+        """Mean of psi over the list of each row; shape (n, d)."""
+        psi = dense(self.space.embed(self.space.listed))
+        sums = np.add.reduceat(psi, self.space.starts[:-1], axis=0)
+        return np.asarray(sums / np.diff(self.space.starts)[:, None])
+
+
+Uniform.at(ListedChoices, UniformOfLists)
+Uniform.at(RowChoices, lambda rows: Uniform.of(rows.only()))
 Solving.at(RowChoices, SolvingOfRows)

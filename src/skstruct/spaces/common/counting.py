@@ -1,24 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exact counts, lists and uniform draws: closed sets of a graph, independent states."""
+"""Exact counts and lists of closed sets of a graph; states that labels may have."""
 
 from __future__ import annotations
 
-import math
-from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 from typing import Any, Self
 
 import numpy as np
 
-from skstruct._arrays.memory import check_square_fits
-from skstruct.exceptions import InfeasibleError, UndecidableError
+from skstruct.exceptions import UndecidableError
 from skstruct.saving import check_row_constraints, savable
 from skstruct.solvers.dags import Dag
-from skstruct.spaces.base import CountedSpace
-
-LIMIT = 10**6  # outputs listed, or subproblems counted, before giving up
+from skstruct.spaces.uniform import LIMIT
 
 
 def check_few(size: int, limit: int, space: Any, outputs: str = "outputs") -> None:
@@ -155,76 +149,3 @@ class StateConstraints:
         if len(counts) > 1 or 0 in counts:
             raise ValueError(f"States are given for different numbers of rows: {sorted(counts)}.")
         return StateConstraints(self.allowed & allowed)
-
-
-class UniformStates(CountedSpace):
-    """Every label has any of its allowed states: how many outputs, samples, moments, the list."""
-
-    @property
-    @abstractmethod
-    def constraints_(self) -> StateConstraints:
-        """Which states labels may have."""
-
-    @abstractmethod
-    def _requirements(self) -> np.ndarray:
-        """The state that each coordinate of psi asks of each label, -1 for any; (d, labels)."""
-
-    def _allowed(self) -> Any:
-        """Allowed states of all labels, bool (labels, states)."""
-        return self._one_row().allowed[0]
-
-    def size(self) -> int:
-        """Exact number of outputs."""
-        return math.prod(self._allowed().sum(axis=1).tolist())
-
-    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All outputs in canonical form; shape (size, number of labels)."""
-        check_few(self.size(), limit, self)
-        allowed = self._allowed()
-        listed = list(product(*(np.flatnonzero(states).tolist() for states in allowed)))
-        return np.array(listed, dtype=np.int64).reshape(-1, len(allowed))
-
-    def _counts(self) -> Any:
-        """Number of states of each label, none of them zero."""
-        counts = self._allowed().sum(axis=1)
-        if not counts.all():
-            raise InfeasibleError(f"{type(self).__name__}: no output meets the constraints.")
-        return counts
-
-    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
-        """``n`` outputs drawn uniformly and independently; shape (n, number of labels)."""
-        counts = self._counts()
-        rank = np.random.default_rng(rng).integers(counts, size=(n, len(counts)))
-        first = np.argsort(~self._allowed(), axis=1, kind="stable")  # allowed states come first
-        return first[np.arange(len(counts)), rank]
-
-    def mean_embedding(self) -> np.ndarray:
-        """Mean of psi over all outputs; shape (d,)."""
-        asked, probability = self._requirements(), self._probabilities()
-        return np.prod(probability[np.arange(asked.shape[1]), asked], axis=1)
-
-    def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all outputs; shape (d, d).
-
-        Two coordinates hold together with the product, over labels, of the probability that one
-        state is what both ask for.
-        """
-        asked, probability, mean = (
-            self._requirements(),
-            self._probabilities(),
-            self.mean_embedding(),
-        )
-        check_square_fits(len(mean), "The second moment", "Fewer labels or pairs take less.")
-        moment = np.outer(mean, mean)  # right where no label is asked by both
-        for wanted, p in zip(asked.T, probability):
-            asking = np.flatnonzero(wanted >= 0)
-            p, wanted = p[wanted[asking]], wanted[asking]
-            p[p == 0] = 1.0  # a barred state: the moment is zero already
-            both = (wanted[:, None] == wanted) / p  # instead of p p' the probability of one state
-            moment[np.ix_(asking, asking)] *= both
-        return moment
-
-    def _probabilities(self) -> np.ndarray:
-        """Probability of each state of each label, and one for any, last: (labels, states + 1)."""
-        probability = self._allowed() / self._counts()[:, None]
-        return np.hstack([probability, np.ones((len(probability), 1))])

@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.checks import LARGEST_SUM, check_costs
-from skstruct.exceptions import InfeasibleError, UndecidableError
+from skstruct.exceptions import InfeasibleError, NoFacetError, UndecidableError
 from skstruct.solvers.distributions import Distribution, ListedDistribution, StackedDistributions
 from skstruct.spaces.constraints import check_feasible, check_n_rows
+from skstruct.spaces.uniform import Uniform
 from skstruct.tolerances import TIE
 
 SHORT = 10**4  # outputs that are listed and sorted rather than asked for in batches
@@ -77,20 +78,20 @@ def approximate_enumeration(
     costs = np.atleast_2d(np.asarray(costs, dtype=np.float64))
     if len(costs) != 1:
         raise ValueError(f"Outputs are listed for one row of costs; got shape {costs.shape}.")
-    has_best = hasattr(space, "kbest")
-    if not has_best and not hasattr(space, "enumerate"):
+    has_best, uniform = hasattr(space, "kbest"), Uniform.of(space)
+    if not has_best and not uniform.lists:
         raise ValueError(f"{type(space).__name__} can list neither its outputs nor the best ones.")
-    if _is_short(space):
+    if _is_short(uniform):
         return _from_list(space, costs, nu)
     if has_best and space.guarantee.kind == "exact":
         return _from_batches(space, costs, nu)
-    return (_from_stream if hasattr(space, "stream") else _from_list)(space, costs, nu)
+    return (_from_stream if uniform.answers("stream") else _from_list)(space, costs, nu)
 
 
-def _is_short(space: Any) -> bool:
+def _is_short(uniform: Uniform) -> bool:
     try:
-        return 0 < space.size() <= SHORT and hasattr(space, "enumerate")
-    except (AttributeError, UndecidableError):  # it cannot be counted
+        return uniform.lists and 0 < uniform.size() <= SHORT
+    except UndecidableError:  # it cannot be counted
         return False
 
 
@@ -103,7 +104,7 @@ def _costs_of(space: Any, Z: np.ndarray, costs: np.ndarray) -> np.ndarray:
 
 
 def _from_list(space: Any, costs: np.ndarray, nu: float) -> Iterator[tuple[np.ndarray, float]]:
-    listed = space.enumerate()
+    listed = Uniform.of(space).enumerate()
     check_feasible(np.array([len(listed) > 0]), space)
     values = _costs_of(space, listed, costs)
     least, most = values.min(), values.max()
@@ -131,12 +132,13 @@ def _from_batches(space: Any, costs: np.ndarray, nu: float) -> Iterator[tuple[An
 
 
 def _from_stream(space: Any, costs: np.ndarray, nu: float) -> Iterator[tuple[np.ndarray, float]]:
-    siblings = _sibling_cost(space, costs, next(space.stream(1)))
+    uniform = Uniform.of(space)
+    siblings = _sibling_cost(space, costs, next(uniform.stream(1)))
     limit = _threshold(space, costs, nu, siblings)
-    for Z in space.stream(BLOCK):
+    for Z in uniform.stream(BLOCK):
         if siblings is not None:
-            Z = Z[_comes_first(Z, space.sibling(Z))]
-            Z = np.stack([Z, space.sibling(Z)], axis=1).reshape(-1, *Z.shape[1:])
+            Z = Z[_comes_first(Z, uniform.sibling(Z))]
+            Z = np.stack([Z, uniform.sibling(Z)], axis=1).reshape(-1, *Z.shape[1:])
         values = _costs_of(space, Z, costs)
         for i in np.flatnonzero(values <= limit):
             # An output that is its own sibling stands twice.
@@ -160,10 +162,10 @@ def _threshold(space: Any, costs: np.ndarray, nu: float, siblings: float | None)
 
 def _sibling_cost(space: Any, costs: np.ndarray, some: np.ndarray) -> float | None:
     """<c, s>, what an output and its sibling cost together; None for spaces without siblings."""
-    if not hasattr(space, "sibling") or getattr(space, "constraints", None) is not None:
+    if getattr(space, "constraints", None) is not None:
         return None
     try:
-        both = np.concatenate([some[:1], space.sibling(some[:1])])
+        both = np.concatenate([some[:1], Uniform.of(space).sibling(some[:1])])
     except ValueError:  # this embedding has none
         return None
     return float(_costs_of(space, both, costs).sum())
@@ -193,11 +195,9 @@ def listed_distribution(space: Any, scores: np.ndarray) -> Distribution | None:
     if getattr(constraints, "n_rows", None) is not None:
         check_n_rows(constraints, len(scores), type(space).__name__)
         return _row_by_row(space, scores)
-    if not hasattr(space, "enumerate"):
-        return None
     try:
-        outputs = space.enumerate(MOST_LISTED)
-    except UndecidableError:
+        outputs = Uniform.of(space).enumerate(MOST_LISTED)
+    except (NoFacetError, UndecidableError):
         return None
     if len(outputs) > MOST_LISTED:
         return None

@@ -15,6 +15,7 @@ from skstruct.spaces.common.formats import is_missing_name
 from skstruct.spaces.common.row_limits import restricted_to, stacked
 from skstruct.spaces.description import Description
 from skstruct.spaces.partial import PartialOutputs
+from skstruct.spaces.uniform import Uniform
 
 PLAIN, NOTHING, LISTED, LIMITED = range(4)
 
@@ -157,7 +158,7 @@ def _parts(
     narrowed |= dict.fromkeys(np.flatnonzero(kinds == NOTHING).tolist(), space)
     if not narrowed:
         return found
-    example = space.sample(1, 0) if own is None else own.outputs[:1]
+    example = Uniform.of(space).sample(1, 0) if own is None else own.outputs[:1]
     for at, part in stacked(narrowed):
         free = _decided(part, at, space.embed(example).shape[1], used_by)
         width = _width(free) if own is None else own.known.shape[1]

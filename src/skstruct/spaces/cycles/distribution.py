@@ -8,24 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from skstruct._arrays.memory import check_square_fits
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.proposals import Proposals
 from skstruct.solvers.state_graphs import PathDistribution, StateGraph
-from skstruct.spaces.base import BaseSpace
-from skstruct.spaces.common.counting import LIMIT, check_few
-from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.cycles.tours import (
-    CycleCounts,
     arc_columns,
-    cycles_by_size,
-    list_tours,
     rows_to_tours,
-    sample_tours,
     tours_to_rows,
 )
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
+from skstruct.spaces.uniform import Uniform
 
 MOST_NODES = 15  # 1.5 million steps
 
@@ -188,106 +181,15 @@ class TourProposals(Proposals):
         return accepted
 
 
-class UniformCycles(EdgeSetSpace):
-    """Cycles within constraints: how many there are, their moments, samples and the list.
+class LawfulCycles(EdgeSetSpace):
+    """Cycles with scores: exact distributions for up to 15 nodes, Markov chains for any number."""
 
-    Constraints on nodes and sizes are counted in closed form, and so are moments as long as all
-    nodes are alike. Everything else comes from the list of all cycles, where that is short.
-    """
+    _from_constraints = ("_paths",)
 
     @property
     @abstractmethod
     def _signed(self) -> bool:
         """Whether psi are signed pairs; an error where that name is not known."""
-
-    def _one_row(self) -> Any:
-        """The :class:`CycleConstraints`, if all rows have the same."""
-        return super()._one_row()
-
-    # ------------------------------------------------------------- counts
-    def _by_size(self) -> list[int]:
-        """Directed cycles of 0, 1, 2, ... nodes, where edges are not limited."""
-        constraints = self._one_row()
-        n_fixed = int(constraints.visited.sum())
-        if (constraints.visited & ~constraints.open).any():
-            return [0]
-        counts = cycles_by_size(int(constraints.open.sum()) - n_fixed, n_fixed)
-        inside = range(int(constraints.smallest[0]), int(constraints.largest[0]) + 1)
-        return [count if size in inside else 0 for size, count in enumerate(counts)]
-
-    @cached_property
-    def _count(self) -> int:
-        if self._one_row().has_edges:
-            return len(self._listed)
-        return sum(self._by_size()) // (1 if self.directed else 2)
-
-    def _counts(self) -> CycleCounts | None:
-        """Counts through arcs, where all nodes are alike."""
-        constraints = self._one_row()
-        if constraints.has_edges or constraints.has_nodes:
-            return None
-        sizes = int(constraints.smallest[0]), int(constraints.largest[0])
-        return CycleCounts.of(len(self.nodes_), *sizes)
-
-    # ------------------------------------------------------------- moments
-    def mean_embedding(self) -> np.ndarray:
-        """Mean of psi over all cycles; shape (d,)."""
-        self._check_not_empty()
-        counts = self._counts()
-        if counts is None:
-            return self.embed(self._listed).mean(axis=0)
-        if self._signed:  # a cycle and its reverse cancel
-            return np.zeros(len(self.edges_) // 2)
-        return np.full(len(self.edges_), counts.mean(self.directed))
-
-    def covariance(self) -> Covariance:
-        """Covariance of psi over all cycles, by its eigenspaces where all nodes are alike."""
-        self._check_not_empty()
-        counts = self._counts()
-        if counts is None:
-            return BaseSpace.covariance(self)
-        if self._signed:
-            return counts.signed_pairs()
-        return counts.arcs() if self.directed else counts.edges()
-
-    def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all cycles; shape (d, d)."""
-        self._check_not_empty()
-        mean = self.mean_embedding()
-        check_square_fits(
-            len(mean), "The second moment", "covariance() and mean_embedding() need no matrix."
-        )
-        if self._counts() is None:
-            psi = self.embed(self._listed)
-            return psi.T @ psi / len(psi)
-        return self.covariance().dense() + np.outer(mean, mean)
-
-    # ------------------------------------------------------------- lists and samples
-    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All cycles in canonical form, shorter ones first; shape (size, d)."""
-        known_edges = self._one_row().has_edges
-        if not known_edges:
-            check_few(self._count, limit, self, "cycles")
-        constraints, _, may = self._one_row().arcs(self._table)
-        sizes = int(constraints.smallest[0]), int(constraints.largest[0])
-        tours = list_tours(constraints.visited[0], may[0], sizes, self.directed, limit)
-        Z = tours_to_rows(tours, self._table)
-        return Z[constraints.allow(Z)] if known_edges else Z
-
-    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
-        """``n`` cycles drawn uniformly and independently; shape (n, d)."""
-        self._check_not_empty()
-        rng, constraints = np.random.default_rng(rng), self._one_row()
-        if constraints.has_edges:
-            return self._listed[rng.integers(len(self._listed), size=n)]
-        low, high = constraints.visited[0], constraints.open[0]
-        return tours_to_rows(sample_tours(n, rng, low, high, self._by_size()), self._table)
-
-
-class LawfulCycles(UniformCycles):
-    """Cycles with scores: exact distributions for up to 15 nodes, Markov chains for any number."""
-
-    _from_constraints = ("_paths",)
 
     @cached_property
     def _paths(self) -> StateGraph | None:
@@ -323,7 +225,7 @@ class LawfulCycles(UniformCycles):
         constraints: Any = self.constraints_
         if constraints.n_rows is not None or constraints.has_edges:
             return None
-        self._check_not_empty()
+        Uniform.of(self).check_not_empty()
         n_nodes, table = len(self.nodes_), self._table
         column, sign = table.column, np.ones((n_nodes, n_nodes))
         if self._signed:

@@ -22,6 +22,7 @@ from skstruct.spaces.cycles.tours import SHORTEST, arc_columns, rows_to_tours, t
 from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges
 from skstruct.spaces.marginals import Marginals
+from skstruct.spaces.uniform import Uniform
 
 EMBEDDINGS = ("signed pairs", "indicators")
 
@@ -163,16 +164,6 @@ class Cycles(LawfulCycles):
         view = copy.copy(self)
         view.embedding = name
         return view
-
-    def sibling(self, Z: np.ndarray) -> np.ndarray:
-        """The reverse of each cycle, for which signed pairs have the opposite sign."""
-        if not self._signed:
-            raise ValueError("Cycles: only signed pairs turn their sign with the direction.")
-        there, back = arc_columns(len(self.nodes_))
-        Z = np.asarray(Z)
-        turned = np.empty_like(Z)
-        turned[:, there], turned[:, back] = Z[:, back], Z[:, there]
-        return turned
 
     # ------------------------------------------------------------- the user's format
     def _possible_edges(self, nodes: tuple[Any, ...]) -> np.ndarray:
@@ -326,3 +317,4 @@ class Cycles(LawfulCycles):
 Coordinates.at(Cycles, "skstruct.spaces.cycles.coordinates:CoordinatesOfCycles")
 Description.at(Cycles, "skstruct.spaces.cycles.description:DescriptionOfCycles")
 Marginals.at(Cycles, "skstruct.spaces.cycles.marginals:MarginalsOfCycles")
+Uniform.at(Cycles, "skstruct.spaces.cycles.uniform:UniformOfCycles")

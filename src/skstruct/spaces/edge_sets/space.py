@@ -13,7 +13,6 @@ from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace
-from skstruct.spaces.common.counting import LIMIT, check_few, list_closed_sets
 from skstruct.spaces.common.formats import sorted_names
 from skstruct.spaces.common.label_graph import read_edges
 from skstruct.spaces.constraints import check_restricted, check_size
@@ -24,6 +23,7 @@ from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_node
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.marginals import Marginals
+from skstruct.spaces.uniform import Uniform
 
 
 class EdgeSetSpace(IndicatorSpace):
@@ -36,7 +36,7 @@ class EdgeSetSpace(IndicatorSpace):
     - ``_decode(costs, constraints)``: outputs, values (infinite where infeasible) and bounds;
     - ``_possible_edges(nodes)``, where not all edges are possible;
     - ``_holds(Z)``, where membership of many rows is quicker than one by one;
-    - ``enumerate``, ``_count`` and moments, where there is more than sifting all edge sets.
+    - its facet Uniform, where there is more than sifting all edge sets.
 
     Attributes
     ----------
@@ -48,8 +48,6 @@ class EdgeSetSpace(IndicatorSpace):
     """
 
     _from_parameters: ClassVar[tuple[str, ...]] = ("_given_nodes", "_table")
-    _from_constraints: ClassVar[tuple[str, ...]] = ("_listed",)
-
     directed: bool = False
     _named_by: ClassVar = {"nodes": "nodes_"}
     _pairs_of = ("nodes", "other", "learned_nodes_")
@@ -225,54 +223,6 @@ class EdgeSetSpace(IndicatorSpace):
         """None: nothing is known of how outputs are within reach of each other."""
         return None
 
-    # ------------------------------------------------------------- all outputs
-    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All outputs in canonical form; shape (size, d).
-
-        At most ``limit`` edge sets are sifted for those that are outputs.
-        """
-        constraints = self._one_row()
-        if constraints.largest == len(self.edges_):
-            self._check_few(limit)
-        listed = list_closed_sets(
-            self.dag_, constraints.low[0], constraints.high[0], constraints.largest, limit
-        )
-        return listed[self.contains(listed)]
-
-    def _check_few(self, limit: int) -> None:
-        """Refuse to sift more than so many edge sets."""
-        constraints = self._one_row()
-        n_open = int((constraints.high & ~constraints.low).sum())
-        check_few(2**n_open, limit, self, f"sets of {n_open} possible edges")
-
-    @cached_property
-    def _listed(self) -> np.ndarray:
-        return self.enumerate()
-
-    @cached_property
-    def _count(self) -> int:
-        return len(self._listed)
-
-    def _count_within(self, low: np.ndarray, high: np.ndarray) -> int:
-        return int(((self._listed >= low) & (self._listed <= high)).all(axis=1).sum())
-
-    def mean_embedding(self) -> np.ndarray:
-        """Mean of the indicators over all outputs; shape (d,)."""
-        self._check_not_empty()
-        return self._listed.mean(axis=0)
-
-    def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all outputs; shape (d, d)."""
-        self._check_not_empty()
-        listed = self._listed.astype(np.float64)
-        return listed.T @ listed / len(listed)
-
-    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
-        """``n`` outputs drawn uniformly and independently; shape (n, d)."""
-        self._check_not_empty()
-        rng = np.random.default_rng(rng)
-        return self._listed[rng.integers(len(self._listed), size=n)]
-
 
 class WithinGraph(EdgeSetSpace):
     """Sets of undirected edges, each of which is an edge of ``graph``.
@@ -328,24 +278,13 @@ class WithinGraph(EdgeSetSpace):
         except ValueError as error:
             raise ValueError(str(error).replace("label", "node")) from None
 
-    @property
-    def _is_complete(self) -> bool:
-        """Whether all pairs of nodes are possible, and there are no constraints."""
-        n = len(self.nodes_)
-        return not self.constraints_.is_masked and len(self.edges_) == n * (n - 1) // 2
-
     def _read_graphs(
         self, Y: Any, nodes: tuple[Any, ...] | None
     ) -> tuple[np.ndarray, tuple[Any, ...], Any]:
         return super()._read_graphs(Y, nodes if self.graph is None else self.nodes_)
 
-    def _spread(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """What is known of some columns, (n, m), with 1 for known edges; shape (n, d)."""
-        everywhere = np.repeat(self._one_row().low.astype(values.dtype), len(values), axis=0)
-        everywhere[:, columns] = values
-        return everywhere
-
 
 Known.at(EdgeSetSpace, "skstruct.spaces.indicator_sets.known:KnownAsWhole")
 Description.at(EdgeSetSpace, "skstruct.spaces.edge_sets.description:DescriptionOfEdgeSets")
 Marginals.at(EdgeSetSpace, "skstruct.spaces.edge_sets.marginals:MarginalsOfEdges")
+Uniform.at(EdgeSetSpace, "skstruct.spaces.edge_sets.uniform:UniformOfEdgeSets")

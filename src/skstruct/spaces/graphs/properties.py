@@ -18,6 +18,7 @@ from skstruct.spaces.edge_sets.distribution import MOST_NODES, InnerEdgeDistribu
 from skstruct.spaces.edge_sets.formats import as_networkx
 from skstruct.spaces.edge_sets.table import EdgeTable
 from skstruct.spaces.label_sets.space import LabelSets
+from skstruct.spaces.uniform import Uniform
 
 
 def n_forests(n: int) -> int:
@@ -170,7 +171,7 @@ class Anything(GraphProperty):
         return 1 << len(self.edges) if constraints is None else self._sets(constraints).size()
 
     def closed_forms(self, constraints: Constraints | None) -> Any:
-        return self if constraints is None else self._sets(constraints)
+        return self if constraints is None else Uniform.of(self._sets(constraints))
 
     def distribution(self, scores: np.ndarray, constraints: Constraints | None) -> Any:
         return self._sets(constraints).distribution(scores)

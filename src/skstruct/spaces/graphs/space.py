@@ -7,17 +7,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.proposals import Proposals
-from skstruct.spaces.common.counting import LIMIT
-from skstruct.spaces.common.covariances import Covariance
+from skstruct.spaces.common.narrowing import within
 from skstruct.spaces.constraints import Constraints, check_feasible
 from skstruct.spaces.contracts import Guarantee
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
-from skstruct.spaces.graphs.hereditary import Acyclic, Bipartite, Custom, Planar, grow_sets
+from skstruct.spaces.graphs.hereditary import Acyclic, Bipartite, Custom, Planar
 from skstruct.spaces.graphs.properties import Anything, Clique, Connected, Forest, GraphProperty
+from skstruct.spaces.uniform import Uniform
 
 OWN_SPACES = ("matching", "spanning tree")
 
@@ -46,24 +45,28 @@ class OwnSpace(GraphProperty):
         return self.space._holds(Z)
 
     def guarantee(self, constraints: Constraints) -> Any:
-        return self.space._limited(constraints).guarantee
+        return within(self.space, constraints).guarantee
 
     def decode(
         self, costs: np.ndarray, constraints: Constraints
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.space._decode(costs, constraints)
 
-    def count(self, constraints: Constraints | None) -> int | None:
-        return self.closed_forms(constraints).size()
+    def limited(self, constraints: Constraints | None) -> Any:
+        """The other space within constraints."""
+        return self.space if constraints is None else within(self.space, constraints)
 
-    def closed_forms(self, constraints: Constraints | None) -> Any:
-        return self.space if constraints is None else self.space._limited(constraints)
+    def count(self, constraints: Constraints | None) -> int | None:
+        return self.limited(constraints).size()
+
+    def closed_forms(self, constraints: Constraints | None) -> Uniform:
+        return Uniform.of(self.limited(constraints))
 
     def distribution(self, scores: np.ndarray, constraints: Constraints | None) -> Any:
-        return self.closed_forms(constraints).distribution(scores)
+        return self.limited(constraints).distribution(scores)
 
     def proposals(self, constraints: Constraints | None) -> Any:
-        return self.closed_forms(constraints).proposals()
+        return self.limited(constraints).proposals()
 
 
 OF_GRAPHS: dict[Any, Any] = {
@@ -136,7 +139,7 @@ class Graphs(EdgeSetSpace):
     ([('a', 'b'), ('b', 'c')], array([-5.]))
     >>> space.restrict(exclude=[("b", "a")]).argmin(np.array([[-3.0, -1.0, -2.0]])).values
     array([-3.])
-    >>> space.size(), space.counted.size(), Graphs(200).size().bit_length()
+    >>> space.size(), Uniform.of(space).counted.size(), Graphs(200).size().bit_length()
     (7, 8, 19901)
 
     References
@@ -192,17 +195,6 @@ class Graphs(EdgeSetSpace):
     @property
     def guarantee(self) -> Guarantee:
         return self._kind.guarantee(self.constraints_)
-
-    @property
-    def counted(self) -> Any:
-        """All graphs on the same nodes: what is counted in place of those with a property."""
-        return self if self.property is None else self.relaxation()
-
-    def relaxation(self) -> Any:
-        """All graphs on the same nodes."""
-        relaxed = Graphs(self.nodes_, self.directed)
-        relaxed.format_ = self._graph_format
-        return relaxed
 
     def _holds(self, Z: np.ndarray) -> np.ndarray:
         return self._kind.holds(Z)
@@ -287,66 +279,11 @@ class Graphs(EdgeSetSpace):
         """Local moves among all graphs, trees and matchings; None for other properties."""
         return self._kind.proposals(self._true_constraints)
 
-    # ------------------------------------------------------------- all outputs
     @property
     def _true_constraints(self) -> Constraints | None:
         """Constraints that exclude something, else None."""
         constraints = self.constraints_
         return constraints if constraints.is_masked or constraints.is_sized else None
 
-    @cached_property
-    def _count(self) -> int:
-        count = self._kind.count(self._true_constraints)
-        return len(self._listed) if count is None else count
 
-    @cached_property
-    def _listed(self) -> np.ndarray:
-        try:
-            return self.enumerate()
-        except UndecidableError as error:
-            raise UndecidableError(
-                f"{error} CountingRidge contrasts with all graphs, the space's counted, instead."
-            ) from None
-
-    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All outputs in canonical form; shape (size, d)."""
-        if isinstance(self._kind, OwnSpace):
-            return self._kind.closed_forms(self._true_constraints).enumerate(limit)
-        if not self._kind.hereditary or self.property is None:
-            return super().enumerate(limit)
-        constraints = self._one_row()
-        if self._kind.slow:
-            self._check_few(limit)
-        rows = grow_sets(self._holds, constraints.low[0], constraints.high[0], limit)
-        if rows is None:
-            raise UndecidableError(
-                f"Graphs: more than {limit} of the 2**{len(self.edges_)} edge sets have the "
-                "property; raise limit."
-            )
-        return rows[constraints.allow(rows)]
-
-    @property
-    def _forms(self) -> Any:
-        """What has moments and samples in closed form; None where they come from the list."""
-        self._check_not_empty()
-        return self._kind.closed_forms(self._true_constraints)
-
-    def mean_embedding(self) -> np.ndarray:
-        """Mean of the indicators over all outputs; shape (d,)."""
-        forms = self._forms
-        return super().mean_embedding() if forms is None else forms.mean_embedding()
-
-    def covariance(self) -> Covariance:
-        """Covariance of the indicators under the uniform distribution."""
-        forms = self._forms
-        return super().covariance() if forms is None else forms.covariance()
-
-    def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all outputs; shape (d, d)."""
-        forms = self._forms
-        return super().second_moment() if forms is None else forms.second_moment()
-
-    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
-        """``n`` outputs drawn uniformly and independently; shape (n, d)."""
-        forms, rng = self._forms, np.random.default_rng(rng)
-        return super().sample(n, rng) if forms is None else forms.sample(n, rng)
+Uniform.at(Graphs, "skstruct.spaces.graphs.uniform:UniformOfGraphs")

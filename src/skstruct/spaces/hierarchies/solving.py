@@ -28,5 +28,5 @@ class SolvingOfHierarchies(Solving):
             return None
         from skstruct.solvers.on_device import forest_argmin
 
-        low, high = self.space._close_masks(limits)
+        low, high = limits.closed(self.space.dag_)
         return forest_argmin(dag, limits, low, high, backend)

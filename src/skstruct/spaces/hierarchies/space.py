@@ -16,10 +16,10 @@ from skstruct.solvers.dags import (
     forest_sized_sets,
 )
 from skstruct.solvers.k_best import min_cost
-from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.common.formats import LabelSetFormat
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.constraints import Constraints
+from skstruct.spaces.indicator_sets.counting import sibling_groups
 from skstruct.spaces.indicator_sets.decoding import limit_constraints
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
@@ -27,63 +27,7 @@ from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sklearn_target import SklearnTarget
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.targets import Targets
-
-
-class ForestShares:
-    """Closed sets of a forest: given that its parent is in, a label is a coin by itself.
-
-    ways(v) = 1 + product over children of ways(child), the empty set included; given its
-    parent, a label is in with probability (ways - 1) / ways.
-
-    Parameters
-    ----------
-    dag : Dag
-        A forest.
-    low, high : bool arrays of shape (d,)
-        Labels that are in for certain, with all above them; labels that may be in: others are
-        out, with all below them.
-    """
-
-    def __init__(self, dag: Dag, low: np.ndarray, high: np.ndarray) -> None:
-        self.dag, self.share = dag, np.empty(dag.n_nodes)
-        parent, product = dag.parent_of, [1] * dag.n_nodes
-        for v in dag.order[::-1]:
-            inside = product[v] if high[v] else 0
-            ways = inside + (not low[v])
-            self.share[v] = inside / ways
-            if parent[v] >= 0:
-                product[parent[v]] *= ways
-
-    def mean(self) -> np.ndarray:
-        """Probability of each label; shape (d,)."""
-        parent, mean = self.dag.parent_of, self.share.copy()
-        for v in self.dag.order:
-            if parent[v] >= 0:
-                mean[v] *= mean[parent[v]]
-        return mean
-
-    def second_moment(self) -> np.ndarray:
-        """Probability of each pair of labels; shape (d, d).
-
-        Given that its parent is in, a label is independent of all that is not below it: two
-        labels are in together with probability p_j p_k / p_lca.
-        """
-        dag, p, below = self.dag, self.mean(), self.dag.ancestors.tocsc()
-        moment = np.outer(p, p)
-        for v in dag.order:
-            if dag.parent_of[v] >= 0:
-                moment[v] = moment[dag.parent_of[v]] * self.share[v]
-            under = below.indices[below.indptr[v] : below.indptr[v + 1]]
-            moment[v, under] = p[under]  # whoever is below v has v in
-        return moment
-
-    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """Uniform samples: a coin for every label whose parent is in; int8 of shape (n, d)."""
-        outputs = (rng.random((n, self.dag.n_nodes)) < self.share).astype(np.int8)
-        for v in self.dag.order:
-            if self.dag.parent_of[v] >= 0:
-                outputs[:, v] &= outputs[:, self.dag.parent_of[v]]
-        return outputs
+from skstruct.spaces.uniform import Uniform
 
 
 @savable
@@ -255,9 +199,9 @@ class Hierarchy(IndicatorSpace):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if constraints.one_path:
             return self._decode_paths(costs, constraints)
-        low, high = self._close_masks(constraints)
+        low, high = constraints.closed(self.dag_)
         feasible = (low <= high).all(axis=1)
-        siblings = self.dag_.is_forest and self._sibling_groups(constraints)
+        siblings = self.dag_.is_forest and sibling_groups(self.dag_, constraints)
         if constraints.is_sized and self.dag_.is_forest and not constraints.groups:
             sizes = constraints.smallest, constraints.largest
             outputs, values = forest_sized_sets(costs, self.dag_, low, high, *sizes)
@@ -326,34 +270,10 @@ class Hierarchy(IndicatorSpace):
             return ParentProducts(self)
         return super().with_embedding(name, outputs, candidates)
 
-    # ------------------------------------------------------------- all outputs
-    @property
-    def counted(self) -> Any:
-        """All label sets, or the single paths where only these may be predicted.
-
-        Nearly every closed set of a wide hierarchy holds nearly all inner labels: to be ahead of
-        the average of these says little of a set that holds few.
-        """
-        return self if self.constraints_.one_path else self.relaxation()
-
-    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All outputs in canonical form; shape (size, d)."""
-        if not self._one_row().one_path:
-            return super().enumerate(limit)
-        paths = self.dag_.ancestors[self.dag_.leaves].toarray().astype(np.int8)
-        return paths[self.contains(paths)]
-
-    def _uniform(self) -> Any:
-        constraints = self._one_row()
-        if constraints.groups or constraints.is_sized:
-            return self._forest_paths(constraints)
-        if not self.dag_.is_forest or constraints.one_path:
-            return None
-        return ForestShares(self.dag_, *(mask[0] for mask in self._close_masks(constraints)))
-
 
 Solving.at(Hierarchy, "skstruct.spaces.hierarchies.solving:SolvingOfHierarchies")
 Targets.at(Hierarchy, "skstruct.spaces.hierarchies.targets:TargetsOfHierarchies")
 Known.at(Hierarchy, "skstruct.spaces.hierarchies.known:KnownOfHierarchies")
 Marginals.at(Hierarchy, "skstruct.spaces.hierarchies.marginals:MarginalsOfHierarchies")
+Uniform.at(Hierarchy, "skstruct.spaces.hierarchies.uniform:UniformOfHierarchies")
 SklearnTarget.at(Hierarchy, "skstruct.spaces.sklearn_target:Labels")

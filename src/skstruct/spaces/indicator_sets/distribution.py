@@ -14,7 +14,8 @@ from skstruct.solvers.distributions import ChoiceDistribution, Distribution, Lis
 from skstruct.solvers.state_graphs import PathDistribution
 from skstruct.spaces.common.listing import MOST_LISTED, listed_distribution
 from skstruct.spaces.constraints import check_feasible
-from skstruct.spaces.indicator_sets.counting import path_steps, sized_graph
+from skstruct.spaces.indicator_sets.counting import path_steps, sibling_groups, sized_graph
+from skstruct.spaces.uniform import Uniform
 
 MANY = 1000  # numbers up to 2 whose product is a number
 
@@ -260,10 +261,10 @@ def set_distribution(space: Any, scores: np.ndarray) -> Distribution | None:
     distribution: Distribution
     if constraints.one_path:
         distribution = _path_distribution(space, scores)
-    elif not dag.is_forest or not space._sibling_groups(constraints):
+    elif not dag.is_forest or not sibling_groups(space.dag_, constraints):
         return _listed_distribution(space, scores, space)
     else:
-        low, high = space._close_masks(constraints)
+        low, high = constraints.closed(space.dag_)
         if constraints.is_sized:
             steps = path_steps(dag, constraints.groups)
             distribution = SizedDistribution(
@@ -284,11 +285,11 @@ def view_distribution(view: Any, scores: np.ndarray) -> Distribution | None:
     if constraints.one_path:
         distribution = _path_distribution(space, scores, view.embed)
     elif view.embedding != "sized indicators" or not (
-        space.dag_.is_forest and space._sibling_groups(constraints)
+        space.dag_.is_forest and sibling_groups(space.dag_, constraints)
     ):
         return _listed_distribution(space, scores, view)
     else:
-        low, high = space._close_masks(constraints)
+        low, high = constraints.closed(space.dag_)
         steps = path_steps(space.dag_, constraints.groups)
         distribution = SizesDistribution(
             scores, low, high, steps, constraints.smallest, constraints.largest
@@ -302,7 +303,7 @@ def _listed_distribution(space: Any, scores: np.ndarray, view: Any) -> Distribut
     if space.constraints_.n_rows is not None:
         return listed_distribution(view, scores)
     try:
-        outputs = space.enumerate(MOST_LISTED)
+        outputs = Uniform.of(space).enumerate(MOST_LISTED)
     except UndecidableError:
         return None
     if not len(outputs):

@@ -15,6 +15,7 @@ from skstruct.solvers.marginals import lowered
 from skstruct.spaces.base import EmbeddingView, check_k, decoded_or_infeasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
+from skstruct.spaces.indicator_sets.counting import sibling_groups
 from skstruct.spaces.indicator_sets.decoding import (
     first_labels,
     keep_group_winners,
@@ -87,7 +88,7 @@ class SizedSets(EmbeddingView):
         cube = costs[:, :-1].reshape(n, d, d)
         low, high = constraints.low[:, :, None], constraints.high[:, :, None]
         if constraints.groups:
-            if not self.space._sibling_groups(constraints):
+            if not sibling_groups(self.space.dag_, constraints):
                 raise ValueError("Exclusive groups that overlap are not supported with F measures.")
             by_size = np.swapaxes(cube, 1, 2).reshape(n * d, d)
             must, may = (
@@ -108,7 +109,7 @@ class SizedSets(EmbeddingView):
                 "exclusive groups; for this hierarchy give candidates: "
                 "predict(X, loss=Listed(F1()))."
             )
-        low, high = self.space._close_masks(constraints)
+        low, high = constraints.closed(self.space.dag_)
         sizes = max(constraints.smallest, 1), constraints.largest
         outputs, values = forest_sized_sets(costs, dag, low, high, *sizes, per_size=True)
         empty = costs[:, -1] if constraints.smallest == 0 else np.full(len(costs), np.inf)
@@ -155,7 +156,7 @@ class IndependentLabels(EmbeddingView):
         n, d = len(costs), len(self.labels_)
         costs = self._checked_costs(costs, d + 2)
         limits = self.space.constraints_
-        low, high = self.space._close_masks(limits)
+        low, high = limits.closed(self.space.dag_)
         low, high = np.broadcast_to(low, (n, d)), np.broadcast_to(high, (n, d))
         chances = lowered(np.clip(-costs[:, :d], 0.0, 1.0), self.dag_)
         square, never_empty = costs[0, -2:].tolist() if n else (1.0, 0.0)

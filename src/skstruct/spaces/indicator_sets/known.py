@@ -119,7 +119,7 @@ def completed(space: Any, Z: np.ndarray, observed: np.ndarray) -> PartialOutputs
     """Known labels with what follows: ancestors of those in, descendants of those out."""
     marked = (Z > 0) & observed
     wanted = Constraints.none(Z.shape[1]).within(marked, (Z > 0) | ~observed)
-    low, high = (np.broadcast_to(mask, Z.shape) for mask in space._close_masks(wanted))
+    low, high = (np.broadcast_to(mask, Z.shape) for mask in wanted.closed(space.dag_))
     clash = np.argwhere(low & ~high)
     if len(clash):
         row, label = clash[0]

@@ -112,7 +112,7 @@ class ParentProducts(EmbeddingView):
 
     def _by_cuts(self, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The best closed sets found, with lower bounds."""
-        low, high = self.space._close_masks(self.space.constraints_)
+        low, high = self.space.constraints_.closed(self.space.dag_)
         feasible = (low <= high).all(axis=1)
         check_feasible(np.broadcast_to(feasible, len(costs)), self.space)
         most = Limit().nodes(MOST_BRANCHES if self.exact else QUICK_BRANCHES)
@@ -123,7 +123,7 @@ class ParentProducts(EmbeddingView):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         program, m = self._program(constraints), len(self.shared_)
         low, high = (
-            mask if len(mask) == 1 else mask[rows] for mask in self.space._close_masks(constraints)
+            mask if len(mask) == 1 else mask[rows] for mask in constraints.closed(self.space.dag_)
         )
         low = np.hstack([low, np.zeros((len(low), m), bool)])
         high = np.hstack([high, np.ones((len(high), m), bool)])

@@ -8,6 +8,7 @@ import numpy as np
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.proposals import ChoiceProposals, Proposals, n_columns_changed
+from skstruct.spaces.indicator_sets.counting import sibling_groups
 from skstruct.spaces.indicator_sets.distribution import paths_of
 
 
@@ -210,12 +211,12 @@ def set_proposals(space: Any) -> Proposals | None:
         return None
     if constraints.one_path:
         return _path_proposals(space)
-    low, high = (mask[0] for mask in space._close_masks(constraints))
+    low, high = (mask[0] for mask in constraints.closed(space.dag_))
     if (low & ~high).any():
         raise InfeasibleError(f"{type(space).__name__}: no output meets the constraints.", 0)
     sizes = constraints.smallest, constraints.largest
     proposals: GroupProposals | ClosedProposals
-    if not len(dag.parents) and space._sibling_groups(constraints):
+    if not len(dag.parents) and sibling_groups(space.dag_, constraints):
         proposals = GroupProposals(low, _all_groups(constraints.groups, high & ~low), *sizes)
     elif reaches_all(low, constraints.groups, constraints.smallest):
         proposals = ClosedProposals(dag, low, high, constraints.groups, *sizes)

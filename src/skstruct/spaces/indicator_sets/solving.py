@@ -43,7 +43,7 @@ class SolvingOfSizedSets(Solving):
         inside = columns < d * d
         sizes = np.unique(size[inside])
         place = np.where(inside, np.searchsorted(sizes, size), -1)
-        masks = sets._close_masks(limits) if by_forest else (limits.low, limits.high)
+        masks = limits.closed(sets.dag_) if by_forest else (limits.low, limits.high)
         low, high = (np.require(mask, requirements=["C", "W"]) for mask in masks)
         forest = dag.preorder if by_forest else (None, None)
         outputs, values = np.zeros((n, d), np.int8), np.empty(n)

@@ -8,19 +8,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
-from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace
-from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.constraints import check_feasible, check_size, label_mask
 from skstruct.spaces.description import Description
 from skstruct.spaces.indicator_sets.decoding import with_limits
 from skstruct.spaces.knapsacks.constraints import KnapsackConstraints
-from skstruct.spaces.knapsacks.table import WholeWeights, list_fillings
+from skstruct.spaces.knapsacks.table import WholeWeights
 from skstruct.spaces.knapsacks.weights import (
     constraint_names,
     read_capacities,
@@ -31,6 +29,7 @@ from skstruct.spaces.knapsacks.weights import (
 )
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.uniform import Uniform
 from skstruct.tolerances import FEASIBLE
 
 QUICK_TABLE = 2**14  # entries up to which a table is always filled: the search is no quicker
@@ -284,30 +283,6 @@ class Knapsacks(IndicatorSpace):
         )
         return self._limited(constraints)
 
-    # ------------------------------------------------------------- all outputs
-    def _uniform(self) -> Any:
-        table = self._summed(self._one_row())
-        return None if table is None else table.alike()
-
-    def _count_within(self, low: np.ndarray, high: np.ndarray) -> int:
-        table = self._summed(self._one_row().within(low, high))
-        if table is not None:
-            return table.alike().total
-        listed = self.enumerate()
-        return int(((listed >= low) & (listed <= high)).all(axis=1).sum())
-
-    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All outputs in canonical form; shape (size, d)."""
-        known = self._one_row()
-        table = self._summed(known)
-        if table is not None:
-            check_few(table.alike().total, limit, self, "sets")
-        room = known.capacity[0] + self._slack
-        listed = list_fillings(self.weights_, room, known, limit)
-        if listed is None:
-            raise UndecidableError(f"Knapsacks: there are more than {limit} sets; raise limit.")
-        return listed
-
     def distribution(self, scores: Any) -> Distribution | None:
         r"""The distributions :math:`p(z) \propto \exp \langle u, z \rangle`; scores u (n, d).
 
@@ -329,3 +304,4 @@ class Knapsacks(IndicatorSpace):
 
 Solving.at(Knapsacks, "skstruct.spaces.knapsacks.solving:SolvingOfKnapsacks")
 Description.at(Knapsacks, "skstruct.spaces.knapsacks.description:DescriptionOfKnapsacks")
+Uniform.at(Knapsacks, "skstruct.spaces.knapsacks.uniform:UniformOfKnapsacks")

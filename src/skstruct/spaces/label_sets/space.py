@@ -17,8 +17,7 @@ from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_best
 from skstruct.solvers.proposals import Proposals
-from skstruct.spaces.base import check_k, check_proven, decoded_or_infeasible
-from skstruct.spaces.common.covariances import Covariance, Exchangeable, Scalar
+from skstruct.spaces.base import BaseSpace, check_k, check_proven, decoded_or_infeasible
 from skstruct.spaces.common.description import MarkedLabels
 from skstruct.spaces.common.formats import LabelSetFormat, check_distinct, read_label_sets
 from skstruct.spaces.constraints import (
@@ -32,7 +31,7 @@ from skstruct.spaces.constraints import (
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
-from skstruct.spaces.indicator_sets.counting import UniformSets
+from skstruct.spaces.indicator_sets.counting import sibling_groups
 from skstruct.spaces.indicator_sets.decoding import (
     keep_group_winners,
     limit_constraints,
@@ -44,9 +43,10 @@ from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sklearn_target import SklearnTarget
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.targets import Targets
+from skstruct.spaces.uniform import Uniform
 
 
-class IndicatorSpace(MarkedLabels, UniformSets):
+class IndicatorSpace(MarkedLabels, BaseSpace):
     """Sets of named labels as 0/1 rows, each its own embedding.
 
     A child brings ``labels_``, ``dag_`` (sets hold the parents of their members),
@@ -59,6 +59,32 @@ class IndicatorSpace(MarkedLabels, UniformSets):
     usual_losses: ClassVar[tuple[str, ...]] = ("f1", "zero_one")
     _constraints_kind: ClassVar[type] = Constraints
     decodes_sizes: ClassVar[bool] = True  # for each number of labels, as F measures need it
+    _from_parameters: ClassVar[tuple[str, ...]] = ("dag_", "_given_labels")
+
+    constraints: Any  # those of :meth:`restrict`, or None
+
+    @property
+    @abstractmethod
+    def labels_(self) -> tuple[Any, ...]:
+        """Names of the labels, one per column."""
+
+    @property
+    @abstractmethod
+    def dag_(self) -> Dag:
+        """The graph in which sets are closed."""
+
+    @property
+    def constraints_(self) -> Constraints:
+        """What predicted sets must obey."""
+        known: Constraints | None = self.constraints
+        return Constraints.none(len(self.labels_)) if known is None else known
+
+    def contains(self, Z: np.ndarray) -> np.ndarray:
+        """Whether each row is an output of this space, constraints included; shape (n,)."""
+        Z, width = np.asarray(Z), self.dag_.n_nodes
+        self._check_outputs(Z, width, f"(n, {width}) of 0 and 1")
+        closed = (Z[:, self.dag_.children] <= Z[:, self.dag_.parents]).all(axis=1)
+        return closed & np.isin(Z, (0, 1)).all(axis=1) & self.constraints_.allow(Z)
 
     @abstractmethod
     def _decode(
@@ -197,10 +223,6 @@ class IndicatorSpace(MarkedLabels, UniformSets):
 
         return set_proposals(self)
 
-    def relaxation(self) -> Any:
-        """All sets of the same labels."""
-        return LabelSets(self.labels_) if self.embedding == "indicators" else None
-
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
     ) -> Any:
@@ -217,97 +239,6 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         if name == "independent labels":
             return IndependentLabels(self)
         return super().with_embedding(name, outputs, candidates)
-
-
-class FreeSubsets:
-    """Subsets of smallest..largest labels, of which some are known to be in or out.
-
-    All others may change places: everything follows from how many subsets there are of each
-    size, as whole numbers.
-
-    Parameters
-    ----------
-    low, high : bool arrays of shape (d,)
-        Labels that must and that may be in.
-    smallest, largest : int
-
-    Examples
-    --------
-    >>> two_of_four = FreeSubsets(np.zeros(4, bool), np.ones(4, bool), 2, 2)
-    >>> two_of_four.total, two_of_four.mean()
-    (6, array([0.5, 0.5, 0.5, 0.5]))
-    """
-
-    def __init__(self, low: np.ndarray, high: np.ndarray, smallest: int, largest: int) -> None:
-        self.low, self.high, self.open = low, high, np.flatnonzero(high & ~low)
-        self.sizes = smallest, largest
-        self.possible = not (low & ~high).any()
-
-    @cached_property
-    def ways(self) -> list[int]:
-        """Number of subsets with s free labels, for every s."""
-        (smallest, largest), free, forced = self.sizes, len(self.open), int(self.low.sum())
-        binomial, ways = int(self.possible), []
-        for s in range(free + 1):
-            ways.append(binomial if smallest <= s + forced <= largest else 0)
-            binomial = binomial * (free - s) // (s + 1)
-        return ways
-
-    @cached_property
-    def total(self) -> int:
-        """Number of subsets."""
-        smallest, largest = self.sizes
-        forced, free = int(self.low.sum()), len(self.open)
-        if self.possible and smallest <= forced and forced + free <= largest:
-            return int(2**free)
-        return sum(self.ways)
-
-    def _sum(self, function: Callable[..., Any]) -> int:
-        """Sum of a function of the number of free labels over all subsets."""
-        return sum(function(s) * ways for s, ways in enumerate(self.ways))
-
-    def mean(self) -> np.ndarray:
-        """Probability of each label; shape (d,)."""
-        probability = self._sum(lambda s: s) / (max(len(self.open), 1) * self.total)
-        return np.where(self.low, 1.0, np.where(self.high, probability, 0.0))
-
-    def second_moment(self) -> np.ndarray:
-        """Probability of each two labels together; shape (d, d)."""
-        n, mean = len(self.open), self.mean()
-        moment = np.outer(mean, mean)  # right wherever one of the two is known
-        both = self._sum(lambda s: s * (s - 1)) / (max(n * (n - 1), 1) * self.total)
-        moment[np.ix_(self.open, self.open)] = both
-        np.fill_diagonal(moment, mean)
-        return moment
-
-    def covariance(self) -> Covariance | None:
-        """By its eigenspaces, where nothing is known; else None.
-
-        With s the size of a subset, Var(s) / d on ones and E[s (d - s)] / (d (d - 1)) on what
-        is orthogonal to them.
-        """
-        d = len(self.low)
-        if len(self.open) < d:
-            return None
-        if self.total == 2**d:
-            return Scalar(0.25, d)
-        one, square = self._sum(lambda s: s), self._sum(lambda s: s * s)
-        on_ones = (square * self.total - one * one) / (d * self.total**2)
-        on_rest = (d * one - square) / (max(d * (d - 1), 1) * self.total)
-        return Exchangeable(on_ones, on_rest, d)
-
-    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """``n`` subsets drawn uniformly and independently; int8 of shape (n, d)."""
-        outputs = np.repeat(self.low[None].astype(np.int8), n, axis=0)
-        free = len(self.open)
-        if self.total == 2**free:
-            outputs[:, self.open] = rng.integers(2, size=(n, free), dtype=np.int8)
-            return outputs
-        share = np.array([ways / self.total for ways in self.ways])
-        size = rng.choice(free + 1, size=n, p=share / share.sum())
-        rank = rng.random((n, free)).argsort(axis=1).argsort(axis=1)
-        outputs[:, self.open] = rank < size[:, None]
-        return outputs
 
 
 @savable
@@ -417,7 +348,7 @@ class LabelSets(IndicatorSpace):
             return outputs, values, values
         low, high = constraints.low, constraints.high
         if constraints.groups:
-            if not self._sibling_groups(constraints):
+            if not sibling_groups(self.dag_, constraints):
                 program = BinaryProgram(*limit_constraints(self.dag_, constraints))
                 return program.solve_rows(costs, low, high)
             outvoted = keep_group_winners(costs, low, high, constraints.groups)
@@ -452,47 +383,6 @@ class LabelSets(IndicatorSpace):
         """
         return self._narrowed(include, exclude, min_size, max_size, self._groups(exclusive), False)
 
-    # ------------------------------------------------------------- all outputs
-    def _uniform(self) -> Any:
-        constraints = self._one_row()
-        return self._forest_paths(constraints) if constraints.groups else _free_subsets(constraints)
-
-    def _count_within(self, low: np.ndarray, high: np.ndarray) -> int:
-        constraints = self._one_row().within(low, high)
-        return (
-            super()._count_within(low, high)
-            if constraints.groups
-            else _free_subsets(constraints).total
-        )
-
-    def uniform_means(self, n: int) -> np.ndarray:
-        """Labels that are neither in nor out are in half of the sets, if sizes are free."""
-        limits = self.constraints_
-        if limits.is_sized or limits.groups:
-            return super().uniform_means(n)
-        return np.array(
-            np.broadcast_to((limits.low + 0.0 + limits.high) / 2.0, (n, limits.low.shape[1]))
-        )
-
-    def covariance(self) -> Covariance:
-        """Covariance of the indicators: two eigenvalues at most where labels are alike."""
-        self._check_not_empty()
-        constraints = self._one_row()
-        alike = None if constraints.groups else _free_subsets(constraints).covariance()
-        return super().covariance() if alike is None else alike
-
-    def sibling(self, Z: np.ndarray) -> np.ndarray:
-        """The complement of each set: together they are all labels."""
-        if self.constraints_.is_masked or self.constraints_.is_sized or self.constraints_.groups:
-            raise ValueError("LabelSets: complements may leave a space with constraints.")
-        return 1 - np.asarray(Z)
-
-
-def _free_subsets(constraints: Constraints) -> FreeSubsets:
-    return FreeSubsets(
-        constraints.low[0], constraints.high[0], constraints.smallest, constraints.largest
-    )
-
 
 Solving.at(LabelSets, "skstruct.spaces.label_sets.solving:SolvingOfLabelSets")
 Targets.at(IndicatorSpace, "skstruct.spaces.indicator_sets.targets:TargetsOfSets")
@@ -501,4 +391,6 @@ Known.at(IndicatorSpace, "skstruct.spaces.indicator_sets.known:KnownOfSets")
 Description.at(IndicatorSpace, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")
 Marginals.at(IndicatorSpace, "skstruct.spaces.indicator_sets.marginals:MarginalsOfIndicators")
 Marginals.at(LabelSets, "skstruct.spaces.label_sets.marginals:MarginalsOfLabelSets")
+Uniform.at(IndicatorSpace, "skstruct.spaces.indicator_sets.uniform:UniformOfSets")
+Uniform.at(LabelSets, "skstruct.spaces.label_sets.uniform:UniformOfLabelSets")
 SklearnTarget.at(LabelSets, "skstruct.spaces.sklearn_target:Labels")

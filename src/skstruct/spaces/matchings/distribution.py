@@ -11,7 +11,7 @@ import numpy as np
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.proposals import Proposals
 from skstruct.solvers.state_graphs import PathDistribution, StateGraph
-from skstruct.spaces.constraints import check_feasible
+from skstruct.spaces.constraints import check_feasible, of_one_row
 from skstruct.spaces.edge_sets.distribution import (
     FixedColumnsDistribution,
     OpenEdgeProposals,
@@ -19,6 +19,7 @@ from skstruct.spaces.edge_sets.distribution import (
 from skstruct.spaces.edge_sets.space import WithinGraph
 from skstruct.spaces.edge_sets.table import edge_numbers
 from skstruct.spaces.matchings.counting import short_range_order
+from skstruct.spaces.matchings.decoding import hold_edges
 
 MOST_STEPS = 2_000_000
 
@@ -68,6 +69,20 @@ def matching_paths(edges: np.ndarray, position: np.ndarray, perfect: bool) -> St
         states = list(number)
     steps = np.array(target, np.int32), np.array(column, np.int32)
     return StateGraph(np.array([*first, len(target)]), *steps, m, n_nodes // 2)
+
+
+def open_graph(space: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """What constraints leave open: nodes, edges between them and the columns of these.
+
+    None where constraints contradict.
+    """
+    limits, n_nodes = of_one_row(space.constraints_), len(space.nodes_)
+    fixed, free, possible = hold_edges(space.edges_, n_nodes, limits.low, limits.high)
+    if not possible[0]:
+        return None
+    nodes = np.setdiff1d(np.arange(n_nodes), space.edges_[fixed[0]])
+    columns = np.flatnonzero(free[0])
+    return nodes, np.searchsorted(nodes, space.edges_[columns]), columns
 
 
 class MatchingProposals(OpenEdgeProposals):
@@ -123,10 +138,6 @@ class LawfulMatchings(WithinGraph):
     def _shape(self) -> tuple[int, int] | None:
         """How many nodes are in each of two groups."""
 
-    @abstractmethod
-    def _open_graph(self) -> Any:
-        """What constraints leave open: nodes, edges between them and the columns of these."""
-
     def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of matchings, node by node where that is not too entangled; scores (n,
         d).
@@ -134,20 +145,18 @@ class LawfulMatchings(WithinGraph):
         scores = self._checked_scores(scores, len(self.edges_))
         if self.constraints_.n_rows is not None:
             return super().distribution(scores)
-        open_graph = self._open_graph()
-        check_feasible(np.full(len(scores), open_graph is not None), self)
+        left = open_graph(self)
+        check_feasible(np.full(len(scores), left is not None), self)
         if self._paths is None:
             return None
-        distribution = PathDistribution(self._paths, scores[:, open_graph[2]])
+        distribution = PathDistribution(self._paths, scores[:, left[2]])
         check_feasible(np.isfinite(distribution.log_partition), self)
-        return FixedColumnsDistribution(
-            distribution, open_graph[2], self.constraints_.low[0], scores
-        )
+        return FixedColumnsDistribution(distribution, left[2], self.constraints_.low[0], scores)
 
     @cached_property
     def _paths(self) -> StateGraph | None:
         """Matchings of what constraints leave open as paths; None where these are too many."""
-        nodes, ends, _ = self._open_graph()
+        nodes, ends, _ = open_graph(self)
         order = short_range_order(len(nodes), ends)
         return matching_paths(ends, np.argsort(order), self.perfect)
 
@@ -159,9 +168,9 @@ class LawfulMatchings(WithinGraph):
         """
         if self.constraints_.n_rows is not None:
             return None
-        open_graph = self._open_graph()
-        check_feasible(np.array([open_graph is not None]), self)
-        nodes, ends, columns = open_graph
+        left = open_graph(self)
+        check_feasible(np.array([left is not None]), self)
+        nodes, ends, columns = left
         if self.perfect and len(ends) < self._n_pairs(nodes):
             return None
         return MatchingProposals(len(nodes), ends, columns, self.constraints_.low[0], self.perfect)

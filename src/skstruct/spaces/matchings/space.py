@@ -9,23 +9,16 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.imports import is_networkx
-from skstruct._arrays.memory import check_square_fits
-from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
-from skstruct.solvers.state_graphs import StateGraph
-from skstruct.spaces.common.counting import LIMIT, check_few
-from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.formats import in_order
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.edge_sets.table import read_nodes, runs_dry
 from skstruct.spaces.matchings.counting import (
-    CompleteDistribution,
-    CompleteMatchings,
-    CompletePairings,
     bipartite_edges,
 )
-from skstruct.spaces.matchings.decoding import hold_edges, min_cost_matchings, min_cost_pairings
-from skstruct.spaces.matchings.distribution import MOST_STEPS, LawfulMatchings
+from skstruct.spaces.matchings.decoding import min_cost_matchings, min_cost_pairings
+from skstruct.spaces.matchings.distribution import LawfulMatchings
+from skstruct.spaces.uniform import Uniform
 
 
 @savable
@@ -68,12 +61,11 @@ class Matchings(LawfulMatchings):
     array([[0, 1, 1, 0]], dtype=int8)
     >>> space.size(), space.set_params(perfect=True).size()
     (7, 2)
-    >>> Matchings(200, perfect=True).mean_embedding()[:3]
+    >>> Uniform.of(Matchings(200, perfect=True)).mean_embedding()[:3]
     array([0.00502513, 0.00502513, 0.00502513])
     """
 
     _from_parameters = ("_sides",)
-    _from_constraints = ("_distribution",)
 
     _constraints_rest_on = ("other", "graph")
 
@@ -180,83 +172,6 @@ class Matchings(LawfulMatchings):
             )
         return outputs, values, values
 
-    # ------------------------------------------------------------- all outputs
-    def _open_graph(self) -> Any:
-        """What constraints leave open: nodes, edges between them and the columns of these.
-
-        None where constraints contradict.
-        """
-        constraints, n_nodes = self._one_row(), len(self.nodes_)
-        fixed, free, possible = hold_edges(self.edges_, n_nodes, constraints.low, constraints.high)
-        if not possible[0]:
-            return None
-        nodes = np.setdiff1d(np.arange(n_nodes), self.edges_[fixed[0]])
-        columns = np.flatnonzero(free[0])
-        return nodes, np.searchsorted(nodes, self.edges_[columns]), columns
-
-    @cached_property
-    def _distribution(self) -> CompleteDistribution | StateGraph:
-        """Matchings of what constraints leave open."""
-        open_graph = self._open_graph()
-        if open_graph is None:
-            return CompleteMatchings(1, perfect=True)  # which has none
-        nodes, ends, _ = open_graph
-        distribution: CompleteDistribution = CompleteMatchings(len(nodes), self.perfect)
-        if self._shape is not None:
-            n_first = int((nodes < self._shape[0]).sum())
-            distribution = CompletePairings(n_first, len(nodes) - n_first, self.perfect)
-        if len(ends) == len(distribution.edges):
-            return distribution
-        return self._all_paths()
-
-    def _all_paths(self) -> StateGraph:
-        if self._paths is None:
-            nodes, ends, _ = self._open_graph()
-            raise UndecidableError(
-                f"Matchings: counting those of a graph of {len(nodes)} nodes and {len(ends)} edges "
-                f"takes more than {MOST_STEPS} steps; it is #P-hard in general, and easy for "
-                "complete graphs, for few nodes and for graphs that are long and narrow."
-            )
-        return self._paths
-
-    @cached_property
-    def _count(self) -> int:
-        return self._distribution.total
-
-    def mean_embedding(self) -> np.ndarray:
-        """Probability of every edge to be in a matching; shape (d,)."""
-        self._check_not_empty()
-        return self._spread(self._distribution.mean()[None], self._open_graph()[2])[0]
-
-    def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all matchings; shape (d, d)."""
-        self._check_not_empty()
-        what = "The second moment over Matchings"
-        check_square_fits(len(self.edges_), what, "covariance() needs no matrix.")
-        mean, columns = self.mean_embedding(), self._open_graph()[2]
-        moment = np.outer(mean, mean)  # right wherever one of the two is known
-        moment[np.ix_(columns, columns)] = self._distribution.second_moment()
-        return moment
-
-    def covariance(self) -> Covariance:
-        """Covariance of the edges under the uniform distribution."""
-        if not self.constraints_.is_masked and isinstance(self._distribution, CompleteDistribution):
-            return self._distribution.covariance()
-        return super().covariance()
-
-    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
-        """``n`` matchings drawn uniformly and independently; shape (n, d)."""
-        self._check_not_empty()
-        drawn = self._distribution.sample(n, np.random.default_rng(rng))
-        return self._spread(drawn, self._open_graph()[2])
-
-    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All matchings in canonical form; shape (size, d)."""
-        check_few(self.size(), limit, self, "matchings")
-        if self.size() == 0:
-            return np.zeros((0, len(self.edges_)), np.int8)
-        return self._spread(self._all_paths().listed(), self._open_graph()[2])
-
 
 def _names(group: Any) -> list[Any]:
     """Names of a group of nodes, which may be a single one."""
@@ -272,3 +187,6 @@ def _names(group: Any) -> list[Any]:
 
 def _is_number(group: Any) -> bool:
     return isinstance(group, (int, np.integer)) and not isinstance(group, bool)
+
+
+Uniform.at(Matchings, "skstruct.spaces.matchings.uniform:UniformOfMatchings")

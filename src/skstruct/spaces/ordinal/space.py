@@ -16,6 +16,7 @@ from skstruct.spaces.description import Description
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.poset.space import Poset
 from skstruct.spaces.sklearn_target import SklearnTarget
+from skstruct.spaces.uniform import Uniform
 
 
 @savable
@@ -47,7 +48,7 @@ class Ordinal(Poset):
     >>> narrow = space.restrict(max_level="low")
     >>> narrow.restore(narrow.argmin(costs).outputs)
     array(['low'], dtype='<U6')
-    >>> space.mean_embedding().round(3)
+    >>> Uniform.of(space).mean_embedding().round(3)
     array([1.   , 0.667, 0.333])
 
     References
@@ -136,17 +137,6 @@ class Ordinal(Poset):
         d = len(self.labels_)
         return d - 1 - np.argmax(np.asarray(Z)[:, ::-1] != 0, axis=1)
 
-    def mean_embedding(self) -> np.ndarray:
-        """The share of levels that are at least i; shape (d,)."""
-        marked = np.zeros(len(self.labels_), np.int64)
-        marked[self._some()] = 1
-        return marked[::-1].cumsum()[::-1] / marked.sum()
-
-    def second_moment(self) -> np.ndarray:
-        """The share of levels that are at least the larger of i and j; shape (d, d)."""
-        level = np.arange(len(self.labels_))
-        return self.mean_embedding()[np.maximum.outer(level, level)]
-
 
 def _chain(levels: Any) -> LabelGraph:
     if isinstance(levels, (set, frozenset)):
@@ -164,3 +154,4 @@ def _chain(levels: Any) -> LabelGraph:
 Description.at(Ordinal, "skstruct.spaces.ordinal.description:DescriptionOfLevels")
 Marginals.at(Ordinal, "skstruct.spaces.ordinal.marginals:MarginalsOfLevels")
 SklearnTarget.at(Ordinal, "skstruct.spaces.sklearn_target:OneLevel")
+Uniform.at(Ordinal, "skstruct.spaces.ordinal.uniform:UniformOfLevels")

@@ -22,11 +22,11 @@ from skstruct.spaces.constraints import Constraints, check_feasible, check_restr
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
-from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace, LabelSets
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.uniform import Uniform
 
 # Labels and the pairs of them that count: given, learned, or brought by a graph.
 
@@ -281,26 +281,10 @@ class PairwiseLabels(LabelsAndEdges):
         free = np.flatnonzero(constraints.high[0] & ~constraints.low[0])
         return LabelProposals(len(self.labels_), self.edges_, free)
 
-    # ------------------------------------------------------------- all outputs
-    def mean_embedding(self) -> np.ndarray:
-        """Mean of psi over all sets; shape (d,)."""
-        self._check_not_empty()
-        constraints = self._one_row()
-        return mean_of_products(self.edges_, constraints.low[0], constraints.high[0])
-
-    def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all sets; shape (d, d)."""
-        self._check_not_empty()
-        constraints = self._one_row()
-        return second_moment_of_products(self.edges_, constraints.low[0], constraints.high[0])
-
-    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
-        """``n`` sets drawn uniformly and independently; shape (n, number of labels)."""
-        return self._sets().sample(n, rng)
-
 
 Solving.at(PairwiseLabels, "skstruct.spaces.pairwise.solving:SolvingOfPairs")
 Coordinates.at(PairwiseLabels, "skstruct.spaces.pairwise.coordinates:CoordinatesOfLabels")
 Known.at(PairwiseLabels, "skstruct.spaces.pairwise.known:KnownOfPairs")
 Description.at(LabelsAndEdges, "skstruct.spaces.pairwise.description:DescriptionOfLabelsAndEdges")
 Marginals.at(PairwiseLabels, "skstruct.spaces.pairwise.marginals:MarginalsOfPairwiseLabels")
+Uniform.at(LabelsAndEdges, "skstruct.spaces.pairwise.uniform:UniformOfLabelsAndEdges")

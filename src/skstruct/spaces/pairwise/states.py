@@ -16,8 +16,8 @@ from skstruct.solvers.pairwise.forests import best_states_on_forest, is_forest, 
 from skstruct.solvers.pairwise.inference import StateForestDistribution
 from skstruct.solvers.pairwise.proposals import StateProposals
 from skstruct.solvers.proposals import Proposals
-from skstruct.spaces.base import check_k, decoded_or_infeasible
-from skstruct.spaces.common.counting import StateConstraints, UniformStates
+from skstruct.spaces.base import BaseSpace, check_k, decoded_or_infeasible
+from skstruct.spaces.common.counting import StateConstraints
 from skstruct.spaces.common.formats import check_distinct, unknown_label
 from skstruct.spaces.common.label_graph import node_names, read_edges
 from skstruct.spaces.constraints import check_feasible
@@ -31,12 +31,13 @@ from skstruct.spaces.pairwise.state_formats import (
     read_allowed,
     read_states,
 )
+from skstruct.spaces.uniform import Uniform
 
 EMBEDDINGS = ("states", "node states")
 
 
 @savable
-class PairwiseStates(UniformStates):
+class PairwiseStates(BaseSpace):
     r"""A state for every label, with costs of states and of pairs of states of neighbours.
 
     Labels are joined by a forest, so that decoding is exact: max-product, in O(n k²) for n
@@ -182,15 +183,6 @@ class PairwiseStates(UniformStates):
         shape = len(Z), n * k + n_edges * k * k
         return sparse.csr_array((np.ones(column.size), column.ravel(), starts), shape=shape)
 
-    def _requirements(self) -> np.ndarray:
-        edges, (n, k, n_edges) = self._used_edges(), self._shape()
-        asked = np.full((n * k + n_edges * k * k, n), -1)
-        asked[np.arange(n * k), np.repeat(np.arange(n), k)] = np.tile(np.arange(k), n)
-        for end, state in enumerate(np.divmod(np.arange(k * k), k)):
-            rows = np.arange(n * k, len(asked))
-            asked[rows, np.repeat(edges[:, end], k * k)] = np.tile(state, n_edges)
-        return asked
-
     def with_embedding(
         self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
     ) -> Any:
@@ -282,7 +274,7 @@ class PairwiseStates(UniformStates):
         """Chains that change one state; None where rows are restricted differently."""
         if self.constraints_.n_rows is not None:
             return None
-        allowed = self._allowed()
+        allowed = self.constraints_.allowed[0]
         check_feasible(np.all(np.any(allowed, axis=1), keepdims=True), self)
         return StateProposals(allowed, self._used_edges())
 
@@ -290,3 +282,4 @@ class PairwiseStates(UniformStates):
 Coordinates.at(PairwiseStates, "skstruct.spaces.pairwise.coordinates:CoordinatesOfStates")
 Entries.at(PairwiseStates, States)
 Description.at(PairwiseStates, "skstruct.spaces.pairwise.description:DescriptionOfStates")
+Uniform.at(PairwiseStates, "skstruct.spaces.pairwise.uniform:UniformOfStates")

@@ -11,6 +11,7 @@ from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
 from skstruct.spaces.partial_orders.decoding import swapped_columns
+from skstruct.spaces.uniform import Uniform
 
 
 @savable
@@ -87,38 +88,5 @@ class OpenPairs(EdgeSetSpace):
         values = np.where(broken, np.inf, (costs * outputs).sum(axis=1))
         return outputs, values, values
 
-    @property
-    def _is_free(self) -> bool:
-        return not self.constraints_.is_masked
 
-    @property
-    def _count(self) -> int:
-        return int(3 ** (len(self.edges_) // 2)) if self._is_free else len(self._listed)
-
-    def mean_embedding(self) -> np.ndarray:
-        """Mean of the indicators over all outputs: a third; shape (d,)."""
-        return np.full(len(self.edges_), 1 / 3) if self._is_free else super().mean_embedding()
-
-    def covariance(self) -> Covariance:
-        """2/9 for a column and itself, -1/9 for the two of a pair, else 0."""
-        if not self._is_free:
-            return super().covariance()
-        return SwappedPairs(len(self.nodes_), 1 / 9, 1 / 3)
-
-    def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all outputs; shape (d, d)."""
-        if not self._is_free:
-            return super().second_moment()
-        dense: np.ndarray = self.covariance().dense()
-        return dense + 1 / 9
-
-    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
-        """``n`` outputs drawn uniformly and independently; shape (n, d)."""
-        if not self._is_free:
-            return super().sample(n, rng)
-        swapped = self._swapped
-        first = np.flatnonzero(np.arange(len(swapped)) < swapped)
-        states = np.random.default_rng(rng).integers(3, size=(n, len(first)))
-        drawn = np.zeros((n, len(swapped)), np.int8)
-        drawn[:, first], drawn[:, swapped[first]] = states == 1, states == 2
-        return drawn
+Uniform.at(OpenPairs, "skstruct.spaces.partial_orders.uniform:UniformOfOpenPairs")

@@ -2,7 +2,6 @@
 """Partial orders of named items as outputs."""
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +9,6 @@ from sklearn.exceptions import NotFittedError
 
 from skstruct.saving import savable
 from skstruct.solvers.linear_ordering import close_transitively
-from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.contracts import EXACT, Guarantee
 from skstruct.spaces.description import Description
@@ -18,7 +16,6 @@ from skstruct.spaces.edge_sets.formats import GraphFormat
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
 from skstruct.spaces.entries import Entries, OrderedPairs
 from skstruct.spaces.marginals import Marginals
-from skstruct.spaces.partial_orders.counting import COUNTS, MOST_LISTED, list_orders
 from skstruct.spaces.partial_orders.decoding import (
     MOST_PROVEN,
     are_orders,
@@ -29,8 +26,8 @@ from skstruct.spaces.partial_orders.decoding import (
     swapped_columns,
 )
 from skstruct.spaces.partial_orders.formats import as_pairs
-from skstruct.spaces.partial_orders.relaxation import OpenPairs
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.uniform import Uniform
 
 
 @savable
@@ -182,32 +179,9 @@ class PartialOrders(EdgeSetSpace):
 
     hurried = False  # whether the order found first will do
 
-    # ------------------------------------------------------------- all outputs
-    @property
-    def counted(self) -> Any:
-        """The space itself where its orders can be listed, else all partial tournaments."""
-        return self if len(self.items_) <= MOST_LISTED else self.relaxation()
-
-    def relaxation(self) -> OpenPairs:
-        """All partial tournaments: every pair open, or ordered either way, by itself."""
-        relaxed = OpenPairs(self.items_)
-        relaxed.format_ = self._graph_format
-        return relaxed
-
-    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All partial orders in canonical form; shape (size, d)."""
-        constraints = self._one_row()
-        return list_orders(constraints.low[0], constraints.high[0], len(self.items_), limit)
-
-    @cached_property
-    def _count(self) -> int:
-        n = len(self.items_)
-        if n < len(COUNTS) and not self._one_row().is_masked:
-            return COUNTS[n]
-        return len(self._listed)
-
 
 Solving.at(PartialOrders, "skstruct.spaces.partial_orders.solving:SolvingOfPartialOrders")
 Entries.at(PartialOrders, OrderedPairs)
 Description.at(PartialOrders, "skstruct.spaces.partial_orders.description:DescriptionOfOrders")
 Marginals.at(PartialOrders, "skstruct.spaces.partial_orders.marginals:MarginalsOfRelations")
+Uniform.at(PartialOrders, "skstruct.spaces.partial_orders.uniform:UniformOfPartialOrders")

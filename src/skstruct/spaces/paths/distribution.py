@@ -10,30 +10,26 @@ import numpy as np
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.distributions import Distribution, StackedDistributions
 from skstruct.solvers.state_graphs import PathDistribution, StateGraph
-from skstruct.spaces.base import BaseSpace, CountedSpace
-from skstruct.spaces.common.counting import LIMIT, check_few
+from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.paths.arcs import NAME, ArcTable, read_graph
 from skstruct.spaces.paths.constraints import OPEN_END, PathConstraints, with_ends
 from skstruct.spaces.paths.counting import (
-    ListedPaths,
-    list_simple_paths,
     state_graph,
 )
 from skstruct.spaces.paths.decoding import ends_open
 
 
-class CountedPaths(CountedSpace):
+class CountedPaths(BaseSpace):
     """Paths of ``graph`` from ``source`` to ``target``, within constraints.
 
-    A child brings these parameters, and ``contains``.
+    A child brings these parameters.
     """
 
     graph: Any
     source: Any
     target: Any
-    contains: Any
     _from_parameters: ClassVar[tuple[str, ...]] = ("_table",)
-    _from_constraints: ClassVar[tuple[str, ...]] = ("_limits", "_paths")
+    _from_constraints: ClassVar[tuple[str, ...]] = ("_limits",)
 
     # ------------------------------------------------------------- the graph
     @cached_property
@@ -104,53 +100,6 @@ class CountedPaths(CountedSpace):
         usable = limits.usable_onward(self._table)[0]
         ends = int(limits.source[0]), int(limits.target[0])
         return state_graph(self._table, usable, *ends, int(limits.longest[0]))
-
-    def _listed(self, limit: int) -> np.ndarray:
-        """Simple paths of a graph with cycles; those that constraints allow."""
-        self._one_row()
-        limits = self._known_ends()
-        if not ends_open(limits, 1)[0]:
-            return np.zeros((0, len(self.labels_)), np.int8)
-        usable = limits.usable(self._table)[0]
-        ends = int(limits.source[0]), int(limits.target[0])
-        listed = list_simple_paths(self._table, usable, *ends, limit)
-        return listed[self.contains(listed)]
-
-    @cached_property
-    def _paths(self) -> Any:
-        if not self.is_acyclic:
-            return ListedPaths(self._listed(LIMIT))
-        states = self._states()
-        empty = np.zeros((0, len(self.labels_)), np.int8)
-        return ListedPaths(empty) if states is None else states
-
-    def _some(self) -> Any:
-        if not self._paths.total:
-            self._raise_infeasible(0)
-        return self._paths
-
-    def size(self) -> int:
-        """Exact number of paths; with cycles these are listed, up to a million of them."""
-        return int(self._paths.total)
-
-    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All paths in canonical form; shape (size, d)."""
-        if not self.is_acyclic:
-            return self._listed(limit)
-        check_few(self._paths.total, limit, NAME, "paths")
-        return self._paths.listed()
-
-    def mean_embedding(self) -> np.ndarray:
-        """Probability of every arc to be on a uniform path; shape (d,)."""
-        return self._some().mean()
-
-    def second_moment(self) -> np.ndarray:
-        """Probability of every two arcs to be on a uniform path; shape (d, d)."""
-        return self._some().second_moment()
-
-    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
-        """``n`` paths drawn uniformly and independently; int8 (n, d)."""
-        return self._some().sample(n, np.random.default_rng(rng))
 
     def distribution(self, scores: Any) -> Distribution | None:
         r"""The distributions :math:`p(z) \propto \exp \langle u, z \rangle` of paths; u (n, d).

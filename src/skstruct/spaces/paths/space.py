@@ -26,6 +26,7 @@ from skstruct.spaces.paths.distribution import CountedPaths
 from skstruct.spaces.paths.formats import PathFormat, read_paths, trace_paths
 from skstruct.spaces.paths.ranked import k_min_cost_paths
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.uniform import Uniform
 
 
 @savable
@@ -281,3 +282,4 @@ class ShortestPaths(CountedPaths):
 Solving.at(ShortestPaths, "skstruct.spaces.paths.solving:SolvingOfPaths")
 Description.at(ShortestPaths, "skstruct.spaces.paths.description:DescriptionOfPaths")
 Marginals.at(ShortestPaths, "skstruct.spaces.paths.marginals:MarginalsOfArcs")
+Uniform.at(ShortestPaths, "skstruct.spaces.paths.uniform:UniformOfPaths")

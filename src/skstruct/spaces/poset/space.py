@@ -19,7 +19,7 @@ from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import ChoiceDistribution, Distribution
 from skstruct.solvers.k_best import k_min_cost, min_cost
 from skstruct.solvers.proposals import ChoiceProposals, Proposals
-from skstruct.spaces.base import CountedSpace, EmbeddingView, check_k, decoded_or_infeasible
+from skstruct.spaces.base import BaseSpace, EmbeddingView, check_k, decoded_or_infeasible
 from skstruct.spaces.common.counting import StateConstraints
 from skstruct.spaces.common.description import MarkedLabels
 from skstruct.spaces.common.formats import (
@@ -30,15 +30,24 @@ from skstruct.spaces.common.formats import (
     sorted_names,
 )
 from skstruct.spaces.common.label_graph import LabelGraph
-from skstruct.spaces.constraints import check_feasible, label_mask
+from skstruct.spaces.constraints import check_feasible, label_mask, of_one_row
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
 from skstruct.spaces.marginals import Marginals
+from skstruct.spaces.uniform import Uniform
 
 
-class UniformElements(MarkedLabels, CountedSpace):
-    """Elements, each a row that marks itself and all above it: how many, moments, samples."""
+def some_elements(space: Any) -> np.ndarray:
+    """Numbers of the elements that may be predicted, of which there is one at least."""
+    allowed = np.flatnonzero(of_one_row(space.constraints_).allowed[0])
+    if not len(allowed):
+        raise InfeasibleError(f"{type(space).__name__}: no output meets the constraints.")
+    return allowed
+
+
+class Elements(MarkedLabels, BaseSpace):
+    """Elements, each a row that marks itself and all above it."""
 
     _above: tuple[Dag, np.ndarray]  # made when first asked for
     _constraints_kind = StateConstraints
@@ -91,28 +100,6 @@ class UniformElements(MarkedLabels, CountedSpace):
         allowed = np.broadcast_to(self.constraints_.allowed, (len(Z), d))
         return self._are_elements(Z) & allowed[np.arange(len(Z)), self.numbers(Z)]
 
-    def _allowed(self) -> np.ndarray:
-        """Numbers of the elements that may be predicted."""
-        return np.flatnonzero(self._one_row().allowed[0])
-
-    def _some(self) -> np.ndarray:
-        allowed = self._allowed()
-        if not len(allowed):
-            raise InfeasibleError(f"{type(self).__name__}: no output meets the constraints.")
-        return allowed
-
-    def size(self) -> int:
-        """Exact number of outputs."""
-        return len(self._allowed())
-
-    def enumerate(self, limit: int | None = None) -> np.ndarray:
-        """All outputs in canonical form; shape (size, d)."""
-        return self.psi(self._allowed())
-
-    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
-        """``n`` outputs drawn uniformly and independently; shape (n, d)."""
-        return self.psi(np.random.default_rng(rng).choice(self._some(), size=n))
-
     # ------------------------------------------------------------- distributions and chains
     @abstractmethod
     def _element_costs(self, costs: np.ndarray) -> np.ndarray:
@@ -142,18 +129,7 @@ class UniformElements(MarkedLabels, CountedSpace):
         """Any element that is allowed follows any other; None where rows differ."""
         if self.constraints_.n_rows is not None:
             return None
-        return ChoiceProposals(self._some(), self._element_costs, self.numbers, self.psi)
-
-    def mean_embedding(self) -> np.ndarray:
-        """The share n_i / #z of elements that are i or below it; shape (d,)."""
-        allowed = self._some()
-        return self.above_[allowed].sum(axis=0, dtype=np.int64) / len(allowed)
-
-    def second_moment(self) -> np.ndarray:
-        """The share of elements that are at or below both i and j; shape (d, d)."""
-        allowed = self._some()
-        marked = sparse.csr_array(self.above_[allowed].astype(np.float64))
-        return (marked.T @ marked).toarray() / len(allowed)
+        return ChoiceProposals(some_elements(self), self._element_costs, self.numbers, self.psi)
 
 
 @savable
@@ -189,7 +165,7 @@ class OtherEmbedding(EmbeddingView):
 
 
 @savable
-class Poset(UniformElements):
+class Poset(Elements):
     r"""One element of a finite partially ordered set, embedded by all that is above it.
 
     :math:`\psi_i(z) = 1[i \text{ is } z \text{ or above } z]`: elements that have much above
@@ -228,7 +204,7 @@ class Poset(UniformElements):
            [1, 0, 1, 0]], dtype=int8)
     >>> space.restore(space.argmin(np.array([[-1.0, 0.2, -0.1, 0.3]])).outputs)
     array(['dog'], dtype='<U6')
-    >>> space.size(), space.mean_embedding()
+    >>> space.size(), Uniform.of(space).mean_embedding()
     (4, array([1.  , 0.25, 0.5 , 0.25]))
     """
 
@@ -417,5 +393,6 @@ class Poset(UniformElements):
 
 
 Coordinates.at(OtherEmbedding, "skstruct.spaces.poset.coordinates:CoordinatesOfView")
-Description.at(UniformElements, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")
-Marginals.at(UniformElements, "skstruct.spaces.poset.marginals:MarginalsOfElements")
+Description.at(Elements, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")
+Marginals.at(Elements, "skstruct.spaces.poset.marginals:MarginalsOfElements")
+Uniform.at(Elements, "skstruct.spaces.poset.uniform:UniformOfElements")

@@ -19,6 +19,7 @@ from skstruct.spaces.known import Known
 from skstruct.spaces.quantities.base import QuantityFormat, QuantitySpace
 from skstruct.spaces.sklearn_target import SklearnTarget
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.uniform import Uniform
 from skstruct.tolerances import OUTPUT_RANGE
 
 
@@ -217,24 +218,6 @@ class Box(LimitedQuantities):
             axis=1
         )
 
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
-        """Uniform points between the limits, which must be finite; shape (n, d)."""
-        self._ready()
-        constraints = self._one_row()
-        for side, word in ((constraints.low[0], "low"), (constraints.high[0], "high")):
-            endless = np.flatnonzero(~np.isfinite(side))
-            if len(endless):
-                raise ValueError(
-                    f"{type(self).__name__}: a uniform sample needs finite limits; {word} is "
-                    f"infinite{self._column(endless[0])}. Give it, or restrict({word}=...)."
-                )
-        share = np.random.default_rng(rng).random((n, len(self.labels_)))
-        return np.clip(
-            (1 - share) * constraints.low + share * constraints.high,
-            constraints.low,
-            constraints.high,
-        )
-
     # ------------------------------------------------------------- decoding
 
     def _linear(self, costs: np.ndarray) -> Decoded:
@@ -323,3 +306,4 @@ Solving.at(Box, "skstruct.spaces.quantities.solving:SolvingOfBoxes")
 Known.at(Box, "skstruct.spaces.quantities.known:KnownOfBoxes")
 Description.at(Box, "skstruct.spaces.quantities.description:DescriptionOfBoxes")
 SklearnTarget.at(Interval, "skstruct.spaces.sklearn_target:OneQuantity")
+Uniform.at(Box, "skstruct.spaces.quantities.uniform:UniformOfBoxes")

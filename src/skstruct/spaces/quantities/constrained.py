@@ -19,6 +19,7 @@ from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.boxes import Range
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.uniform import Uniform
 from skstruct.tolerances import OUTPUT_FEASIBLE
 
 LARGE = 400  # constraints from which on one linear program per row is faster
@@ -113,16 +114,6 @@ class ConstrainedSpace(QuantitySpace):
     def _named(self, constraints: LinearConstraints, z: np.ndarray) -> str:
         return constraints.worst(z)
 
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
-        """Uniform points of the polytope within the flat it lies in; shape (n, d).
-
-        It is cut into simplices once, see :mod:`skstruct.spaces.quantities.sampling`: for up to
-        7 free dimensions, and 50 000 simplices.
-        """
-        from skstruct.spaces.quantities.sampling import uniform_points
-
-        return uniform_points(self, n, rng)
-
     # ------------------------------------------------------------- decoding
 
     def _linear(self, costs: np.ndarray) -> Decoded:
@@ -212,3 +203,4 @@ class ConstrainedSpace(QuantitySpace):
 
 
 Solving.at(ConstrainedSpace, "skstruct.spaces.quantities.solving:SolvingOfConstrained")
+Uniform.at(ConstrainedSpace, "skstruct.spaces.quantities.uniform:UniformOfPolytopes")

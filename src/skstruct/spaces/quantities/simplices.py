@@ -14,6 +14,7 @@ from skstruct.spaces.description import Description
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.constrained import boxes_for
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.uniform import Uniform
 from skstruct.tolerances import OUTPUT_FEASIBLE, OUTPUT_RANGE, ROUNDING_GAP
 
 CELLS = 64  # of the first samples of curves that are not piecewise linear
@@ -104,12 +105,6 @@ class Simplex(QuantitySpace):
         adds_up = np.abs(Z.sum(axis=1) - self.total) <= OUTPUT_FEASIBLE * self.total
         return adds_up & (Z + OUTPUT_RANGE * self.total >= 0).all(axis=1)
 
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
-        """Uniform histograms, Dirichlet(1, ..., 1) times the total; shape (n, d)."""
-        self._ready()
-        shares = np.random.default_rng(rng).standard_exponential((n, len(self.labels_)))
-        return shares * (self.total / shares.sum(axis=1, keepdims=True))
-
     # ------------------------------------------------------------- decoding
     def embed(self, Z: np.ndarray) -> np.ndarray:
         if self.embedding == "roots":
@@ -180,3 +175,4 @@ class Simplex(QuantitySpace):
 
 Solving.at(Simplex, "skstruct.spaces.quantities.solving:SolvingOfSimplices")
 Description.at(Simplex, "skstruct.spaces.quantities.description:DescriptionOfSimplices")
+Uniform.at(Simplex, "skstruct.spaces.quantities.uniform:UniformOfSimplices")

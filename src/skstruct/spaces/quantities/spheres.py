@@ -11,6 +11,7 @@ from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.uniform import Uniform
 from skstruct.tolerances import OUTPUT_FEASIBLE, UNIT_SQUARE
 
 
@@ -174,11 +175,6 @@ class Sphere(QuantitySpace):
         lengths = np.linalg.norm(np.asarray(Z, dtype=np.float64), axis=1)
         return np.abs(lengths - 1.0) <= OUTPUT_FEASIBLE
 
-    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
-        """Uniform directions; shape (n, d)."""
-        points = np.random.default_rng(rng).standard_normal((n, len(self.labels_)))
-        return points / np.linalg.norm(points, axis=1, keepdims=True)
-
     def _linear(self, costs: np.ndarray) -> Decoded:
         return self._quadratic(np.zeros_like(costs), costs)
 
@@ -195,3 +191,4 @@ class Sphere(QuantitySpace):
 
 Solving.at(Sphere, "skstruct.spaces.quantities.solving:SolvingWithoutCurves")
 Marginals.at(Sphere, "skstruct.spaces.quantities.marginals:NoMeansOfQuantities")
+Uniform.at(Sphere, "skstruct.spaces.quantities.uniform:UniformOfSpheres")

@@ -2,7 +2,6 @@
 """Rankings under the uniform distribution: counts, lists, samples, linear extensions."""
 
 import math
-from abc import abstractmethod
 from collections.abc import Iterator
 from itertools import islice, permutations
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.memory import check_square_fits
+from skstruct._arrays.rows import dense
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.linear_ordering import (
     MOST_ITEMS,
@@ -18,12 +18,11 @@ from skstruct.solvers.linear_ordering import (
     sample_orders,
 )
 from skstruct.solvers.proposals import new_streams
-from skstruct.spaces.base import CountedSpace
-from skstruct.spaces.common.counting import LIMIT, check_few
+from skstruct.spaces.common.counting import check_few
 from skstruct.spaces.common.covariances import Covariance
-from skstruct.spaces.common.uniform_means import mean_of_outputs
 from skstruct.spaces.rankings.constraints import RankConstraints
 from skstruct.spaces.rankings.partial import tied_behind
+from skstruct.spaces.uniform import LIMIT, Uniform, mean_of_outputs
 
 
 def sample_linear_extensions(n: int, before: np.ndarray, rng: Any) -> np.ndarray:
@@ -77,23 +76,15 @@ def sample_linear_extensions(n: int, before: np.ndarray, rng: Any) -> np.ndarray
     return orders
 
 
-class UniformRankings(CountedSpace):
-    """Rankings within constraints: how many there are, their moments, samples and the list."""
+class UniformOfRankings(Uniform):
+    """Rankings within constraints: closed forms without any, else a table or the list."""
+
+    __slots__ = ()
 
     @property
-    @abstractmethod
-    def items_(self) -> tuple[Any, ...]:
-        """Names of the items, one per column."""
-
-    @property
-    @abstractmethod
-    def constraints_(self) -> RankConstraints:
-        """What rankings must obey."""
-
-    @property
-    @abstractmethod
     def _scheme(self) -> Any:
         """The embedding, which knows its moments over all rankings."""
+        return self.space._scheme
 
     def size(self) -> int:
         """Exact number of rankings."""
@@ -102,30 +93,29 @@ class UniformRankings(CountedSpace):
     def mean_embedding(self) -> np.ndarray:
         """Mean of psi over all rankings: closed forms, or the list where there are constraints."""
         if self._one_row().is_free:
-            return self._scheme.mean(len(self.items_))
-        return np.asarray(self.embed(self._listed()).mean(axis=0)).ravel()
+            return self._scheme.mean(len(self.space.items_))
+        return np.asarray(self.space.embed(self._some()).mean(axis=0)).ravel()
 
     def uniform_means(self, n: int) -> np.ndarray:
         """From a sample, where many orders agree with what a row is known to obey."""
-        if self.constraints_.is_free:
+        if self.space.constraints_.is_free:
             return np.repeat(self.mean_embedding()[None], n, axis=0)
-        return np.array([mean_of_outputs(self.rows([i]), counted=False) for i in range(n)])
+        return np.array([mean_of_outputs(self.space.rows([i]), counted=False) for i in range(n)])
 
     def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all rankings."""
-        d = len(self.items_)
+        d = len(self.space.items_)
         width = self._scheme.width(d)
         check_square_fits(width, "The second moment", "covariance() needs no matrix.")
         if self._one_row().is_free:
             return self._scheme.second(d)
-        psi = self.embed(self._listed())
-        moment = psi.T @ psi / psi.shape[0]
-        return np.asarray(moment.toarray() if hasattr(moment, "toarray") else moment)
+        psi = self.space.embed(self._some())
+        return dense(psi.T @ psi / psi.shape[0])
 
     def covariance(self) -> Covariance:
         """Covariance of psi: by its eigenspaces where there are no constraints."""
         free = self._one_row().is_free
-        by_parts = self._scheme.covariance(len(self.items_)) if free else None
+        by_parts = self._scheme.covariance(len(self.space.items_)) if free else None
         return super().covariance() if by_parts is None else by_parts
 
     def sibling(self, Z: np.ndarray) -> np.ndarray:
@@ -142,13 +132,13 @@ class UniformRankings(CountedSpace):
         """All rankings bit by bit, at most ``block`` at a time: arrays of shape (m, d)."""
         constraints = self._one_row()
         if not constraints.is_free:
-            yield from np.array_split(self.enumerate(), max(1, self.size() // block))
+            yield from super().stream(block)
             return
-        orders = permutations(range(1, len(self.items_) + 1))
+        orders = permutations(range(1, len(self.space.items_) + 1))
         while some := list(islice(orders, block)):
             yield np.array(some, dtype=np.float64)
 
-    def _listed(self) -> np.ndarray:
+    def _some(self) -> np.ndarray:
         listed = self.enumerate()
         if not len(listed):
             raise InfeasibleError("Rankings: no ranking meets the constraints.")
@@ -158,7 +148,7 @@ class UniformRankings(CountedSpace):
         """All rankings in canonical form; shape (size, d)."""
         return list_rankings(self._one_row(), limit)
 
-    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
         """``n`` rankings drawn uniformly and independently; shape (n, d).
 
         Rankings with known precedences are drawn by a table for up to 20 items. For more items,

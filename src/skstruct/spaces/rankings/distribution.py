@@ -9,8 +9,8 @@ import numpy as np
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.linear_ordering import MOST_ITEMS, pair_matrix, pair_numbers, ranks_of
 from skstruct.solvers.proposals import Proposals, n_columns_changed
+from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.constraints import check_feasible, check_n_rows
-from skstruct.spaces.rankings.counting import UniformRankings
 from skstruct.spaces.rankings.partial import tied_behind
 
 LARGEST_EXPONENT = 300.0  # products of weights up to exp(300), times 20!, are ordinary numbers
@@ -336,8 +336,11 @@ class RankingProposals(Proposals):
         return cube.reshape(len(scores), -1)
 
 
-class RandomRankings(UniformRankings):
+class RandomRankings(BaseSpace):
     """Rankings within constraints: their exact distributions, and chains among them."""
+
+    items_: tuple[Any, ...]
+    _scheme: Any
 
     def distribution(self, scores: Any) -> Distribution | None:
         r"""The distributions :math:`p(z) \propto \exp \langle u, \psi(z) \rangle`, exactly.

@@ -29,6 +29,7 @@ from skstruct.spaces.rankings.partial import is_total, tied_behind
 from skstruct.spaces.rankings.positions import Positions, Ranks, RatedRanks
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.targets import Targets
+from skstruct.spaces.uniform import Uniform
 
 EMBEDDINGS = {
     "positions": Positions(),
@@ -333,3 +334,4 @@ Coordinates.at(Rankings, "skstruct.spaces.rankings.coordinates:CoordinatesOfRank
 Known.at(Rankings, "skstruct.spaces.rankings.known:KnownOfRankings")
 Description.at(Rankings, "skstruct.spaces.rankings.description:DescriptionOfRankings")
 Marginals.at(Rankings, "skstruct.spaces.rankings.marginals:MarginalsOfRankings")
+Uniform.at(Rankings, "skstruct.spaces.rankings.counting:UniformOfRankings")

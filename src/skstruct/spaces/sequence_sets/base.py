@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sets of sequences over an alphabet: symbols, lengths, constraints, counts, samples, lists."""
 
-from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
-from skstruct.solvers.chains.counting import ChainCounts
-from skstruct.spaces.base import CountedSpace, ListedOutputs
-from skstruct.spaces.common.counting import LIMIT, check_few
+from skstruct.spaces.base import BaseSpace, ListedOutputs
 from skstruct.spaces.description import Description
 from skstruct.spaces.entries import Entries, Symbols
 from skstruct.spaces.known import Known
@@ -29,63 +25,7 @@ from skstruct.spaces.sequence_sets.formats import (
     sequence_lengths,
     widened,
 )
-
-
-class UniformSequences(CountedSpace):
-    """Sequences within constraints: how many there are, samples and the list."""
-
-    @property
-    @abstractmethod
-    def constraints_(self) -> SequenceConstraints:
-        """What sequences must obey."""
-
-    @property
-    @abstractmethod
-    def length_(self) -> int:
-        """The longest length, T."""
-
-    def _counts(self) -> ChainCounts:
-        return count_sequences(self._one_row())
-
-    def _some(self) -> ChainCounts:
-        """Counts, where there is a sequence at all."""
-        counts = self._counts()
-        if counts.total == 0:
-            raise InfeasibleError(f"{type(self).__name__}: no sequence meets the constraints.")
-        return counts
-
-    def size(self) -> int:
-        """Exact number of sequences."""
-        return self._counts().total
-
-    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All sequences in canonical form; shape (size, T)."""
-        counts = self._counts()
-        check_few(counts.total, limit, self, "sequences")
-        return widened(counts.listed(), self.length_)
-
-    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
-        """``n`` sequences drawn uniformly and independently; shape (n, T)."""
-        drawn = self._some().sample(n, np.random.default_rng(rng))
-        return widened(drawn, self.length_)
-
-
-def count_sequences(constraints: SequenceConstraints) -> ChainCounts:
-    """Counts of the sequences within constraints that are the same in every row."""
-    q, longest = constraints.n_symbols, int(constraints.longest[0])
-    allowed = np.ones((longest, q), bool)
-    known, barred = constraints.known[0], constraints.forbidden[0]
-    for t in np.flatnonzero(known[:longest] >= 0):
-        allowed[t] = np.arange(q) == known[t]
-    if longest:
-        allowed[0] &= ~barred[q, :q]
-    proposals = ~barred[:q, :q]
-    return ChainCounts(
-        allowed,
-        None if proposals.all() else proposals,
-        ends=~barred[:q, q],
-        shortest=int(constraints.least_lengths()[0]),
-    )
+from skstruct.spaces.uniform import Uniform
 
 
 def given_lengths(length: Any, used_by: str) -> tuple[int | None, int | None]:
@@ -102,7 +42,7 @@ def given_lengths(length: Any, used_by: str) -> tuple[int | None, int | None]:
     return shortest, longest
 
 
-class SequenceSet(UniformSequences):
+class SequenceSet(BaseSpace):
     """All sequences of symbols, of one length or of several, whatever their embedding.
 
     A space of sequences has the parameters ``alphabet``, ``length`` and ``constraints``, and adds
@@ -302,3 +242,4 @@ Entries.at(SequenceSet, Symbols)
 Entries.at(ListedSequences, Symbols)
 Known.at(SequenceSet, "skstruct.spaces.sequence_sets.known:KnownOfSequenceSets")
 Description.at(SequenceSet, "skstruct.spaces.sequence_sets.description:DescriptionOfSequences")
+Uniform.at(SequenceSet, "skstruct.spaces.sequence_sets.uniform:UniformOfSequenceSets")

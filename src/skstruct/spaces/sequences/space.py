@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skstruct._arrays.memory import check_square_fits
 from skstruct.saving import savable
-from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.solvers.chains.viterbi import best_chains, k_best_chains
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.proposals import Proposals
@@ -30,68 +28,7 @@ from skstruct.spaces.sequence_sets.distribution import (
 from skstruct.spaces.sequence_sets.formats import sequence_lengths
 from skstruct.spaces.sequences.chains import chains_of
 from skstruct.spaces.solving import Solving
-
-# Moments of sequence embeddings under the uniform distribution.
-#
-# Sequences drawn uniformly within constraints are a Markov chain that may stop: with m_t(a) the
-# probability of symbol a at position t, and K_t(a, b) that of b next, the probability of a at s and
-# b at t > s is m_s(a) (K_s ... K_{t-1})(a, b), and likewise for bigrams at both ends. All terms are
-# probabilities, so that nothing cancels.
-
-
-def mean_of_chains(counts: ChainCounts, width: int, bigrams: bool) -> np.ndarray:
-    """Probability of each symbol at each of ``width`` positions, and of each bigram; shape (d,)."""
-    probability, steps = _probabilities(counts, width)
-    if not bigrams:
-        return probability.ravel()
-    return np.concatenate([probability.ravel(), (probability[:-1, :, None] * steps).ravel()])
-
-
-def _probabilities(counts: ChainCounts, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """m (width, q) and K (width - 1, q, q); positions that no sequence reaches have none."""
-    q = counts.n_symbols
-    probability, steps = np.zeros((width, q)), np.zeros((width - 1, q, q))
-    if counts.length:
-        probability[0], steps[: counts.length - 1] = counts.as_markov_chain()
-    for t in range(width - 1):
-        probability[t + 1] = probability[t] @ steps[t]
-    return probability, steps
-
-
-def second_moment_of_chains(counts: ChainCounts, width: int, bigrams: bool) -> np.ndarray:
-    """Probability of each two coordinates of the embedding together; shape (d, d)."""
-    probability, steps = _probabilities(counts, width)
-    q, mean = counts.n_symbols, mean_of_chains(counts, width, bigrams)
-    check_square_fits(len(mean), "The second moment", "Shorter sequences or no bigrams take less.")
-    moment = np.diag(mean)  # what is not below is of two symbols at one position, hence zero
-    pairs = width * q  # where bigrams begin
-
-    def put(one: int, other: int, joint: np.ndarray) -> None:
-        """Probabilities of coordinates ``one``, ``one`` + 1, ... with ``other``, ``other`` + 1,
-        ...
-        """
-        joint = joint.reshape(-1, joint.shape[-1])
-        rows, columns = slice(one, one + len(joint)), slice(other, other + joint.shape[1])
-        moment[rows, columns], moment[columns, rows] = joint, joint.T
-
-    both = np.zeros((0, q, q))  # symbols at s and at t, for all s <= t
-    three = np.zeros((0, q, q, q))  # symbols at s - 1, s and t, for all 0 < s <= t
-    for t in range(width):
-        both = np.concatenate([both, np.diag(probability[t])[None]])
-        put(0, t * q, both)
-        if bigrams and t:
-            here = probability[t - 1][:, None] * steps[t - 1]
-            three = np.concatenate([three, (here[:, :, None] * np.eye(q))[None]])
-            put(pairs, t * q, three)
-        if t + 1 == width:
-            break
-        if bigrams:
-            put(0, pairs + t * q * q, (both[..., None] * steps[t]).reshape(t + 1, q, q * q))
-            four = three[..., None] * steps[t]
-            put(pairs, pairs + t * q * q, four.reshape(t, q, q, q * q))
-            three = three @ steps[t]
-        both = both @ steps[t]
-    return moment
+from skstruct.spaces.uniform import Uniform
 
 
 @savable
@@ -223,17 +160,9 @@ class Sequences(SequenceSet):
         """Chains that change a symbol or the last position; None with forbidden transitions."""
         return sequence_proposals(self.constraints_, self.length_, self._has_bigrams)
 
-    # ------------------------------------------------------------- moments
-    def mean_embedding(self) -> np.ndarray:
-        """Mean of psi over all sequences; shape (d,)."""
-        return mean_of_chains(self._some(), self.length_, self._has_bigrams)
-
-    def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all sequences; shape (d, d)."""
-        return second_moment_of_chains(self._some(), self.length_, self._has_bigrams)
-
 
 Solving.at(Sequences, "skstruct.spaces.sequences.solving:SolvingOfSequences")
 Coordinates.at(Sequences, "skstruct.spaces.sequences.coordinates:CoordinatesOfSequences")
 Known.at(Sequences, "skstruct.spaces.sequences.known:KnownOfSequences")
 Marginals.at(Sequences, "skstruct.spaces.sequences.marginals:MarginalsOfSequences")
+Uniform.at(Sequences, "skstruct.spaces.sequences.uniform:UniformOfSequences")

@@ -10,11 +10,15 @@ the transfer currents of Burton and Pemantle. Several edges may join the same no
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.csgraph import connected_components
+
+from skstruct.exceptions import InfeasibleError
+from skstruct.spaces.constraints import of_one_row
 
 
 def contract(
@@ -42,6 +46,20 @@ def contract(
     if (low & ~high).any() or n_parts != n_nodes - low.sum():
         n_parts = 0
     return n_parts, ends[columns], columns
+
+
+def contracted(space: Any) -> tuple[int, np.ndarray, np.ndarray]:
+    """What the constraints of a space leave open, the same in all rows."""
+    limits = of_one_row(space.constraints_)
+    return contract(len(space.nodes_), space.edges_, limits.low[0], limits.high[0])
+
+
+def open_graph(space: Any) -> tuple[int, np.ndarray, np.ndarray]:
+    """As :func:`contracted`, of which there is at least one tree."""
+    n_parts, ends, columns = contracted(space)
+    if n_parts == 0 or components(n_parts, ends)[0] > 1:
+        raise InfeasibleError("SpanningTrees: no output meets the constraints.")
+    return n_parts, ends, columns
 
 
 def components(n_nodes: int, edges: np.ndarray) -> tuple[int, np.ndarray]:

@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Distributions over tournaments: uniform, or with a distribution of its own for every pair."""
 
-import math
 from typing import Any
 
 import numpy as np
 
-from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.pairwise.inference import StateForestDistribution
 from skstruct.solvers.pairwise.proposals import StateProposals
 from skstruct.solvers.proposals import Proposals
-from skstruct.spaces.base import CountedSpace
-from skstruct.spaces.common.counting import LIMIT, check_few
-from skstruct.spaces.common.covariances import Covariance, Scalar
+from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.constraints import check_feasible
 
 NO_EDGES = np.empty((0, 2), np.int64)
@@ -109,63 +105,16 @@ def sign_proposals(space: Any, signed: bool = True) -> SignProposals | None:
     return SignProposals(space.constraints_.allowed[0], np.array(space.states_), signed)
 
 
-class UniformTournaments(CountedSpace):
+class RandomTournaments(BaseSpace):
     """Pairs that have one of their possible signs each, independently.
 
     A child brings ``labels_`` (pairs), ``states_``, ``_signs`` and ``constraints_``.
     """
 
-    partial: bool
     labels_: Any
     states_: Any
     constraints_: Any
     _signs: Any
-
-    def _allowed(self) -> Any:
-        """The signs that pairs may have, where that is the same in all rows."""
-        return self._one_row().allowed[0]
-
-    def _possible(self) -> np.ndarray:
-        """The same, unless no output is left; bool of shape (d, number of states)."""
-        allowed: np.ndarray = self._allowed()
-        if not allowed.any(axis=1).all():
-            raise InfeasibleError("Tournaments: no output meets the constraints.")
-        return allowed
-
-    def size(self) -> int:
-        """Exact number of outputs."""
-        if self.constraints is None:
-            return int(len(self.states_) ** len(self.labels_))
-        return math.prod(self._allowed().sum(axis=1).tolist())
-
-    def mean_embedding(self) -> np.ndarray:
-        """Mean of the signs over all outputs; shape (d,)."""
-        allowed = self._possible()
-        return allowed @ self._signs / allowed.sum(axis=1)
-
-    def covariance(self) -> Covariance:
-        """Covariance of the signs under the uniform distribution: 2/3 I, or I without open
-        pairs.
-        """
-        if self.constraints is not None:
-            return super().covariance()
-        return Scalar(2 / 3 if self.partial else 1.0, len(self.labels_))
-
-    def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all outputs; shape (d, d)."""
-        if self.constraints is None:
-            return self.covariance().dense()
-        allowed, mean = self._possible(), self.mean_embedding()
-        moment = np.outer(mean, mean)
-        np.fill_diagonal(moment, allowed @ self._signs**2 / allowed.sum(axis=1))
-        return moment
-
-    def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
-        """``n`` outputs drawn uniformly and independently; shape (n, d)."""
-        allowed = self._possible()
-        signs = self._signs[np.argsort(~allowed, axis=1, kind="stable")]  # possible ones first
-        draws = np.random.default_rng(rng).integers(allowed.sum(axis=1), size=(n, len(allowed)))
-        return signs[np.arange(len(allowed)), draws].astype(np.int8)
 
     def distribution(self, scores: Any) -> Distribution | None:
         r"""The distributions :math:`p(z) \propto \exp \langle u, z \rangle`: pairs are independent.
@@ -178,14 +127,3 @@ class UniformTournaments(CountedSpace):
     def proposals(self) -> Proposals | None:
         """Chains that change one pair; None where rows are restricted differently."""
         return sign_proposals(self)
-
-    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All outputs in canonical form; shape (size, d)."""
-        check_few(self.size(), limit, self, "tournaments")
-        rows = np.zeros((1, 0), np.int8)
-        for allowed in self._allowed():
-            signs = self._signs[allowed].astype(np.int8)
-            rows = np.hstack(
-                [np.repeat(rows, len(signs), axis=0), np.tile(signs, len(rows))[:, None]]
-            )
-        return rows

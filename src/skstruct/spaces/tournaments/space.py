@@ -18,7 +18,7 @@ from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.formats import GraphFormat, learn_nodes, read_format
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
 from skstruct.spaces.entries import Entries, States
-from skstruct.spaces.tournaments.distribution import UniformTournaments
+from skstruct.spaces.tournaments.distribution import RandomTournaments
 from skstruct.spaces.tournaments.signs import (
     SignConstraints,
     TournamentStates,
@@ -27,10 +27,11 @@ from skstruct.spaces.tournaments.signs import (
     split_wins,
     write_signs,
 )
+from skstruct.spaces.uniform import Uniform
 
 
 @savable
-class Tournaments(UniformTournaments):
+class Tournaments(RandomTournaments):
     r"""Outcomes of all pairs of items, each on its own: answers may hold cycles.
 
     A may beat B, B beat C, and C beat A. Where outcomes come from an order of all items, use
@@ -264,3 +265,4 @@ class Tournaments(UniformTournaments):
 
 Entries.at(Tournaments, States)
 Description.at(Tournaments, "skstruct.spaces.tournaments.description:DescriptionOfTournaments")
+Uniform.at(Tournaments, "skstruct.spaces.tournaments.uniform:UniformOfTournaments")

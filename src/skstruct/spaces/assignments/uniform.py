@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Assignments under the uniform distribution, and how many there are within constraints."""
 
+from math import perm
+
 import numpy as np
 
 from skstruct.exceptions import UndecidableError
+from skstruct.spaces.common.counting import check_few
 from skstruct.spaces.common.covariances import Covariance, GridScheme
+from skstruct.spaces.indicator_sets.uniform import UniformOfSets
+from skstruct.spaces.uniform import LIMIT
 
 MOST_SETS = 2**17  # sets of columns in use that are told apart
 
@@ -69,3 +74,44 @@ def count_injections(allowed: np.ndarray) -> int:
             )
         ways = then
     return sum(ways.values())
+
+
+class UniformOfAssignments(UniformOfSets):
+    """Injections of the smaller side into the larger one; permanents where pairs are known."""
+
+    __slots__ = ()
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return len(self.space.agents_), len(self.space.tasks_)
+
+    def _count_within(self, low: np.ndarray, high: np.ndarray) -> int:
+        left = self.space._allowed(self._one_row().within(low, high))
+        small, large = sorted(self._shape)
+        return perm(large, small) if left is None else count_injections(left[0])
+
+    def _closed_form(self) -> FreeAssignments | None:
+        return None if self._one_row().is_masked else FreeAssignments(*self._shape)
+
+    def covariance(self) -> Covariance:
+        """Covariance of the pairs under the uniform distribution."""
+        closed = self._closed_form()
+        return super().covariance() if closed is None else closed.covariance()
+
+    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
+        """All assignments in canonical form; shape (size, a * t)."""
+        left, (small, large) = self.space._allowed(self._one_row()), sorted(self._shape)
+        if left is None:
+            check_few(perm(large, small), limit, self.space, "assignments")
+        allowed = np.ones((small, large), bool) if left is None else left[0]
+        chosen, free = np.zeros((1, 0), np.int64), np.ones((1, large), bool)
+        for i in range(small):
+            row, column = np.nonzero(free & allowed[i])
+            chosen, free = np.column_stack([chosen[row], column]), free[row]
+            free[np.arange(len(row)), column] = False
+            if len(row) > limit:
+                raise UndecidableError(
+                    f"Assignments: there are more than {limit} beginnings of assignments; raise "
+                    "limit."
+                )
+        return self.space._flat(chosen)
