@@ -4,9 +4,10 @@
 import numpy as np
 import pytest
 
-from skstruct import ConditionalRiskMinimizer
+from skstruct import ConditionalRiskMinimizer, CountingRidge, ExponentialFamily
+from skstruct.exceptions import NoFacetError
 from skstruct.losses import Hamming, Listed, ZeroOne
-from skstruct.spaces import BaseSpace, Decoded, check_costs
+from skstruct.spaces import BaseSpace, Decoded, Uniform, check_costs
 from skstruct.testing import check_loss, check_space
 
 
@@ -61,3 +62,57 @@ def test_checks_and_learner():
         model.kbest(X, 2)
     values = model.kbest(X, 2, loss=Listed(Hamming())).values  # as the message says
     assert (values[:, 0] <= values[:, 1]).all()
+
+
+def test_what_cannot_be_counted_says_so():
+    X, Y = np.zeros((2, 1)), np.array([[1, 0], [1, 1]], dtype=np.int8)
+    space = Thermometer(2)
+    for ask in (
+        space.size,
+        space.enumerate,
+        Uniform.of(space).mean_embedding,
+        lambda: space.sample(1, 0),
+        lambda: ExponentialFamily(space).fit(X, Y).sample(X, 1),
+        lambda: CountingRidge(space).fit(X, Y),
+    ):
+        with pytest.raises(NoFacetError, match=r"Thermometer|the moments of the space"):
+            ask()
+    assert Uniform.of(space).all_outputs(10) is None
+
+
+class Counted(Thermometer):
+    """The same, which lists itself."""
+
+
+class UniformOfCounted(Uniform):
+    """Size, moments and draws follow from the list."""
+
+    def enumerate(self, limit=10**6):
+        return np.tri(self.space.d + 1, self.space.d, -1, dtype=np.int8)
+
+
+class Miscounted(Counted):
+    """The same, which says that it is twice as large."""
+
+
+class UniformOfMiscounted(UniformOfCounted):
+    """One answer is wrong."""
+
+    def size(self):
+        return 2 * super().size()
+
+
+Uniform.at(Counted, UniformOfCounted)
+Uniform.at(Miscounted, UniformOfMiscounted)
+
+
+def test_a_facet_of_ones_own_is_checked_and_used():
+    outputs = np.tri(5, 4, -1, dtype=np.int8)
+    check_space(Counted(4), outputs)
+    with pytest.raises(AssertionError, match=r"size\(\) is 10, not 5"):
+        check_space(Miscounted(4), outputs)
+    X = np.linspace(0, 1, 20)[:, None]
+    Y = outputs[np.rint(4 * X[:, 0]).astype(int)]
+    for learner in (CountingRidge, ExponentialFamily):
+        model = learner(Counted(4)).fit(X, Y)
+        assert model.space_.contains(model.predict(X)).all()

@@ -27,7 +27,7 @@ from skstruct.spaces.description import Description
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.solving import Solving, SolvingOfLists
-from skstruct.spaces.uniform import LIMIT, Uniform
+from skstruct.spaces.uniform import LIMIT, Seed, Uniform
 from skstruct.tolerances import ROUNDING_GAP
 
 
@@ -102,7 +102,7 @@ class BaseSpace(
         """Exact number of outputs."""
         return Uniform.of(self).size()
 
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
+    def sample(self, n: int, rng: Seed = None) -> np.ndarray:
         """``n`` outputs drawn uniformly and independently, in canonical form."""
         return Uniform.of(self).sample(n, rng)
 

@@ -15,6 +15,7 @@ from skstruct.spaces.constraints import of_one_row
 from skstruct.spaces.facets import Facet
 
 LIMIT = 10**6  # outputs listed, or subproblems counted, before giving up
+Seed = np.random.Generator | int | None
 FEW, DRAWN = 200, 200  # outputs that are listed, and those of a sample, where a mean is roughly it
 
 
@@ -97,11 +98,22 @@ class Uniform(Facet):
     def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all outputs; shape (d, d)."""
         self.check_not_empty()
+        closed = self._closed_covariance()
+        if closed is not None:
+            mean = self.mean_embedding()
+            return closed.dense() + np.outer(mean, mean)
         psi = dense(self.space.embed(self._listed))
         return psi.T @ psi / len(psi)
 
     def covariance(self) -> Covariance:
         """Covariance of psi: a :class:`~skstruct.spaces.common.covariances.Covariance`."""
+        return self._closed_covariance() or self._dense_covariance()
+
+    def _closed_covariance(self) -> Covariance | None:
+        """The covariance by its eigenspaces, where these are known."""
+        return None
+
+    def _dense_covariance(self) -> Covariance:
         mean = np.asarray(self.mean_embedding())
         name = type(self.space).__name__
         check_square_fits(len(mean), f"The covariance over {name}", "Use a smaller embedding.")
@@ -109,7 +121,7 @@ class Uniform(Facet):
         second -= np.outer(mean, mean)
         return DenseCovariance(second)
 
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
+    def sample(self, n: int, rng: Seed = None) -> np.ndarray:
         """``n`` outputs drawn uniformly and independently, in canonical form."""
         self.check_not_empty()
         listed = self._listed

@@ -93,10 +93,9 @@ class UniformOfAssignments(UniformOfSets):
     def _closed_form(self) -> FreeAssignments | None:
         return None if self._one_row().is_masked else FreeAssignments(*self._shape)
 
-    def covariance(self) -> Covariance:
-        """Covariance of the pairs under the uniform distribution."""
+    def _closed_covariance(self) -> Covariance | None:
         closed = self._closed_form()
-        return super().covariance() if closed is None else closed.covariance()
+        return closed and closed.covariance()
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All assignments in canonical form; shape (size, a * t)."""

@@ -5,6 +5,7 @@ import numpy as np
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.indicator_sets.uniform import UniformOfSets
+from skstruct.spaces.uniform import Seed
 
 
 class UniformOfBinaryPolytopes(UniformOfSets):
@@ -15,7 +16,7 @@ class UniformOfBinaryPolytopes(UniformOfSets):
     def _count_within(self, low: np.ndarray, high: np.ndarray) -> int:
         return self._count_listed(low, high)
 
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
+    def sample(self, n: int, rng: Seed = None) -> np.ndarray:
         listed = self._listed
         if not len(listed):
             raise InfeasibleError("BinaryPolytope: no 0/1 point meets the constraints.")

@@ -5,7 +5,6 @@ import numpy as np
 
 from skstruct.spaces.classes.uniform import UniformOfClasses
 from skstruct.spaces.common.covariances import Covariance
-from skstruct.spaces.uniform import Uniform
 
 
 class UniformOfCandidates(UniformOfClasses):
@@ -22,7 +21,7 @@ class UniformOfCandidates(UniformOfClasses):
     def second_moment(self) -> np.ndarray:
         return self._pad(super().second_moment())
 
-    def covariance(self) -> Covariance:
+    def _closed_covariance(self) -> Covariance | None:
         if self.space.n_known_ > self.size():  # coordinates that are always zero
-            return Uniform.covariance(self)
-        return super().covariance()
+            return None
+        return super()._closed_covariance()

@@ -5,7 +5,7 @@ import numpy as np
 
 from skstruct._arrays.memory import check_square_fits
 from skstruct.spaces.common.covariances import Covariance, Exchangeable
-from skstruct.spaces.uniform import LIMIT, Uniform
+from skstruct.spaces.uniform import LIMIT, Seed, Uniform
 
 
 class UniformOfClasses(Uniform):
@@ -23,8 +23,8 @@ class UniformOfClasses(Uniform):
         check_square_fits(self.size(), "The second moment", "covariance() needs no matrix.")
         return np.eye(self.size()) / self.size()
 
-    def covariance(self) -> Covariance:
-        """Covariance of psi, I / k - 11' / k^2, by its two eigenspaces."""
+    def _closed_covariance(self) -> Covariance | None:
+        """I / k - 11' / k^2."""
         return Exchangeable(0.0, 1.0 / self.size(), self.size())
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
@@ -35,7 +35,7 @@ class UniformOfClasses(Uniform):
         listed, allowed = self.enumerate(), self.space.allowed_
         return listed if allowed is None else listed[allowed]
 
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
+    def sample(self, n: int, rng: Seed = None) -> np.ndarray:
         return np.random.default_rng(rng).integers(self.size(), size=n)
 
     def uniform_means(self, n: int) -> np.ndarray:

@@ -20,16 +20,14 @@ class UniformOfCliques(UniformOfLabelsAndEdges):
         return mean[len(self.space.labels_) :]
 
     def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all sets; shape (d, d)."""
         edges, n = self.space.edges_, len(self.space.labels_)
         what = "The second moment over Cliques"
         check_square_fits(len(edges), what, "covariance() needs no matrix.")
         return second_moment_of_products(edges, *self._bounds())[n:, n:]
 
-    def covariance(self) -> Covariance:
-        """Covariance of the edges inside under the uniform distribution."""
+    def _closed_covariance(self) -> Covariance | None:
         if self.space.constraints_.is_masked:
-            return super().covariance()
+            return None
         # On ones B+'B+ is 2 (n - 1), on stars n - 2, on the rest 0.
         n = len(self.space.labels_)
         return PairScheme(n, ((2 * n - 1) / 16, (n - 1) / 16, 1 / 16), signed=False)

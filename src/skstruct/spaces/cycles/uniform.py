@@ -17,7 +17,7 @@ from skstruct.spaces.cycles.tours import (
 from skstruct.spaces.edge_sets.table import EdgeTable
 from skstruct.spaces.edge_sets.uniform import UniformOfEdgeSets
 from skstruct.spaces.facets import kept
-from skstruct.spaces.uniform import LIMIT
+from skstruct.spaces.uniform import LIMIT, Seed
 
 
 class UniformOfCycles(UniformOfEdgeSets):
@@ -63,7 +63,6 @@ class UniformOfCycles(UniformOfEdgeSets):
 
     # ------------------------------------------------------------- moments
     def mean_embedding(self) -> np.ndarray:
-        """Mean of psi over all cycles; shape (d,)."""
         self.check_not_empty()
         counts = self._counts()
         if counts is None:
@@ -73,25 +72,23 @@ class UniformOfCycles(UniformOfEdgeSets):
             return np.zeros(n_arcs // 2)
         return np.full(n_arcs, counts.mean(self.space.directed))
 
-    def covariance(self) -> Covariance:
-        """Covariance of psi over all cycles, by its eigenspaces where all nodes are alike."""
+    def _closed_covariance(self) -> Covariance | None:
+        """Where all nodes are alike."""
         self.check_not_empty()
         counts = self._counts()
         if counts is None:
-            return super().covariance()
+            return None
         if self._signed:
             return counts.signed_pairs()
         return counts.arcs() if self.space.directed else counts.edges()
 
     def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all cycles; shape (d, d)."""
-        mean = self.mean_embedding()
         check_square_fits(
-            len(mean), "The second moment", "covariance() and mean_embedding() need no matrix."
+            len(self.mean_embedding()),
+            "The second moment",
+            "covariance() and mean_embedding() need no matrix.",
         )
-        if self._counts() is None:
-            return super().second_moment()
-        return self.covariance().dense() + np.outer(mean, mean)
+        return super().second_moment()
 
     # ------------------------------------------------------------- lists and samples
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
@@ -105,8 +102,7 @@ class UniformOfCycles(UniformOfEdgeSets):
         Z = tours_to_rows(tours, table)
         return Z[constraints.allow(Z)] if known_edges else Z
 
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
-        """``n`` cycles drawn uniformly and independently; shape (n, d)."""
+    def sample(self, n: int, rng: Seed = None) -> np.ndarray:
         self.check_not_empty()
         constraints = self._one_row()
         if constraints.has_edges:

@@ -49,6 +49,7 @@ class EdgeSetSpace(IndicatorSpace):
 
     _from_parameters: ClassVar[tuple[str, ...]] = ("_given_nodes", "_table")
     directed: bool = False
+    format_: GraphFormat = GraphFormat()  # until ``fit`` has seen another
     _named_by: ClassVar = {"nodes": "nodes_"}
     _pairs_of = ("nodes", "other", "learned_nodes_")
     _pair_bytes = 48  # both ends, and three numbers of a graph without arcs; once more in between
@@ -104,10 +105,6 @@ class EdgeSetSpace(IndicatorSpace):
         return Dag(len(self.edges_), [], [])
 
     # ------------------------------------------------------------- the user's format
-    @property
-    def _graph_format(self) -> GraphFormat:
-        return getattr(self, "format_", GraphFormat())
-
     def _read_graphs(
         self, Y: Any, nodes: tuple[Any, ...] | None
     ) -> tuple[np.ndarray, tuple[Any, ...], GraphFormat]:
@@ -165,7 +162,7 @@ class EdgeSetSpace(IndicatorSpace):
 
     def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         """Canonical outputs in the format that was seen in ``fit``."""
-        return self._graph_format.write(np.asarray(Z), self._table, index)
+        return self.format_.write(np.asarray(Z), self._table, index)
 
     def contains(self, Z: np.ndarray) -> np.ndarray:
         """Whether each row is an output of this space, constraints included; shape (n,)."""

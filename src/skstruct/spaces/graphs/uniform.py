@@ -12,7 +12,7 @@ from skstruct.spaces.facets import kept
 from skstruct.spaces.graphs.hereditary import grow_sets
 from skstruct.spaces.graphs.properties import GraphProperty
 from skstruct.spaces.graphs.space import Graphs, OwnSpace
-from skstruct.spaces.uniform import LIMIT
+from skstruct.spaces.uniform import LIMIT, Seed
 
 
 class UniformOfGraphs(UniformOfEdgeSets):
@@ -37,7 +37,7 @@ class UniformOfGraphs(UniformOfEdgeSets):
     def relaxation(self) -> Graphs:
         """All graphs on the same nodes."""
         relaxed = Graphs(self.space.nodes_, self.space.directed)
-        relaxed.format_ = self.space._graph_format
+        relaxed.format_ = self.space.format_
         return relaxed
 
     @kept
@@ -55,7 +55,6 @@ class UniformOfGraphs(UniformOfEdgeSets):
             ) from None
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All outputs in canonical form; shape (size, d)."""
         kind = self._property
         if isinstance(kind, OwnSpace):
             return kind.closed_forms(self._limits).enumerate(limit)
@@ -78,7 +77,6 @@ class UniformOfGraphs(UniformOfEdgeSets):
         return self._property.closed_forms(self._limits)
 
     def mean_embedding(self) -> np.ndarray:
-        """Mean of the indicators over all outputs; shape (d,)."""
         forms = self._forms()
         return super().mean_embedding() if forms is None else forms.mean_embedding()
 
@@ -88,11 +86,9 @@ class UniformOfGraphs(UniformOfEdgeSets):
         return super().covariance() if forms is None else forms.covariance()
 
     def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all outputs; shape (d, d)."""
         forms = self._forms()
         return super().second_moment() if forms is None else forms.second_moment()
 
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
-        """``n`` outputs drawn uniformly and independently; shape (n, d)."""
+    def sample(self, n: int, rng: Seed = None) -> np.ndarray:
         forms, rng = self._forms(), np.random.default_rng(rng)
         return super().sample(n, rng) if forms is None else forms.sample(n, rng)

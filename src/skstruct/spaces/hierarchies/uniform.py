@@ -83,7 +83,6 @@ class UniformOfHierarchies(UniformOfSets):
         return self.space if self.space.constraints_.one_path else self.relaxation()
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All outputs in canonical form; shape (size, d)."""
         if not self._one_row().one_path:
             return super().enumerate(limit)
         dag = self.space.dag_

@@ -10,7 +10,7 @@ from skstruct.spaces.common.counting import check_few, count_dag, list_closed_se
 from skstruct.spaces.facets import kept
 from skstruct.spaces.indicator_sets.counting import forest_paths
 from skstruct.spaces.label_sets.space import LabelSets
-from skstruct.spaces.uniform import LIMIT, Uniform
+from skstruct.spaces.uniform import LIMIT, Seed, Uniform
 
 SHORT = 10**5  # outputs that are listed rather than counted again and again
 
@@ -56,11 +56,9 @@ class UniformOfSets(Uniform):
         return self._count_within(np.zeros(d, bool), np.ones(d, bool))
 
     def size(self) -> int:
-        """Exact number of outputs."""
         return self._count
 
     def mean_embedding(self) -> np.ndarray:
-        """Mean of the indicators over all outputs; shape (d,)."""
         self.check_not_empty()
         closed = self._closed_form()
         if closed is not None:
@@ -71,7 +69,6 @@ class UniformOfSets(Uniform):
         return np.array([self._count_within(low, free) / self._count for low in eye])
 
     def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all outputs; shape (d, d)."""
         self.check_not_empty()
         d = self.space.dag_.n_nodes
         check_square_fits(
@@ -91,7 +88,6 @@ class UniformOfSets(Uniform):
         return moment
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All outputs in canonical form; shape (size, d)."""
         constraints, dag = self._one_row(), self.space.dag_
         low, high = constraints.low[0], constraints.high[0]
         paths = forest_paths(dag, constraints)
@@ -100,8 +96,7 @@ class UniformOfSets(Uniform):
         listed = list_closed_sets(dag, low, high, constraints.largest, limit, constraints.groups)
         return listed[self.space.contains(listed)]
 
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
-        """``n`` outputs drawn uniformly and independently; shape (n, d)."""
+    def sample(self, n: int, rng: Seed = None) -> np.ndarray:
         rng = np.random.default_rng(rng)
         self.check_not_empty()
         closed = self._closed_form()

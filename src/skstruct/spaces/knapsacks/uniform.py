@@ -30,7 +30,6 @@ class UniformOfKnapsacks(UniformOfSets):
         return self._count_listed(low, high) if alike is None else alike.total
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All outputs in canonical form; shape (size, d)."""
         known, space = self._one_row(), self.space
         alike = self._alike(known)
         if alike is not None:

@@ -136,12 +136,11 @@ class UniformOfLabelSets(UniformOfSets):
             np.broadcast_to((limits.low + 0.0 + limits.high) / 2.0, (n, limits.low.shape[1]))
         )
 
-    def covariance(self) -> Covariance:
-        """Covariance of the indicators: two eigenvalues at most where labels are alike."""
+    def _closed_covariance(self) -> Covariance | None:
+        """Two eigenvalues at most where labels are alike."""
         self.check_not_empty()
         constraints = self._one_row()
-        alike = None if constraints.groups else _free_subsets(constraints).covariance()
-        return super().covariance() if alike is None else alike
+        return None if constraints.groups else _free_subsets(constraints).covariance()
 
     def sibling(self, Z: np.ndarray) -> np.ndarray:
         """The complement of each set: together they are all labels."""

@@ -18,7 +18,7 @@ from skstruct.spaces.matchings.counting import (
     CompletePairings,
 )
 from skstruct.spaces.matchings.distribution import MOST_STEPS, open_graph
-from skstruct.spaces.uniform import LIMIT
+from skstruct.spaces.uniform import LIMIT, Seed
 
 
 class UniformOfMatchings(UniformWithinGraph):
@@ -63,7 +63,6 @@ class UniformOfMatchings(UniformWithinGraph):
         return self._spread(self._distribution.mean()[None], self._open_graph()[2])[0]
 
     def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all matchings; shape (d, d)."""
         self.check_not_empty()
         what = "The second moment over Matchings"
         check_square_fits(len(self.space.edges_), what, "covariance() needs no matrix.")
@@ -72,21 +71,18 @@ class UniformOfMatchings(UniformWithinGraph):
         moment[np.ix_(columns, columns)] = self._distribution.second_moment()
         return moment
 
-    def covariance(self) -> Covariance:
-        """Covariance of the edges under the uniform distribution."""
+    def _closed_covariance(self) -> Covariance | None:
         free = not self.space.constraints_.is_masked
         if free and isinstance(self._distribution, CompleteDistribution):
             return self._distribution.covariance()
-        return super().covariance()
+        return None
 
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
-        """``n`` matchings drawn uniformly and independently; shape (n, d)."""
+    def sample(self, n: int, rng: Seed = None) -> np.ndarray:
         self.check_not_empty()
         drawn = self._distribution.sample(n, np.random.default_rng(rng))
         return self._spread(drawn, self._open_graph()[2])
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All matchings in canonical form; shape (size, d)."""
         check_few(self.size(), limit, self.space, "matchings")
         if self.size() == 0:
             return np.zeros((0, len(self.space.edges_)), np.int8)

@@ -12,7 +12,7 @@ from skstruct.spaces.common.counting import check_few
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
 from skstruct.spaces.indicator_sets.uniform import UniformOfSets
 from skstruct.spaces.label_sets.space import LabelSets
-from skstruct.spaces.uniform import LIMIT, Uniform
+from skstruct.spaces.uniform import LIMIT, Seed, Uniform
 
 
 class UniformOfLabelsAndEdges(UniformOfSets):
@@ -27,15 +27,12 @@ class UniformOfLabelsAndEdges(UniformOfSets):
         return constraints.low[0], constraints.high[0]
 
     def mean_embedding(self) -> np.ndarray:
-        """Mean of psi over all sets; shape (d,)."""
         return mean_of_products(self.space.edges_, *self._bounds())
 
     def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all sets; shape (d, d)."""
         return second_moment_of_products(self.space.edges_, *self._bounds())
 
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
-        """``n`` sets drawn uniformly and independently; shape (n, number of labels)."""
+    def sample(self, n: int, rng: Seed = None) -> np.ndarray:
         return LabelSets(self.space.labels_, constraints=self.space.constraints).sample(n, rng)
 
 
@@ -60,7 +57,6 @@ class UniformOfStates(Uniform):
         return asked
 
     def size(self) -> int:
-        """Exact number of outputs."""
         return math.prod(self._allowed().sum(axis=1).tolist())
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
@@ -77,15 +73,13 @@ class UniformOfStates(Uniform):
             raise InfeasibleError(f"{type(self.space).__name__}: no output meets the constraints.")
         return counts
 
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
-        """``n`` outputs drawn uniformly and independently; shape (n, number of labels)."""
+    def sample(self, n: int, rng: Seed = None) -> np.ndarray:
         counts = self._counts()
         rank = np.random.default_rng(rng).integers(counts, size=(n, len(counts)))
         first = np.argsort(~self._allowed(), axis=1, kind="stable")  # allowed states come first
         return first[np.arange(len(counts)), rank]
 
     def mean_embedding(self) -> np.ndarray:
-        """Mean of psi over all outputs; shape (d,)."""
         asked, probability = self._requirements(), self._probabilities()
         return np.prod(probability[np.arange(asked.shape[1]), asked], axis=1)
 

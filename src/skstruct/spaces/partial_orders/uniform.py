@@ -11,7 +11,7 @@ from skstruct.spaces.facets import kept
 from skstruct.spaces.partial_orders.counting import COUNTS, MOST_LISTED, list_orders
 from skstruct.spaces.partial_orders.decoding import swapped_columns
 from skstruct.spaces.partial_orders.relaxation import OpenPairs, SwappedPairs
-from skstruct.spaces.uniform import LIMIT
+from skstruct.spaces.uniform import LIMIT, Seed
 
 
 class UniformOfPartialOrders(UniformOfEdgeSets):
@@ -27,11 +27,10 @@ class UniformOfPartialOrders(UniformOfEdgeSets):
     def relaxation(self) -> OpenPairs:
         """All partial tournaments: every pair open, or ordered either way, by itself."""
         relaxed = OpenPairs(self.space.items_)
-        relaxed.format_ = self.space._graph_format
+        relaxed.format_ = self.space.format_
         return relaxed
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All partial orders in canonical form; shape (size, d)."""
         constraints = self._one_row()
         return list_orders(constraints.low[0], constraints.high[0], len(self.space.items_), limit)
 
@@ -61,20 +60,13 @@ class UniformOfOpenPairs(UniformOfEdgeSets):
         d = len(self.space.edges_)
         return np.full(d, 1 / 3) if self._is_free else super().mean_embedding()
 
-    def covariance(self) -> Covariance:
+    def _closed_covariance(self) -> Covariance | None:
         """2/9 for a column and itself, -1/9 for the two of a pair, else 0."""
         if not self._is_free:
-            return super().covariance()
+            return None
         return SwappedPairs(len(self.space.nodes_), 1 / 9, 1 / 3)
 
-    def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all outputs; shape (d, d)."""
-        if not self._is_free:
-            return super().second_moment()
-        return self.covariance().dense() + 1 / 9
-
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
-        """``n`` outputs drawn uniformly and independently; shape (n, d)."""
+    def sample(self, n: int, rng: Seed = None) -> np.ndarray:
         if not self._is_free:
             return super().sample(n, rng)
         swapped = swapped_columns(len(self.space.nodes_))

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """All paths together: as ways through states where there are no cycles, as a list elsewhere."""
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order
@@ -64,35 +62,6 @@ def _longest(u: np.ndarray, v: np.ndarray, n: int) -> int:
     for a, b in zip(u[order].tolist(), v[order].tolist()):
         length[b] = max(length[b], length[a] + 1)
     return max(length, default=0)
-
-
-class ListedPaths:
-    """Paths under the uniform distribution, by a list of them: int8 (count, d)."""
-
-    def __init__(self, outputs: np.ndarray) -> None:
-        self.outputs = outputs
-
-    @property
-    def total(self) -> int:
-        """How many paths there are."""
-        return len(self.outputs)
-
-    def mean(self) -> Any:
-        """Probability of every arc to be on a path; shape (d,)."""
-        return self.outputs.mean(axis=0)
-
-    def second_moment(self) -> np.ndarray:
-        """Probability of every two arcs to be on a path; shape (d, d)."""
-        rows = self.outputs.astype(np.float64)
-        return rows.T @ rows / len(rows)
-
-    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """``n`` uniform paths; int8 (n, d)."""
-        return self.outputs[rng.integers(len(self.outputs), size=n)]
-
-    def listed(self) -> np.ndarray:
-        """All paths."""
-        return self.outputs
 
 
 def list_simple_paths(

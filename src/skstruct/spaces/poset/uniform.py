@@ -5,7 +5,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.spaces.poset.space import some_elements
-from skstruct.spaces.uniform import LIMIT, Uniform
+from skstruct.spaces.uniform import LIMIT, Seed, Uniform
 
 
 class UniformOfElements(Uniform):
@@ -17,15 +17,12 @@ class UniformOfElements(Uniform):
         return some_elements(self.space)
 
     def size(self) -> int:
-        """Exact number of outputs."""
         return int(self._one_row().allowed[0].sum())
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All outputs in canonical form; shape (size, d)."""
         return self.space.psi(np.flatnonzero(self._one_row().allowed[0]))
 
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
-        """``n`` outputs drawn uniformly and independently; shape (n, d)."""
+    def sample(self, n: int, rng: Seed = None) -> np.ndarray:
         return self.space.psi(np.random.default_rng(rng).choice(self._some(), size=n))
 
     def mean_embedding(self) -> np.ndarray:

@@ -203,4 +203,4 @@ class ConstrainedSpace(QuantitySpace):
 
 
 Solving.at(ConstrainedSpace, "skstruct.spaces.quantities.solving:SolvingOfConstrained")
-Uniform.at(ConstrainedSpace, "skstruct.spaces.quantities.uniform:UniformOfPolytopes")
+Uniform.at(ConstrainedSpace, "skstruct.spaces.quantities.sampling:UniformOfPolytopes")

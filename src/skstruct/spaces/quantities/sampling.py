@@ -9,6 +9,7 @@ import numpy as np
 
 from skstruct.exceptions import InfeasibleError, UndecidableError, UnverifiedAnswerError
 from skstruct.solvers.linear_constraints import LinearConstraints
+from skstruct.spaces.uniform import Seed, Uniform
 from skstruct.tolerances import DIFFERENCE_ROUNDING, FLAT_WIDTH, TIGHT_INEQUALITY, VOLUME_AGREEMENT
 
 
@@ -290,21 +291,6 @@ def _volumes(corners: np.ndarray, simplices: np.ndarray) -> Any:
 KEPT_TRIANGULATIONS = 16  # triangulations that are kept, as chains draw again and again
 
 
-def uniform_points(space: Any, n: int, rng: Any) -> np.ndarray:
-    """Uniform outputs of a fitted ConstrainedSpace; shape (n, d).
-
-    Examples
-    --------
-    >>> from skstruct.spaces import Polytope
-    >>> shares = Polytope([[1, 1, 1]], [1], bounds=(0, 0.5)).fit([[0.5, 0.3, 0.2]])
-    >>> drawn = uniform_points(shares, 1000, rng=0)
-    >>> shares.contains(drawn).all(), drawn.mean(axis=0).round(1)
-    (np.True_, array([0.3, 0.3, 0.3]))
-    """
-    space._ready()
-    return _triangulation(space).sample(n, np.random.default_rng(rng))
-
-
 def _triangulation(space: Any) -> Triangulation:
     system = space._one_row()
     constraints, bounds = system.constraints, system.range
@@ -327,3 +313,24 @@ def _triangulation(space: Any) -> Triangulation:
             kept.pop(next(iter(kept)))
         kept[key] = found
     return kept[key]
+
+
+class UniformOfPolytopes(Uniform):
+    """Points of a polytope, within the flat that it lies in.
+
+    It is cut into simplices once: for up to 7 free dimensions, and 50 000 simplices.
+
+    Examples
+    --------
+    >>> from skstruct.spaces import Polytope
+    >>> shares = Polytope([[1, 1, 1]], [1], bounds=(0, 0.5)).fit([[0.5, 0.3, 0.2]])
+    >>> drawn = shares.sample(1000, rng=0)
+    >>> shares.contains(drawn).all(), drawn.mean(axis=0).round(1)
+    (np.True_, array([0.3, 0.3, 0.3]))
+    """
+
+    __slots__ = ()
+
+    def sample(self, n: int, rng: Seed = None) -> np.ndarray:
+        self.space._ready()
+        return _triangulation(self.space).sample(n, np.random.default_rng(rng))

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from skstruct.spaces.uniform import Uniform
+from skstruct.spaces.uniform import Seed, Uniform
 
 
 class UniformOfBoxes(Uniform):
@@ -11,7 +11,7 @@ class UniformOfBoxes(Uniform):
 
     __slots__ = ()
 
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
+    def sample(self, n: int, rng: Seed = None) -> np.ndarray:
         """Uniform points between the limits, which must be finite; shape (n, d)."""
         width = len(self.space.labels_)
         constraints = self._one_row()
@@ -35,7 +35,7 @@ class UniformOfSimplices(Uniform):
 
     __slots__ = ()
 
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
+    def sample(self, n: int, rng: Seed = None) -> np.ndarray:
         """Dirichlet(1, ..., 1) times the total; shape (n, d)."""
         shares = np.random.default_rng(rng).standard_exponential((n, len(self.space.labels_)))
         return shares * (self.space.total / shares.sum(axis=1, keepdims=True))
@@ -46,23 +46,7 @@ class UniformOfSpheres(Uniform):
 
     __slots__ = ()
 
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
+    def sample(self, n: int, rng: Seed = None) -> np.ndarray:
         """Uniform directions; shape (n, d)."""
         points = np.random.default_rng(rng).standard_normal((n, len(self.space.labels_)))
         return points / np.linalg.norm(points, axis=1, keepdims=True)
-
-
-class UniformOfPolytopes(Uniform):
-    """Points of a polytope, within the flat that it lies in."""
-
-    __slots__ = ()
-
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
-        """Uniform points of the polytope; shape (n, d).
-
-        It is cut into simplices once, see :mod:`skstruct.spaces.quantities.sampling`: for up to
-        7 free dimensions, and 50 000 simplices.
-        """
-        from skstruct.spaces.quantities.sampling import uniform_points
-
-        return uniform_points(self.space, n, rng)

@@ -22,7 +22,7 @@ from skstruct.spaces.common.counting import check_few
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.rankings.constraints import RankConstraints
 from skstruct.spaces.rankings.partial import tied_behind
-from skstruct.spaces.uniform import LIMIT, Uniform, mean_of_outputs
+from skstruct.spaces.uniform import LIMIT, Seed, Uniform, mean_of_outputs
 
 
 def sample_linear_extensions(n: int, before: np.ndarray, rng: Any) -> np.ndarray:
@@ -87,7 +87,6 @@ class UniformOfRankings(Uniform):
         return self.space._scheme
 
     def size(self) -> int:
-        """Exact number of rankings."""
         return count_rankings(self._one_row())
 
     def mean_embedding(self) -> np.ndarray:
@@ -103,7 +102,6 @@ class UniformOfRankings(Uniform):
         return np.array([mean_of_outputs(self.space.rows([i]), counted=False) for i in range(n)])
 
     def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all rankings."""
         d = len(self.space.items_)
         width = self._scheme.width(d)
         check_square_fits(width, "The second moment", "covariance() needs no matrix.")
@@ -112,11 +110,9 @@ class UniformOfRankings(Uniform):
         psi = self.space.embed(self._some())
         return dense(psi.T @ psi / psi.shape[0])
 
-    def covariance(self) -> Covariance:
-        """Covariance of psi: by its eigenspaces where there are no constraints."""
+    def _closed_covariance(self) -> Covariance | None:
         free = self._one_row().is_free
-        by_parts = self._scheme.covariance(len(self.space.items_)) if free else None
-        return super().covariance() if by_parts is None else by_parts
+        return self._scheme.covariance(len(self.space.items_)) if free else None
 
     def sibling(self, Z: np.ndarray) -> np.ndarray:
         """The reverse of each order: signs of pairs turn, and ranks add up to d + 1."""
@@ -148,7 +144,7 @@ class UniformOfRankings(Uniform):
         """All rankings in canonical form; shape (size, d)."""
         return list_rankings(self._one_row(), limit)
 
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
+    def sample(self, n: int, rng: Seed = None) -> np.ndarray:
         """``n`` rankings drawn uniformly and independently; shape (n, d).
 
         Rankings with known precedences are drawn by a table for up to 20 items. For more items,

@@ -8,7 +8,7 @@ from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.spaces.common.counting import check_few
 from skstruct.spaces.sequence_sets.constraints import SequenceConstraints
 from skstruct.spaces.sequence_sets.formats import widened
-from skstruct.spaces.uniform import LIMIT, Uniform
+from skstruct.spaces.uniform import LIMIT, Seed, Uniform
 
 
 def count_sequences(constraints: SequenceConstraints) -> ChainCounts:
@@ -46,16 +46,13 @@ class UniformOfSequenceSets(Uniform):
         return counts
 
     def size(self) -> int:
-        """Exact number of sequences."""
         return self._counts().total
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All sequences in canonical form; shape (size, T)."""
         counts = self._counts()
         check_few(counts.total, limit, self.space, "sequences")
         return widened(counts.listed(), self.space.length_)
 
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
-        """``n`` sequences drawn uniformly and independently; shape (n, T)."""
+    def sample(self, n: int, rng: Seed = None) -> np.ndarray:
         drawn = self._some().sample(n, np.random.default_rng(rng))
         return widened(drawn, self.space.length_)

@@ -79,9 +79,7 @@ class UniformOfSequences(UniformOfSequenceSets):
         return self.space.length_, self.space._has_bigrams
 
     def mean_embedding(self) -> np.ndarray:
-        """Mean of psi over all sequences; shape (d,)."""
         return mean_of_chains(self._some(), *self._form)
 
     def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all sequences; shape (d, d)."""
         return second_moment_of_chains(self._some(), *self._form)

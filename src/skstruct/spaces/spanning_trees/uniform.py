@@ -12,7 +12,7 @@ from skstruct.spaces.common.covariances import Covariance, DenseCovariance, Pair
 from skstruct.spaces.edge_sets.uniform import UniformWithinGraph
 from skstruct.spaces.facets import kept
 from skstruct.spaces.spanning_trees import counting as tree_counts
-from skstruct.spaces.uniform import LIMIT
+from skstruct.spaces.uniform import LIMIT, Seed
 
 
 class UniformOfTrees(UniformWithinGraph):
@@ -29,7 +29,6 @@ class UniformOfTrees(UniformWithinGraph):
         return tree_counts.count_trees(n_parts, ends) if n_parts else 0
 
     def log_size(self) -> float:
-        """Natural logarithm of the number of trees; minus infinity when there is none."""
         n_nodes = len(self.space.nodes_)
         if self._is_complete:
             return (n_nodes - 2) * math.log(n_nodes)
@@ -43,15 +42,11 @@ class UniformOfTrees(UniformWithinGraph):
         n_parts, ends, columns = tree_counts.open_graph(self.space)
         return self._spread(tree_counts.edge_probabilities(n_parts, ends)[None], columns)[0]
 
-    def covariance(self) -> Covariance:
-        """Covariance of the edges under the uniform distribution."""
+    def _closed_covariance(self) -> Covariance:
         if self._is_complete:
             # Var = 2/N - 4/N^2; edges that share a node: -1/N^2; others are uncorrelated.
             n = len(self.space.nodes_)
             return PairScheme(n, (0.0, 1 / n, 2 * (n - 1) / n**2), signed=False)
-        return DenseCovariance(self._covariances())
-
-    def _covariances(self) -> np.ndarray:
         d = len(self.space.edges_)
         check_square_fits(d, "The covariance over SpanningTrees", "Give a smaller graph.")
         n_parts, ends, columns = tree_counts.open_graph(self.space)
@@ -60,21 +55,13 @@ class UniformOfTrees(UniformWithinGraph):
         S = np.zeros((d, d))
         S[np.ix_(columns, columns)] = -(currents**2)
         S[columns, columns] = probabilities * (1 - probabilities)
-        return S
+        return DenseCovariance(S)
 
-    def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all trees; shape (d, d)."""
-        mean = self.mean_embedding()
-        S = self.covariance().dense() if self._is_complete else self._covariances()
-        return S + np.outer(mean, mean)
-
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
-        """``n`` trees drawn uniformly and independently; shape (n, d)."""
+    def sample(self, n: int, rng: Seed = None) -> np.ndarray:
         n_parts, ends, columns = tree_counts.open_graph(self.space)
         return self._spread(sample_trees(n, ends, n_parts, rng), columns)
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All trees in canonical form; shape (size, d)."""
         check_few(self.size(), limit, self.space, "trees")
         n_parts, ends, columns = tree_counts.contracted(self.space)
         if self.size() == 0:

@@ -8,7 +8,7 @@ import numpy as np
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.common.counting import check_few
 from skstruct.spaces.common.covariances import Covariance, Scalar
-from skstruct.spaces.uniform import LIMIT, Uniform
+from skstruct.spaces.uniform import LIMIT, Seed, Uniform
 
 
 class UniformOfTournaments(Uniform):
@@ -32,26 +32,21 @@ class UniformOfTournaments(Uniform):
         return allowed
 
     def size(self) -> int:
-        """Exact number of outputs."""
         if self.space.constraints is None:
             return int(len(self.space.states_) ** len(self.space.labels_))
         return math.prod(self._allowed().sum(axis=1).tolist())
 
     def mean_embedding(self) -> np.ndarray:
-        """Mean of the signs over all outputs; shape (d,)."""
         allowed = self._possible()
         return allowed @ self._signs / allowed.sum(axis=1)
 
-    def covariance(self) -> Covariance:
-        """Covariance of the signs under the uniform distribution: 2/3 I, or I without open
-        pairs.
-        """
+    def _closed_covariance(self) -> Covariance | None:
+        """2/3 I, or I without open pairs."""
         if self.space.constraints is not None:
-            return super().covariance()
+            return None
         return Scalar(2 / 3 if self.space.partial else 1.0, len(self.space.labels_))
 
     def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all outputs; shape (d, d)."""
         if self.space.constraints is None:
             return self.covariance().dense()
         allowed, mean = self._possible(), self.mean_embedding()
@@ -59,15 +54,13 @@ class UniformOfTournaments(Uniform):
         np.fill_diagonal(moment, allowed @ self._signs**2 / allowed.sum(axis=1))
         return moment
 
-    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
-        """``n`` outputs drawn uniformly and independently; shape (n, d)."""
+    def sample(self, n: int, rng: Seed = None) -> np.ndarray:
         allowed = self._possible()
         signs = self._signs[np.argsort(~allowed, axis=1, kind="stable")]  # possible ones first
         draws = np.random.default_rng(rng).integers(allowed.sum(axis=1), size=(n, len(allowed)))
         return signs[np.arange(len(allowed)), draws].astype(np.int8)
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All outputs in canonical form; shape (size, d)."""
         check_few(self.size(), limit, self.space, "tournaments")
         rows = np.zeros((1, 0), np.int8)
         for allowed in self._allowed():
