@@ -156,7 +156,7 @@ def compare(
     """
     from skstruct.cli.exit_codes import bad_data
     from skstruct.cli.terminal import print_json, print_table, say
-    from skstruct.datasets.dataset import Table
+    from skstruct.datasets import Table
     from skstruct.features import TokenFeatures
     from skstruct.model_selection import compare as compared
     from skstruct.tasks import outputs_for_learning, space_for
@@ -224,7 +224,7 @@ def _draw_comparison(result: Any, path: str) -> None:
     mpl.use("Agg")
     from skstruct._files.atomic import replacing
     from skstruct.cli.exit_codes import writing
-    from skstruct.inspection.selection import ComparisonDisplay
+    from skstruct.inspection import ComparisonDisplay
 
     figure = ComparisonDisplay.from_comparison(result).figure_
     kind = Path(path).suffix.lstrip(".").lower() or "png"

@@ -164,8 +164,8 @@ def read_file(path: str, options: dict[Any, Any], *, quiet: bool, no_outputs: bo
     from skstruct._arrays.progress import working
     from skstruct.cli.exit_codes import bad_data
     from skstruct.cli.memory import check_memory
+    from skstruct.datasets import read_data
     from skstruct.datasets.encodings import text_path
-    from skstruct.datasets.reading import read_data
 
     check_format(options.get("format_"))
     encoding = options.get("encoding") or "utf-8"
@@ -220,7 +220,7 @@ def parse_settings(pairs: Any) -> dict[Any, Any]:
 
 def hold_machine_settings(settings: dict[Any, Any]) -> dict[Any, Any]:
     """Settings of the learner alone; those of the machine hold from here to the command's end."""
-    from skstruct.backends.choice import backend_for
+    from skstruct.backends import backend_for
     from skstruct.config import config_context, get_config
 
     machine = {key: value for key, value in settings.items() if key in get_config()}

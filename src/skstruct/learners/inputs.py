@@ -67,7 +67,7 @@ def _is_of(smoother: Any, module: str, name: str) -> bool:
 
 def _first_reader(smoother: Any) -> Any:
     """The first step of a pipeline, and what others hand their inputs on to untouched."""
-    from skstruct.smoothing.classifiers import ClassifierMeans
+    from skstruct.smoothing import ClassifierMeans
 
     while True:
         if hasattr(smoother, "steps"):

@@ -17,8 +17,7 @@ from skstruct._arrays.rows import dense
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners.inputs import rows_of
 from skstruct.losses import Observed, resolve_loss
-from skstruct.spaces import Known, Marginals, SklearnTarget, Targets
-from skstruct.spaces.classes.space import Classes
+from skstruct.spaces import Classes, Known, Marginals, SklearnTarget, Targets
 from skstruct.spaces.infer_space import infer_space
 from skstruct.spaces.truth import read_truth
 

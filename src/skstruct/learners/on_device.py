@@ -14,9 +14,8 @@ from skstruct.kernels.on_device import KernelExpansion
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import Form
 from skstruct.solvers.on_device import snap
-from skstruct.spaces import Solving
+from skstruct.spaces import Decoded, Solving
 from skstruct.spaces.constraints import differs_by_row
-from skstruct.spaces.contracts import Decoded
 
 
 def decide_on_device(

@@ -18,8 +18,16 @@ from skstruct.losses import Deciding, Effort, Form, Observed, PartlyKnown, pair
 from skstruct.saving import savable
 from skstruct.smoothing.nystroem.landmarks import most_landmarks
 from skstruct.smoothing.planning import SPECTRAL_ROWS
-from skstruct.spaces import Coordinates, Known, Marginals, Solving, Targets
-from skstruct.spaces.contracts import Decoded, KBest, Restrictable
+from skstruct.spaces import (
+    Coordinates,
+    Decoded,
+    KBest,
+    Known,
+    Marginals,
+    Restrictable,
+    Solving,
+    Targets,
+)
 from skstruct.spaces.truth import told_mean
 
 RATE = 1e10  # operations a second of products, nominally

@@ -14,8 +14,7 @@ from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import Tokens
 from skstruct.saving import savable
 from skstruct.solvers.marginals import nearest_on_simplex
-from skstruct.spaces import Solving
-from skstruct.spaces.contracts import Decoded
+from skstruct.spaces import Decoded, Solving
 from skstruct.tolerances import SURE
 
 

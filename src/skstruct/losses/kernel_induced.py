@@ -20,9 +20,8 @@ from skstruct.solvers.preimages import (
     feature_bounds,
     gaussian_sums,
 )
-from skstruct.spaces import Solving
+from skstruct.spaces import Decoded, Solving
 from skstruct.spaces.constraints import allowed_by
-from skstruct.spaces.contracts import Decoded
 from skstruct.tolerances import BOUND_ROUNDING
 
 UNIT = ("rbf", "laplacian")  # h(z, z) = 1 and h >= 0

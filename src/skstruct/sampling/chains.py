@@ -13,9 +13,9 @@ from scipy import sparse
 
 from skstruct._arrays.memory import row_blocks
 from skstruct.solvers.proposals import Proposals, new_streams
+from skstruct.spaces import Samplable
 from skstruct.spaces.common.listing import check_width
 from skstruct.spaces.constraints import differs_by_row
-from skstruct.spaces.contracts import Samplable
 
 
 def values_of(space: Any, outputs: np.ndarray, scores: np.ndarray, row: np.ndarray) -> np.ndarray:

@@ -17,12 +17,9 @@ from skstruct.exceptions import SamplingError
 from skstruct.sampling.chains import value_range, values_of
 from skstruct.solvers.coupling import OrderedDistributions, coupled
 from skstruct.solvers.proposals import new_streams
+from skstruct.spaces import Hierarchy, LabelSets, PairwiseLabels, Samplable
 from skstruct.spaces.common.listing import check_scores, check_width
 from skstruct.spaces.constraints import check_feasible, check_n_rows, differs_by_row
-from skstruct.spaces.contracts import Samplable
-from skstruct.spaces.hierarchies.space import Hierarchy
-from skstruct.spaces.label_sets.space import LabelSets
-from skstruct.spaces.pairwise.labels import PairwiseLabels
 
 ORDERED = (LabelSets, Hierarchy, PairwiseLabels)
 

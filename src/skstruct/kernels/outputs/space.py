@@ -17,10 +17,18 @@ from skstruct.kernels.outputs.base import resolve_output_kernel
 from skstruct.kernels.outputs.moments import SampledMoments
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_min_cost, min_cost
-from skstruct.spaces import Marginals, Solving
+from skstruct.spaces import (
+    EXACT,
+    Countable,
+    Decoded,
+    Enumerable,
+    Guarantee,
+    Marginals,
+    Samplable,
+    Solving,
+)
 from skstruct.spaces.base import EmbeddingView, check_k
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
-from skstruct.spaces.contracts import EXACT, Countable, Decoded, Enumerable, Guarantee, Samplable
 from skstruct.spaces.solving import SolvingWithin
 from skstruct.tolerances import GRAM_DEFINITENESS, SINGULAR_VALUE_ZERO
 

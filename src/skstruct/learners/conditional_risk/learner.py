@@ -391,7 +391,7 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
         if self._expected is not None:
             return Classes(self._expected)
         if self.starts_ is not None:
-            from skstruct.spaces.sequences.space import Sequences
+            from skstruct.spaces import Sequences
 
             return Sequences()
         loss = None if self.loss is None else resolve_loss(self.loss)

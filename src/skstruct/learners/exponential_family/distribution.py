@@ -8,8 +8,9 @@ import numpy as np
 
 from skstruct._arrays.rows import dense
 from skstruct.learners.exponential_family.perturbations import PerturbedSpace
+from skstruct.sampling import LogPartition, log_partition
 from skstruct.sampling.chains import mean_of
-from skstruct.sampling.partition import LogPartition, chain_draws, exact_distribution, log_partition
+from skstruct.sampling.partition import chain_draws, exact_distribution
 from skstruct.saving import savable
 from skstruct.solvers.distributions import ListedDistribution
 from skstruct.spaces import Coordinates, Targets

@@ -17,7 +17,7 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.learners.base import ScoreLearner
 from skstruct.learners.marginals import asked_parts, named_marginals
 from skstruct.losses import resolve_loss
-from skstruct.sampling.partition import LogPartition
+from skstruct.sampling import LogPartition
 from skstruct.saving import check_floats, savable
 from skstruct.spaces import Decoded, Marginals
 

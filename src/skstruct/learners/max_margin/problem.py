@@ -23,8 +23,7 @@ from skstruct.learners.token_problem import (
 )
 from skstruct.losses import Deciding, Observed, pair
 from skstruct.saving import savable
-from skstruct.spaces import Coordinates, Solving, Targets
-from skstruct.spaces.contracts import KBest
+from skstruct.spaces import Coordinates, KBest, Solving, Targets
 
 
 @dataclass(frozen=True)

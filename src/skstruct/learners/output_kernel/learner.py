@@ -18,9 +18,7 @@ from skstruct.bounds.certificate import largest_loss
 from skstruct.bounds.output_regression import largest_output_loss
 from skstruct.config import config_context
 from skstruct.encoding.frames import is_frame
-from skstruct.kernels.inputs import resolve_kernel
-from skstruct.kernels.outputs.base import OutputKernel, resolve_output_kernel
-from skstruct.kernels.outputs.matches import Dirac
+from skstruct.kernels import Dirac, OutputKernel, resolve_kernel, resolve_output_kernel
 from skstruct.kernels.outputs.precomputed import check_definite
 from skstruct.learners.base import BlockPredictor, Explanation
 from skstruct.learners.checkpoints.saving import Checkpoint, resuming
