@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct.learners import MaxMarginNetwork, MaxMarginTree
-from skstruct.solvers.pairwise.solve import local_polytope
 from skstruct.spaces import Solving
+from skstruct.spaces.common.pairwise.solve import local_polytope
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.facets import kept
 from skstruct.spaces.pairwise.labels import PairwiseLabels

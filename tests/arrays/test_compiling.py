@@ -85,7 +85,7 @@ CODE = """
 import sys
 from numba.core import event
 import numpy as np
-from skstruct.solvers._numba_spanning_trees import find
+from skstruct.spaces.edge_sets._numba_spanning_trees import find
 
 class Compiled(event.Listener):
     names = []

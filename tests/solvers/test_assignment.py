@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import linear_sum_assignment
 
-from skstruct.solvers.assignment import min_cost_assignments
 from skstruct.solvers.k_best import k_best_sequences
+from skstruct.spaces.common.assignment import min_cost_assignments
 
 
 def cost_arrays(d):

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from skstruct.backends import backend_for
-from skstruct.solvers.assignment import min_cost_assignments
+from skstruct.spaces.common.assignment import min_cost_assignments
 
 torch = pytest.importorskip("torch")
-from skstruct.solvers import assignment_on_device  # noqa: E402
-from skstruct.solvers.assignment_on_device import Assignments, positions_argmin  # noqa: E402
+from skstruct.spaces.rankings import assignment_on_device  # noqa: E402
+from skstruct.spaces.rankings.assignment_on_device import Assignments, positions_argmin  # noqa: E402
 
 seeds = st.integers(0, 2**32 - 1)
 fast = settings(deadline=None, max_examples=40)

@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.binary_programs import BinaryProgram
-from skstruct.solvers.closed_products import ProductDag
 from skstruct.solvers.dags import Dag
 from skstruct.spaces import Hierarchy, Solving
+from skstruct.spaces.indicator_sets.closed_products import ProductDag
 from skstruct.spaces.indicator_sets.parent_products import ParentProducts
 
 

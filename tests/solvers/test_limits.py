@@ -12,8 +12,6 @@ from skstruct.exceptions import Cancelled, InfeasibleError, UndecidableError
 from skstruct.losses import Cauchy
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.linear_ordering import linear_orders, triangle_order
-from skstruct.solvers.pairwise.branch_and_bound import all_pairs, best_by_branching
-from skstruct.solvers.pairwise.roof_duality import evaluate_points
 from skstruct.spaces import (
     BinaryPolytope,
     Cliques,
@@ -24,6 +22,8 @@ from skstruct.spaces import (
     ShortestPaths,
     Strings,
 )
+from skstruct.spaces.common.pairwise.branch_and_bound import all_pairs, best_by_branching
+from skstruct.spaces.common.pairwise.roof_duality import evaluate_points
 from skstruct.spaces.cycles import decoding as cycle_decoding
 
 LIMITS = [{"node_limit": n} for n in (0, 1, 2, 5, 20, 200)] + [{"time_limit": 1e-9}]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.linear_constraints import read_constraints
-from skstruct.solvers.quadratic_programs import minimize_quadratic
+from skstruct.spaces.quantities.quadratic_programs import minimize_quadratic
 
 seeds = st.integers(0, 10**6)
 SLACK = 1e-8  # by which a candidate of the slow method may break a constraint

@@ -12,7 +12,12 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chisquare
 
-from skstruct.solvers.spanning_trees import are_trees, list_trees, min_cost_trees, sample_trees
+from skstruct.spaces.edge_sets.spanning_trees import (
+    are_trees,
+    list_trees,
+    min_cost_trees,
+    sample_trees,
+)
 from skstruct.spaces.spanning_trees.counting import count_trees
 
 

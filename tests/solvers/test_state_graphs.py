@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 
-from skstruct.solvers.state_graphs import PathDistribution, StateGraph
+from skstruct.spaces.common.state_graphs import PathDistribution, StateGraph
 
 SCORES = st.floats(-4, 4).map(lambda score: round(score, 3))
 HUGE = st.sampled_from([0.0, 1.0, 170.0, -170.0, 700.0, -701.0, 1e5, -1e5, 1e6, 1e12, -1e200])

@@ -11,15 +11,15 @@ from numpy.typing import ArrayLike
 
 from skstruct.losses.base import BaseLoss, matched_quantities
 from skstruct.losses.deciding import Effort
-from skstruct.losses.squared import Squared
-from skstruct.saving import savable
-from skstruct.solvers.preimages import (
+from skstruct.losses.preimages import (
     GaussianCells,
     climb_gaussians,
     descend,
     feature_bounds,
     gaussian_sums,
 )
+from skstruct.losses.squared import Squared
+from skstruct.saving import savable
 from skstruct.spaces import Decoded, Solving
 from skstruct.spaces.constraints import allowed_by
 from skstruct.tolerances import BOUND_ROUNDING

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.chains.forward_backward import ChainDistribution
 from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.facets import Facet
+from skstruct.spaces.sequence_sets.chains.forward_backward import ChainDistribution
 
 TWINS = ("tensor_argmin", "decides_from_means")  # of ``argmin``, which they stand in for
 
@@ -171,7 +171,7 @@ class Solving(Facet):
 
         Returns
         -------
-        distribution : :class:`~skstruct.solvers.chains.forward_backward.ChainDistribution`
+        distribution : :class:`~.forward_backward.ChainDistribution`
         """
         self.refuse("chains")
 

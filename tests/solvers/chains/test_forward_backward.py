@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.chains.forward_backward import ChainDistribution
 from skstruct.spaces import Sequences, Solving, Strings
+from skstruct.spaces.sequence_sets.chains.forward_backward import ChainDistribution
 from skstruct.testing import check_distribution
 
 FEW = settings(max_examples=40, deadline=None)

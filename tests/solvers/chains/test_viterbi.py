@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstruct.solvers.chains.counting import ChainCounts
-from skstruct.solvers.chains.viterbi import best_chains, k_best_chains
+from skstruct.spaces.sequence_sets.chains.counting import ChainCounts
+from skstruct.spaces.sequence_sets.chains.viterbi import best_chains, k_best_chains
 
 
 def listed(q, lengths):

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import chisquare
 
-from skstruct.solvers.pairwise.elimination import LabelDistribution
-from skstruct.solvers.pairwise.forests import random_tree_edges
-from skstruct.solvers.pairwise.inference import (
+from skstruct.spaces.common.pairwise.elimination import LabelDistribution
+from skstruct.spaces.common.pairwise.forests import random_tree_edges
+from skstruct.spaces.common.pairwise.inference import (
     LabelForestDistribution,
     PairTableDistribution,
     label_distribution,

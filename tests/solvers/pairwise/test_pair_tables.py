@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from skstruct.solvers.pairwise.elimination import LabelDistribution
-from skstruct.solvers.pairwise.inference import PairTableDistribution, label_distribution
 from skstruct.spaces import PairwiseLabels
+from skstruct.spaces.common.pairwise.elimination import LabelDistribution
+from skstruct.spaces.common.pairwise.inference import PairTableDistribution, label_distribution
 from skstruct.testing import check_distribution
 
 

@@ -8,12 +8,17 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 
-from skstruct.solvers.pairwise import branch_and_bound as branching
-from skstruct.solvers.pairwise import solve
-from skstruct.solvers.pairwise.branch_and_bound import best_by_enumeration
-from skstruct.solvers.pairwise.forests import best_on_forest, is_forest, rooted
-from skstruct.solvers.pairwise.roof_duality import embed_points, improve, roof_dual, round_halves
-from skstruct.solvers.pairwise.solve import (
+from skstruct.spaces.common.pairwise import branch_and_bound as branching
+from skstruct.spaces.common.pairwise import solve
+from skstruct.spaces.common.pairwise.branch_and_bound import best_by_enumeration
+from skstruct.spaces.common.pairwise.forests import best_on_forest, is_forest, rooted
+from skstruct.spaces.common.pairwise.roof_duality import (
+    embed_points,
+    improve,
+    roof_dual,
+    round_halves,
+)
+from skstruct.spaces.common.pairwise.solve import (
     best_by_program,
     local_polytope,
     minimize,

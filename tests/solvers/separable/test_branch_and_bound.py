@@ -15,11 +15,11 @@ from skstruct.losses import Effort
 from skstruct.smoothing import KernelRidge
 from skstruct.solvers.curves.piecewise import PiecewiseCurves
 from skstruct.solvers.linear_constraints import read_constraints
-from skstruct.solvers.separable import branch_and_bound as branching
-from skstruct.solvers.separable import envelopes
-from skstruct.solvers.separable._numba_branch_and_bound import cells_around, merge_samples
-from skstruct.solvers.separable.envelopes import minimize_over_polytope
 from skstruct.spaces import Box, Flows, Polytope, Simplex
+from skstruct.spaces.quantities.separable import branch_and_bound as branching
+from skstruct.spaces.quantities.separable import envelopes
+from skstruct.spaces.quantities.separable._numba_branch_and_bound import cells_around, merge_samples
+from skstruct.spaces.quantities.separable.envelopes import minimize_over_polytope
 
 DIAMOND = [("s", "a"), ("s", "b"), ("a", "b"), ("a", "t"), ("b", "t")]
 GAP = 1e-6  # of the value: what a default decoder may leave on small networks

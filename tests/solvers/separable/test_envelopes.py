@@ -14,8 +14,8 @@ from skstruct.solvers.curves.base import QuadraticCurves
 from skstruct.solvers.curves.global_search import SmoothCurves
 from skstruct.solvers.curves.piecewise import PiecewiseCurves
 from skstruct.solvers.linear_constraints import read_constraints
-from skstruct.solvers.separable import relaxations
-from skstruct.solvers.separable.envelopes import implied_ranges, minimize_over_polytope
+from skstruct.spaces.quantities.separable import relaxations
+from skstruct.spaces.quantities.separable.envelopes import implied_ranges, minimize_over_polytope
 
 
 def absolute(weights, outputs):

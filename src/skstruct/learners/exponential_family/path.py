@@ -17,11 +17,11 @@ from skstruct.learners.exponential_family.marginal_likelihood import (
     soft_targets,
 )
 from skstruct.learners.exponential_family.perturbations import PerturbedSpace
+from skstruct.learners.exponential_family.token_likelihood import ChainBlock
 from skstruct.learners.partial_outputs import some_agreeing, told_apart
 from skstruct.learners.penalty_path import mean_square, rows_of
 from skstruct.learners.token_problem import ChainScores
 from skstruct.learners.tokens import TokenBatch
-from skstruct.solvers.chains.likelihood import ChainBlock
 from skstruct.spaces import Known, Solving, Targets
 
 LOOSER = 10.0  # times the tolerance of training, along the path

@@ -11,7 +11,6 @@ import numpy as np
 from skstruct._arrays.checks import is_count
 from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
-from skstruct.solvers.assignment import min_cost_assignments
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_best_sequences
@@ -19,6 +18,7 @@ from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.assignments.counting import FreeAssignments, count_injections
 from skstruct.spaces.assignments.formats import AssignmentFormat, read_assignments
 from skstruct.spaces.base import BaseSpace, check_k
+from skstruct.spaces.common.assignment import min_cost_assignments
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.description import number_of_names

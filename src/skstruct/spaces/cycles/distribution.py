@@ -11,10 +11,10 @@ import numpy as np
 from skstruct._arrays.memory import check_square_fits
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.proposals import Proposals
-from skstruct.solvers.state_graphs import PathDistribution, StateGraph
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance
+from skstruct.spaces.common.state_graphs import PathDistribution, StateGraph
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.cycles.tours import (
     CycleCounts,

@@ -14,10 +14,10 @@ from skstruct.solvers.linear_ordering import (
     min_cost_orders,
     ranks_of,
 )
-from skstruct.solvers.pairwise.solve import CORE, minimize
-from skstruct.solvers.spanning_trees import are_bipartite, min_cost_forests
+from skstruct.spaces.common.pairwise.solve import CORE, minimize
 from skstruct.spaces.contracts import EXACT, Guarantee
 from skstruct.spaces.edge_sets.formats import as_networkx
+from skstruct.spaces.edge_sets.spanning_trees import are_bipartite, min_cost_forests
 from skstruct.spaces.graphs.independence_systems import min_cost_members, n_blocks
 from skstruct.spaces.graphs.properties import (
     GraphProperty,

@@ -9,7 +9,7 @@ import numpy as np
 
 from skstruct._arrays import compiling as nb
 from skstruct.solvers._numba_markov_chains import accepts, below, fraction
-from skstruct.solvers.pairwise._numba_inference import FULL, MODERATE
+from skstruct.spaces.common.pairwise._numba_inference import FULL, MODERATE
 
 
 @nb.njit(cache=True, nogil=True)

@@ -11,8 +11,8 @@ from scipy.special import expit
 from skstruct.exceptions import InfeasibleError, UndecidableError
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import ChoiceDistribution, Distribution, ListedDistribution
-from skstruct.solvers.state_graphs import PathDistribution
 from skstruct.spaces.common.listing import MOST_LISTED, listed_distribution
+from skstruct.spaces.common.state_graphs import PathDistribution
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.indicator_sets.counting import path_steps, sized_graph
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.proposals import Proposals
-from skstruct.solvers.state_graphs import PathDistribution, StateGraph
+from skstruct.spaces.common.state_graphs import PathDistribution, StateGraph
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.edge_sets.distribution import (
     FixedColumnsDistribution,

@@ -12,10 +12,10 @@ from skstruct._arrays.imports import is_networkx
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
-from skstruct.solvers.state_graphs import StateGraph
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.formats import in_order
+from skstruct.spaces.common.state_graphs import StateGraph
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.edge_sets.table import read_nodes, runs_dry
 from skstruct.spaces.matchings.counting import (

@@ -11,13 +11,13 @@ from sklearn.exceptions import NotFittedError
 from skstruct.saving import savable
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.pairwise.inference import label_distribution
-from skstruct.solvers.pairwise.proposals import LabelProposals
-from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_fixed
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.formats import check_distinct, sorted_names, unknown_label
 from skstruct.spaces.common.label_graph import node_names, read_edges
+from skstruct.spaces.common.pairwise.inference import label_distribution
+from skstruct.spaces.common.pairwise.proposals import LabelProposals
+from skstruct.spaces.common.pairwise.solve import is_exact, minimize, minimize_fixed
 from skstruct.spaces.constraints import Constraints, check_feasible, check_restricted
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.coordinates import Coordinates

@@ -9,9 +9,9 @@ import numpy as np
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.distributions import Distribution, StackedDistributions
-from skstruct.solvers.state_graphs import PathDistribution, StateGraph
 from skstruct.spaces.base import BaseSpace, CountedSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
+from skstruct.spaces.common.state_graphs import PathDistribution, StateGraph
 from skstruct.spaces.paths.arcs import NAME, ArcTable, read_graph
 from skstruct.spaces.paths.constraints import OPEN_END, PathConstraints, with_ends
 from skstruct.spaces.paths.counting import (

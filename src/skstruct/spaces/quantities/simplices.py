@@ -147,8 +147,8 @@ class Simplex(QuantitySpace):
         if not len(rows) or not max_boxes:
             return found
         from skstruct.solvers.linear_constraints import read_constraints
-        from skstruct.solvers.separable.branch_and_bound import close_gaps
-        from skstruct.solvers.separable.relaxations import HullProblem
+        from skstruct.spaces.quantities.separable.branch_and_bound import close_gaps
+        from skstruct.spaces.quantities.separable.relaxations import HullProblem
 
         d = len(self.labels_)
         polytope = HullProblem(read_constraints(np.ones((1, d)), [float(self.total)]))

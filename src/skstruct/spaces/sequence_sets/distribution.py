@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.chains.forward_backward import ChainDistribution
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.proposals import Proposals, n_columns_changed
+from skstruct.spaces.sequence_sets.chains.forward_backward import ChainDistribution
 from skstruct.spaces.sequence_sets.constraints import SequenceConstraints
 
 

@@ -92,7 +92,7 @@ def project_large_rows(
 def _settle(
     A: Any, n_eq: Any, target: Any, half: Any, right: Any, low: Any, high: Any, p: Any
 ) -> Any:
-    from skstruct.solvers._numba_quadratic_programs import ROUNDED, STEPS, line_search
+    from skstruct.spaces.quantities._numba_quadratic_programs import ROUNDED, STEPS, line_search
 
     equal, least = np.arange(len(p)) < n_eq, np.inf
     for step in range(STEPS):
@@ -232,7 +232,7 @@ def _newton(
     points, duals = np.empty(b.shape), np.empty((len(b), len(order)))
     steps = np.empty(len(b), np.int64)
     if len(order) < LARGE:
-        from skstruct.solvers._numba_quadratic_programs import project_rows
+        from skstruct.spaces.quantities._numba_quadratic_programs import project_rows
 
         columns = A.tocsc()
         columns.sort_indices()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.pairwise.forests import per_graph
+from skstruct.spaces.common.pairwise.forests import per_graph
 
 MOST = 2**21  # entries of all tables of a row: those of 20 labels that are all joined
 LARGEST_WORK = 2**27  # entries for all rows, some 16 operations each: some seconds

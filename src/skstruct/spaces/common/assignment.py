@@ -30,7 +30,7 @@ def min_cost_assignments(
     >>> min_cost_assignments(np.array([[[1.0, 0.0, -2.0]]]))[0].tolist()
     [[2]]
     """
-    from skstruct.solvers._numba_assignment import assign_fewer_rows, assign_rows
+    from skstruct.spaces.common._numba_assignment import assign_fewer_rows, assign_rows
 
     costs = np.ascontiguousarray(costs, dtype=np.float64)
     n, r, d = costs.shape

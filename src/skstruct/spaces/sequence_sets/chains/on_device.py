@@ -17,7 +17,7 @@ def best_chains(
     shortest: int,
     longest: int,
 ) -> tuple[Any, Any]:
-    """As :func:`skstruct.solvers.chains.viterbi.best_chains`, of rows with one number of positions.
+    """As :func:`~.viterbi.best_chains`, of rows with one number of positions.
 
     Of equally cheap chains the shortest, and then the one with the lowest symbols, read from the
     end.

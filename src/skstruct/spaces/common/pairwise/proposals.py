@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.pairwise.forests import neighbors
 from skstruct.solvers.proposals import Proposals, n_columns_changed
+from skstruct.spaces.common.pairwise.forests import neighbors
 
 
 class LabelProposals(Proposals):
@@ -42,7 +42,7 @@ class LabelProposals(Proposals):
         n_steps: int,
         streams: np.ndarray,
     ) -> np.ndarray:
-        from skstruct.solvers.pairwise._numba_inference import walk_labels
+        from skstruct.spaces.common.pairwise._numba_inference import walk_labels
 
         near = self.neighbors
         return walk_labels(
@@ -97,7 +97,7 @@ class StateProposals(Proposals):
         n_steps: int,
         streams: np.ndarray,
     ) -> np.ndarray:
-        from skstruct.solvers.pairwise._numba_inference import walk_states
+        from skstruct.spaces.common.pairwise._numba_inference import walk_states
 
         near = self.neighbors
         return walk_states(

@@ -101,7 +101,7 @@ class ProductDag:
         self, rows: list[np.ndarray], most: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The same for rows whose costs, cuts, nodes that are in, and errors these are."""
-        from skstruct.solvers._numba_closed_products import closed_product_sets
+        from skstruct.spaces.indicator_sets._numba_closed_products import closed_product_sets
 
         arrays = self.extended.order, self.extended.position, *self.extended.arc_arrays[:2]
         products = self.first, self.parents, self.labels

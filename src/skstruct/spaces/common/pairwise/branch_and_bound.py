@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.stopping import Limit
-from skstruct.solvers.pairwise.forests import neighbors
-from skstruct.solvers.pairwise.roof_duality import evaluate_points, fold, roof_dual
+from skstruct.spaces.common.pairwise.forests import neighbors
+from skstruct.spaces.common.pairwise.roof_duality import evaluate_points, fold, roof_dual
 from skstruct.tolerances import TIE
 
 MOST = 24  # labels: beyond, a row takes seconds
@@ -51,7 +51,7 @@ def best_by_enumeration(
 
 
 def _walk(node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray) -> Any:
-    from skstruct.solvers.pairwise._numba_enumeration import best_sets
+    from skstruct.spaces.common.pairwise._numba_enumeration import best_sets
 
     if not node_costs.shape[1]:
         return np.zeros(node_costs.shape, np.int8)
@@ -111,7 +111,7 @@ def open_cores(
     edge_costs : array of shape (rows, k (k - 1) / 2)
         Of ``all_pairs(k)``.
     """
-    from skstruct.solvers.pairwise._numba_enumeration import core_costs
+    from skstruct.spaces.common.pairwise._numba_enumeration import core_costs
 
     edges = np.ascontiguousarray(edges, dtype=np.int64)
     start, other, edge, _ = neighbors(node_costs.shape[1], edges)

@@ -54,7 +54,7 @@ def hull_corners(points: np.ndarray, values: np.ndarray) -> Corners:
 
 def local_corners(points: np.ndarray, values: np.ndarray, y: np.ndarray) -> Corners:
     """Corners of the convex functions that touch the curves at y from above."""
-    from skstruct.solvers.separable._numba_envelopes import local_corners as fill
+    from skstruct.spaces.quantities.separable._numba_envelopes import local_corners as fill
 
     return Corners(*fill(np.ascontiguousarray(points), np.ascontiguousarray(values), y))
 
@@ -207,7 +207,7 @@ class HullProblem:
         outputs, duals, bounds = np.empty((n, d)), np.zeros((n, m)), np.full(n, -np.inf)
         done = np.zeros(n, dtype=bool)
         if m <= DENSE:
-            from skstruct.solvers.separable._numba_envelopes import minimize_rows
+            from skstruct.spaces.quantities.separable._numba_envelopes import minimize_rows
 
             columns = self._columns()
             sides = np.ascontiguousarray(self.sides)
@@ -220,7 +220,7 @@ class HullProblem:
         return Relaxed(outputs, duals, bounds)
 
     def _columns(self) -> Any:
-        from skstruct.solvers.separable._numba_simplex import Columns
+        from skstruct.spaces.quantities.separable._numba_simplex import Columns
 
         m = len(self.equal)
         padded = sparse.hstack([self.matrix, sparse.eye_array(m)]).tocsc()

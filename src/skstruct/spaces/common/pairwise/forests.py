@@ -143,7 +143,7 @@ def best_on_forest(
     >>> best_on_forest(np.array([[-1.0, -0.5, 0.2]]), np.array([[2.0, -1.0]]), edges)
     (array([[0, 1, 1]], dtype=int8), array([-1.3]))
     """
-    from skstruct.solvers.pairwise._numba_forests import best_labels
+    from skstruct.spaces.common.pairwise._numba_forests import best_labels
 
     forest = _parent_positions(node_costs.shape[1], edges)
     costs = np.ascontiguousarray(node_costs), np.ascontiguousarray(edge_costs)
@@ -174,7 +174,7 @@ def best_on_own_forests(
     >>> found, outputs[0]
     (array([ True, False]), array([1, 0, 0], dtype=int8))
     """
-    from skstruct.solvers.pairwise._numba_forests import best_on_own_forests as compiled
+    from skstruct.spaces.common.pairwise._numba_forests import best_on_own_forests as compiled
 
     costs = np.ascontiguousarray(node_costs), np.ascontiguousarray(edge_costs)
     rows, n = costs[0].shape
@@ -226,7 +226,7 @@ def best_states_on_forest(
     >>> best_states_on_forest(unary, unlike, np.array([[0, 1], [1, 2]]))
     (array([[0, 1, 0]]), array([0.]))
     """
-    from skstruct.solvers.pairwise._numba_forests import best_states
+    from skstruct.spaces.common.pairwise._numba_forests import best_states
 
     forest = _rooted_with_flips(unary.shape[1], np.asarray(edges, dtype=np.int64).tobytes())
     return best_states(np.ascontiguousarray(unary), np.ascontiguousarray(pairs), *forest)

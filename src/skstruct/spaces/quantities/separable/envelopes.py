@@ -10,8 +10,8 @@ from skstruct._arrays.memory import row_blocks
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.curves.base import Curves, ends
 from skstruct.solvers.linear_constraints import LinearConstraints
-from skstruct.solvers.separable.branch_and_bound import close_enough, close_gaps
-from skstruct.solvers.separable.relaxations import HullProblem
+from skstruct.spaces.quantities.separable.branch_and_bound import close_enough, close_gaps
+from skstruct.spaces.quantities.separable.relaxations import HullProblem
 from skstruct.tolerances import (
     ENVELOPE_ROUNDING,
     NARROWEST_SPREAD,

@@ -9,7 +9,7 @@ class ChainBlock:
 
     One pass forward and one backward over products of scaled exponentials. Chains with scores so
     far apart that a product could vanish are told apart, and are left to
-    :class:`~skstruct.solvers.chains.forward_backward.ChainDistribution`.
+    :class:`~skstruct.spaces.sequence_sets.chains.forward_backward.ChainDistribution`.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class ChainBlock:
     """
 
     def __init__(self, transitions: np.ndarray) -> None:
-        from skstruct.solvers.chains._numba_likelihood import FARTHEST
+        from skstruct.learners.exponential_family._numba_likelihood import FARTHEST
 
         self.top = float(transitions.max())
         self.matrix = np.exp(transitions - self.top)
@@ -55,7 +55,11 @@ class ChainBlock:
         unsafe : bool array of shape (n,)
             Chains that are to be summed otherwise: their residuals and ln Z are undefined.
         """
-        from skstruct.solvers.chains._numba_likelihood import backward, forward, shift_rows
+        from skstruct.learners.exponential_family._numba_likelihood import (
+            backward,
+            forward,
+            shift_rows,
+        )
 
         N, lengths = len(scores), np.diff(starts)
         tops, totals, safe = np.empty(N), np.empty(N), np.empty(N, bool)

@@ -8,7 +8,7 @@ import numpy as np
 
 from skstruct._arrays import compiling as nb
 from skstruct._arrays._numba_copying import assign, assign_rows
-from skstruct.solvers.separable._numba_envelopes import (
+from skstruct.spaces.quantities.separable._numba_envelopes import (
     LOCAL_STEPS,
     chord_cost,
     hull_of,
@@ -19,7 +19,7 @@ from skstruct.solvers.separable._numba_envelopes import (
     optimum,
     restart,
 )
-from skstruct.solvers.separable._numba_simplex import Basis, Columns, Curve
+from skstruct.spaces.quantities.separable._numba_simplex import Basis, Columns, Curve
 from skstruct.tolerances import FEASIBLE, ZERO_SLOPE
 
 

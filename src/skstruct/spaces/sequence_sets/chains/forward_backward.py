@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.chains.viterbi import Chains
+from skstruct.spaces.sequence_sets.chains.viterbi import Chains
 
 
 class ChainDistribution:
@@ -86,7 +86,7 @@ class ChainDistribution:
         self._end()
 
     def _forward(self) -> None:
-        from skstruct.solvers.chains._numba_forward_backward import (
+        from skstruct.spaces.sequence_sets.chains._numba_forward_backward import (
             FACTOR,
             forward_logs,
             forward_products,
@@ -115,7 +115,7 @@ class ChainDistribution:
             )  # fmt: skip
 
     def _end(self) -> None:
-        from skstruct.solvers.chains._numba_forward_backward import end_chains
+        from skstruct.spaces.sequence_sets.chains._numba_forward_backward import end_chains
 
         chains, n = self.chains, len(self.plain_row)
         self.log_partition, self.empty = np.empty(n), np.zeros(n)
@@ -130,7 +130,10 @@ class ChainDistribution:
         self, slot: np.ndarray, n_slots: int, weight: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Marginals of symbols (N, q), and steps added up by slot (n_slots, q, q)."""
-        from skstruct.solvers.chains._numba_forward_backward import backward_logs, backward_products
+        from skstruct.spaces.sequence_sets.chains._numba_forward_backward import (
+            backward_logs,
+            backward_products,
+        )
 
         chains, (N, q) = self.chains, self.unary.shape
         weight = np.ones(len(chains.longest)) if weight is None else np.asarray(weight, np.float64)
@@ -187,7 +190,7 @@ class ChainDistribution:
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """``n`` independent chains of every row, padded with -1; shape (n_rows, n, T)."""
-        from skstruct.solvers.chains._numba_forward_backward import draw_chains
+        from skstruct.spaces.sequence_sets.chains._numba_forward_backward import draw_chains
 
         chains = self.chains
         shape = len(chains.longest), n, int(chains.longest.max(initial=0))

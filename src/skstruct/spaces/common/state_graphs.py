@@ -81,7 +81,7 @@ class StateGraph:
 
         Column j stands for taking label j, column d + j for skipping it.
         """
-        from skstruct.solvers._numba_state_graphs import choice_steps
+        from skstruct.spaces.common._numba_state_graphs import choice_steps
 
         d = len(order)
         low = np.zeros(d, bool) if low is None else np.ascontiguousarray(low)
@@ -96,7 +96,7 @@ class StateGraph:
         self, costs: np.ndarray, k: int | None = None, start: Any = None, end: Any = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """The path, or the k paths, of least cost of every row: 0/1 columns, and values."""
-        from skstruct.solvers._numba_state_graphs import k_min_paths, min_paths
+        from skstruct.spaces.common._numba_state_graphs import k_min_paths, min_paths
 
         n, d = costs.shape
         many = () if k is None else (k,)
@@ -115,7 +115,7 @@ class StateGraph:
     @cached_property
     def log_count(self) -> float:
         """Logarithm of the number of paths, minus infinity where there is none."""
-        from skstruct.solvers._numba_state_graphs import sum_paths
+        from skstruct.spaces.common._numba_state_graphs import sum_paths
 
         nothing, count, wide = np.zeros((1, self.n_columns)), np.zeros(1), np.ones(1, bool)
         sum_paths(nothing, wide, self.first, self.target, self.column, self.starts(None), count)
@@ -132,7 +132,7 @@ class StateGraph:
 
         From its remainders by moduli without common divisors, as many as it takes.
         """
-        from skstruct.solvers._numba_state_graphs import count_onward
+        from skstruct.spaces.common._numba_state_graphs import count_onward
 
         bound = self.log_count_bound(FEW * log(MODULUS)) + 1.0  # beyond what rounding hides
         table, modulus = np.empty(len(self.first) - 1, np.int64), MODULUS
@@ -155,7 +155,7 @@ class StateGraph:
 
     def second_moment(self) -> np.ndarray:
         """Probability of every two columns; shape (d, d)."""
-        from skstruct.solvers._numba_state_graphs import pair_probabilities
+        from skstruct.spaces.common._numba_state_graphs import pair_probabilities
 
         d = self.width
         check_square_fits(d, "The second moment", "Use fewer columns.")
@@ -171,7 +171,7 @@ class StateGraph:
 
     def listed(self) -> np.ndarray:
         """All outputs, as often as there are paths of them; int8 (copies * total, d)."""
-        from skstruct.solvers._numba_state_graphs import find_leading, list_paths
+        from skstruct.spaces.common._numba_state_graphs import find_leading, list_paths
 
         outputs = np.zeros((self.total * self.copies, self.width), np.int8)
         leading = np.zeros(len(self.first) - 1, bool)
@@ -199,7 +199,7 @@ class PathDistribution(Distribution):
         self, graph: StateGraph, scores: np.ndarray, low: Any = None, high: Any = None,
         start: Any = None,
     ) -> None:  # fmt: skip
-        from skstruct.solvers._numba_state_graphs import sum_paths
+        from skstruct.spaces.common._numba_state_graphs import sum_paths
 
         self.graph, scores = graph, np.ascontiguousarray(scores, dtype=np.float64)
         wide = may_overflow(graph, scores)
@@ -212,14 +212,14 @@ class PathDistribution(Distribution):
         self.log_partition = log_sums - np.log(graph.copies)
 
     def marginals(self) -> np.ndarray:
-        from skstruct.solvers._numba_state_graphs import column_probabilities
+        from skstruct.spaces.common._numba_state_graphs import column_probabilities
 
         probabilities = np.zeros((len(self.log_partition), self.graph.width))
         column_probabilities(*self.problem, probabilities)
         return probabilities
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        from skstruct.solvers._numba_state_graphs import draw_paths
+        from skstruct.spaces.common._numba_state_graphs import draw_paths
 
         drawn = np.zeros((len(self.log_partition), n, self.graph.width), np.int8)
         draw_paths(*self.problem, drawn, rng)

@@ -125,7 +125,7 @@ def best_chains(
     )  # fmt: skip
     if chains.transitions is None:
         return _best_apart(chains)
-    from skstruct.solvers.chains._numba_viterbi import viterbi_rows
+    from skstruct.spaces.sequence_sets.chains._numba_viterbi import viterbi_rows
 
     symbols = np.full(len(chains.unary), -1, np.int64)
     values = np.empty(len(chains.longest))
@@ -189,7 +189,7 @@ def k_best_chains(
 ) -> tuple[np.ndarray, np.ndarray]:
     """For every row the ``k`` minimum-cost chains, all different, best first.
 
-    The pass of :func:`~skstruct.solvers.chains.viterbi.best_chains` with a list of k costs
+    The pass of :func:`~.viterbi.best_chains` with a list of k costs
     where that has one; the first of them is its answer. Parameters as there.
 
     Returns
@@ -206,7 +206,7 @@ def k_best_chains(
     >>> symbols.T.tolist(), values.tolist()
     ([[0, 1], [0, 0], [1, 1], [1, 0]], [[0.0, 0.5, 1.0, 1.5]])
     """
-    from skstruct.solvers.chains._numba_viterbi import k_best_rows
+    from skstruct.spaces.sequence_sets.chains._numba_viterbi import k_best_rows
 
     q = np.shape(unary)[1]
     if transitions is None:

@@ -14,7 +14,7 @@ import numpy as np
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.stopping import Limit
 from skstruct.solvers.curves.base import Samples
-from skstruct.solvers.separable.relaxations import DENSE, lowered
+from skstruct.spaces.quantities.separable.relaxations import DENSE, lowered
 from skstruct.tolerances import FEASIBLE, NARROWEST_CELL, PROVEN_GAP, PROVEN_GAP_OF_TERMS
 
 MEMORY = "400MB"  # for the samples of the rows that are worked on together
@@ -108,7 +108,7 @@ def _branch(
     max_boxes: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Points, their values and bounds, and boxes looked at, for piecewise linear curves."""
-    from skstruct.solvers.separable._numba_branch_and_bound import branch_rows
+    from skstruct.spaces.quantities.separable._numba_branch_and_bound import branch_rows
 
     points = points[None] if points.ndim == 2 else points
     points, heights = np.ascontiguousarray(points), np.ascontiguousarray(heights)
@@ -181,7 +181,10 @@ class _BentRow:
 
     def _refine(self, at: np.ndarray, narrowest: np.ndarray) -> bool:
         """Finer samples in the cells next to a point; False where all are fine enough."""
-        from skstruct.solvers.separable._numba_branch_and_bound import cells_around, merge_samples
+        from skstruct.spaces.quantities.separable._numba_branch_and_bound import (
+            cells_around,
+            merge_samples,
+        )
 
         low, high, wide = cells_around(self.points, at, narrowest)
         if not wide.any():

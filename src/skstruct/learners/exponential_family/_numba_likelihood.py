@@ -4,7 +4,7 @@
 import numpy as np
 
 from skstruct._arrays import compiling as nb
-from skstruct.solvers.chains._numba_forward_backward import FACTOR, LEAST, PRODUCTS
+from skstruct.spaces.sequence_sets.chains._numba_forward_backward import FACTOR, LEAST, PRODUCTS
 
 FARTHEST = -np.log(FACTOR)  # below the largest score of a position
 

@@ -9,15 +9,15 @@ from scipy import sparse
 
 from skstruct.exceptions import UndecidableError
 from skstruct.solvers.binary_programs import BinaryProgram
-from skstruct.solvers.pairwise.branch_and_bound import (
+from skstruct.spaces.common.pairwise.branch_and_bound import (
     all_pairs,
     best_by_branching,
     best_by_enumeration,
     open_cores,
     try_cores,
 )
-from skstruct.solvers.pairwise.forests import best_on_forest, best_on_own_forests, is_forest
-from skstruct.solvers.pairwise.roof_duality import (
+from skstruct.spaces.common.pairwise.forests import best_on_forest, best_on_own_forests, is_forest
+from skstruct.spaces.common.pairwise.roof_duality import (
     best_halves,
     evaluate_points,
     fold,

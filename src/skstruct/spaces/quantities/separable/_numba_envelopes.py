@@ -6,7 +6,13 @@ import numpy as np
 from skstruct._arrays import compiling as nb
 from skstruct._arrays._numba_copying import assign, assign_rows
 from skstruct.solvers.curves._numba import lower_hull
-from skstruct.solvers.separable._numba_simplex import Basis, Curve, descend, locate, settle
+from skstruct.spaces.quantities.separable._numba_simplex import (
+    Basis,
+    Curve,
+    descend,
+    locate,
+    settle,
+)
 from skstruct.tolerances import DIFFERENCE_ROUNDING, FEASIBLE, ZERO_SLOPE
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from skstruct.solvers.assignment import min_cost_assignments
+from skstruct.spaces.common.assignment import min_cost_assignments
 
 BIDS = 200  # rounds in which rows bid; where bids are equal, they might go on for ever
 FREE = -1  # a row without column, a column without row

@@ -6,14 +6,14 @@ import math
 import numpy as np
 
 from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.pairwise.elimination import (
+from skstruct.spaces.common.pairwise.elimination import (
     LabelDistribution,
     elimination,
     n_entries,
     supports_inference,
 )
-from skstruct.solvers.pairwise.forests import is_forest, per_graph, rooted
-from skstruct.solvers.pairwise.roof_duality import fold
+from skstruct.spaces.common.pairwise.forests import is_forest, per_graph, rooted
+from skstruct.spaces.common.pairwise.roof_duality import fold
 
 
 class StateForestDistribution(Distribution):
@@ -42,7 +42,7 @@ class StateForestDistribution(Distribution):
     """
 
     def __init__(self, unary: np.ndarray, pairs: np.ndarray, edges: np.ndarray) -> None:
-        from skstruct.solvers.pairwise._numba_inference import sum_states
+        from skstruct.spaces.common.pairwise._numba_inference import sum_states
 
         unary, pairs = (np.ascontiguousarray(part, np.float64) for part in (unary, pairs))
         self.forest = _rooted_with_flips(unary.shape[1], edges)
@@ -53,7 +53,7 @@ class StateForestDistribution(Distribution):
 
     def marginals(self) -> np.ndarray:
         """Probabilities of states (n k), and of pairs of states (E k k), of every row."""
-        from skstruct.solvers.pairwise._numba_inference import spread_states
+        from skstruct.spaces.common.pairwise._numba_inference import spread_states
 
         nodes: np.ndarray = np.zeros(self.first.shape)
         pairs: np.ndarray = np.empty(self.given.shape)
@@ -62,7 +62,7 @@ class StateForestDistribution(Distribution):
         return np.hstack([nodes.reshape(rows, n * k), pairs.reshape(rows, pairs.shape[1] * k * k)])
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        from skstruct.solvers.pairwise._numba_inference import draw_states
+        from skstruct.spaces.common.pairwise._numba_inference import draw_states
 
         shape = len(self.first), n, self.first.shape[1]
         states = np.empty(shape, np.int64)
@@ -107,7 +107,7 @@ class LabelForestDistribution(Distribution):
     """
 
     def __init__(self, nodes: np.ndarray, pairs: np.ndarray, edges: np.ndarray) -> None:
-        from skstruct.solvers.pairwise._numba_inference import sum_labels
+        from skstruct.spaces.common.pairwise._numba_inference import sum_labels
 
         nodes, pairs = np.array(nodes, np.float64), np.array(pairs, np.float64)  # rows in order
         self.forest, self.n_edges = _rooted(nodes.shape[1], edges), len(edges)
@@ -117,12 +117,12 @@ class LabelForestDistribution(Distribution):
 
     def marginals(self) -> np.ndarray:
         """Probabilities of labels (n) and of pairs of labels (E) in every row."""
-        from skstruct.solvers.pairwise._numba_inference import spread_labels
+        from skstruct.spaces.common.pairwise._numba_inference import spread_labels
 
         return spread_labels(*self.forest, self.given, self.n_edges)
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        from skstruct.solvers.pairwise._numba_inference import draw_labels
+        from skstruct.spaces.common.pairwise._numba_inference import draw_labels
 
         order, parent, _ = self.forest
         return draw_labels(order, parent, self.given, n, rng)
@@ -160,7 +160,7 @@ class PairTableDistribution(Distribution):
     """
 
     def __init__(self, scores: np.ndarray, edges: np.ndarray, n_labels: int) -> None:
-        from skstruct.solvers.pairwise._numba_inference import sum_pair_tables
+        from skstruct.spaces.common.pairwise._numba_inference import sum_pair_tables
 
         n = len(scores)
         self.edges = edges
@@ -176,7 +176,7 @@ class PairTableDistribution(Distribution):
         return np.hstack([self.of_labels, self.of_pairs[:, i, j]])
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        from skstruct.solvers.pairwise._numba_inference import draw_pair_tables
+        from skstruct.spaces.common.pairwise._numba_inference import draw_pair_tables
 
         drawn = np.empty((len(self.single), n, self.single.shape[1]), np.int8)
         draw_pair_tables(self.single, self.pair, rng.random(drawn.shape[:2]), drawn)

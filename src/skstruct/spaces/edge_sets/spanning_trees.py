@@ -40,7 +40,7 @@ def min_cost_trees(
     >>> trees.tolist(), values.tolist()
     ([[0, 1, 1]], [1.0])
     """
-    from skstruct.solvers._numba_spanning_trees import min_cost_tree_rows
+    from skstruct.spaces.edge_sets._numba_spanning_trees import min_cost_tree_rows
 
     costs = np.ascontiguousarray(costs, dtype=np.float64)
     n, d = costs.shape
@@ -59,7 +59,7 @@ def are_trees(Z: np.ndarray, edges: np.ndarray, n_nodes: int) -> np.ndarray:
     >>> are_trees(np.array([[1, 1, 0], [1, 1, 1], [0, 1, 0]]), triangle, 3).tolist()
     [True, False, False]
     """
-    from skstruct.solvers._numba_spanning_trees import tree_rows
+    from skstruct.spaces.edge_sets._numba_spanning_trees import tree_rows
 
     Z = np.ascontiguousarray(Z, dtype=np.int8)
     good = np.zeros(len(Z), bool)
@@ -74,7 +74,7 @@ def sample_trees(n: int, edges: np.ndarray, n_nodes: int, rng: Any) -> np.ndarra
     ----------
     Wilson (1996). Generating random spanning trees more quickly than the cover time. STOC.
     """
-    from skstruct.solvers._numba_spanning_trees import random_trees
+    from skstruct.spaces.edge_sets._numba_spanning_trees import random_trees
 
     trees = np.zeros((n, len(edges)), np.int8)
     tail, head = np.concatenate([edges, edges[:, ::-1]]).T
@@ -91,7 +91,7 @@ def list_trees(edges: np.ndarray, n_nodes: int, count: int) -> np.ndarray:
     >>> list_trees(np.array([[0, 1], [0, 2], [1, 2]]), 3, 3).tolist()
     [[1, 1, 0], [1, 0, 1], [0, 1, 1]]
     """
-    from skstruct.solvers._numba_spanning_trees import all_trees
+    from skstruct.spaces.edge_sets._numba_spanning_trees import all_trees
 
     trees = np.zeros((count, len(edges)), np.int8)
     all_trees(np.ascontiguousarray(edges, dtype=np.int64), n_nodes, trees)
@@ -104,7 +104,7 @@ def count_components(Z: np.ndarray, edges: np.ndarray, n_nodes: int) -> np.ndarr
     >>> count_components(np.array([[1, 0], [1, 1]]), np.array([[0, 1], [1, 2]]), 4).tolist()
     [3, 2]
     """
-    from skstruct.solvers._numba_spanning_trees import count_parts
+    from skstruct.spaces.edge_sets._numba_spanning_trees import count_parts
 
     parts = np.empty(len(Z), np.int64)
     count_parts(np.ascontiguousarray(Z), np.ascontiguousarray(edges), n_nodes, parts)
@@ -118,7 +118,7 @@ def are_bipartite(Z: np.ndarray, edges: np.ndarray, n_nodes: int) -> np.ndarray:
     >>> are_bipartite(np.array([[1, 1, 0], [1, 1, 1]]), triangle, 3).tolist()
     [True, False]
     """
-    from skstruct.solvers._numba_spanning_trees import two_colorable
+    from skstruct.spaces.edge_sets._numba_spanning_trees import two_colorable
 
     even = np.empty(len(Z), bool)
     two_colorable(np.ascontiguousarray(Z), np.ascontiguousarray(edges), n_nodes, even)
@@ -192,7 +192,7 @@ def _grown(
     smallest: int,
     largest: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    from skstruct.solvers._numba_spanning_trees import grow_rows
+    from skstruct.spaces.edge_sets._numba_spanning_trees import grow_rows
 
     costs = np.ascontiguousarray(costs, dtype=np.float64)
     order = np.argsort(np.where(low, -np.inf, costs), axis=1, kind="stable")

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from skstruct.solvers.pairwise.forests import neighbors
+from skstruct.spaces.common.pairwise.forests import neighbors
 
 
 def fold(
@@ -40,7 +40,7 @@ def fold(
     >>> fold(*costs, np.array([[True, False]]), np.array([[True, True]]))
     (array([[0., 4.]]), array([[0.]]), array([3.]))
     """
-    from skstruct.solvers.pairwise._numba_roof_duality import fold as compiled
+    from skstruct.spaces.common.pairwise._numba_roof_duality import fold as compiled
 
     masks = max(len(low), len(high)), node_costs.shape[1]
     low, high = (np.ascontiguousarray(np.broadcast_to(mask, masks)) for mask in (low, high))
@@ -88,7 +88,7 @@ def roof_dual(
 
 def best_halves(node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """The labels of ``roof_dual``, for whoever evaluates them in another way."""
-    from skstruct.solvers.pairwise._numba_roof_duality import roof_dual as compiled
+    from skstruct.spaces.common.pairwise._numba_roof_duality import roof_dual as compiled
 
     edges = np.ascontiguousarray(edges, dtype=np.int64)
     costs = np.ascontiguousarray(node_costs), np.ascontiguousarray(edge_costs)
@@ -117,7 +117,7 @@ def _evaluate(
     edges: np.ndarray,
     embedded: np.ndarray,
 ) -> np.ndarray:
-    from skstruct.solvers.pairwise._numba_roof_duality import evaluate
+    from skstruct.spaces.common.pairwise._numba_roof_duality import evaluate
 
     at, nodes, pairs = (
         np.ascontiguousarray(a, dtype=float) for a in (points, node_costs, edge_costs)
@@ -154,7 +154,7 @@ def improve(
     >>> improve(*costs, np.array([[0, 0, 1]]))
     array([[1, 1, 0]], dtype=int8)
     """
-    from skstruct.solvers.pairwise._numba_enumeration import descend
+    from skstruct.spaces.common.pairwise._numba_enumeration import descend
 
     edges = np.ascontiguousarray(edges, dtype=np.int64)
     costs = np.ascontiguousarray(node_costs), np.ascontiguousarray(edge_costs)
