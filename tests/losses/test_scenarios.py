@@ -11,9 +11,9 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError, ModelFileError
 from skstruct.losses import Scenarios
+from skstruct.losses.worst_share import probabilities
 from skstruct.persistence import save_model
 from skstruct.smoothing import KernelRidge, Neighbors
-from skstruct.solvers.tail_risk import probabilities
 from skstruct.spaces import Box, Interval, LabelSets
 
 SITES = LabelSets(["north", "south", "west"])

@@ -20,10 +20,10 @@ from skstruct.losses import (
     resolve_loss,
 )
 from skstruct.losses import tail_risk as losses_tail_risk
+from skstruct.losses.worst_share import TailRisk, probabilities
 from skstruct.model_selection import tail_cost
 from skstruct.persistence import load_model, save_model
 from skstruct.smoothing import KernelRidge, Neighbors
-from skstruct.solvers.tail_risk import TailRisk, probabilities
 from skstruct.spaces import (
     BinaryPolytope,
     Box,

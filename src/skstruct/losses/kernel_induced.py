@@ -354,7 +354,7 @@ class KernelLoss(BaseLoss):
 
     def curves(self, weights: np.ndarray, outputs: np.ndarray) -> Any:
         """The risk as a function of one number, for a Gaussian kernel."""
-        from skstruct.solvers.curves.global_search import SmoothCurves
+        from skstruct.spaces.solvers.curves.global_search import SmoothCurves
 
         gamma = self.width
 

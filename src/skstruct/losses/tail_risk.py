@@ -13,8 +13,8 @@ from skstruct.losses.base import is_real
 from skstruct.losses.deciding import Deciding, Effort
 from skstruct.losses.decisions import Cost, CostsInPart
 from skstruct.losses.observed import Observed, PartlyKnown
+from skstruct.losses.worst_share import TailRisk, closed, probabilities
 from skstruct.saving import savable
-from skstruct.solvers.tail_risk import TailRisk, closed, probabilities
 from skstruct.spaces import Decoded, Solving
 from skstruct.spaces.constraints import differs_by_row
 

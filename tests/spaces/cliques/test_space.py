@@ -16,7 +16,7 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.learners import StructuredSVM
 from skstruct.spaces import Coordinates, LabelSets, PairwiseLabels
 from skstruct.spaces.cliques.space import Cliques
-from skstruct.spaces.common.pairwise import solve
+from skstruct.spaces.solvers.pairwise import solve
 from skstruct.testing import check_space
 from strategies import subsets
 

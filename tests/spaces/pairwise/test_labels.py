@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces import Coordinates, LabelSets, PairwiseLabels, Solving
-from skstruct.spaces.common.pairwise import solve
+from skstruct.spaces.solvers.pairwise import solve
 from skstruct.testing import check_space
 from strategies import subsets
 

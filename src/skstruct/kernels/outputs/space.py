@@ -16,7 +16,6 @@ from skstruct.kernels.grams import REPAIR
 from skstruct.kernels.outputs.base import resolve_output_kernel
 from skstruct.kernels.outputs.moments import SampledMoments
 from skstruct.saving import savable
-from skstruct.solvers.k_best import k_min_cost, min_cost
 from skstruct.spaces import (
     EXACT,
     Countable,
@@ -29,6 +28,7 @@ from skstruct.spaces import (
 )
 from skstruct.spaces.base import EmbeddingView, check_k
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
+from skstruct.spaces.solvers.k_best import k_min_cost, min_cost
 from skstruct.spaces.solving import SolvingWithin
 from skstruct.tolerances import GRAM_DEFINITENESS, SINGULAR_VALUE_ZERO
 

@@ -12,10 +12,10 @@ from skstruct.sampling import LogPartition, log_partition
 from skstruct.sampling.chains import mean_of
 from skstruct.sampling.partition import chain_draws, exact_distribution
 from skstruct.saving import savable
-from skstruct.solvers.distributions import ListedDistribution
 from skstruct.spaces import Coordinates, Targets
 from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import differs_by_row
+from skstruct.spaces.solvers.distributions import ListedDistribution
 
 
 def exact_means(distribution: Any, space: Any, view: Any, scores: np.ndarray) -> Any:

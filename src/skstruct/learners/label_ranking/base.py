@@ -20,8 +20,8 @@ from skstruct._arrays.progress import announce, reported
 from skstruct.learners.inputs import InputReader, given_outputs, read_inputs, row_weights
 from skstruct.learners.label_ranking.preferences import CalibratedPreferences
 from skstruct.learners.label_ranking.reductions import PreferenceReduction, with_constant
-from skstruct.solvers.linear_ordering import pair_blocks, pair_signs
 from skstruct.spaces import Rankings
+from skstruct.spaces.solvers.linear_ordering import pair_blocks, pair_signs
 
 
 class LabelRanker(CalibratedPreferences, InputReader, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

@@ -22,11 +22,11 @@ from skstruct.kernels.outputs.vectors import RowKernel
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import BaseLoss, pair, resolve_loss
 from skstruct.saving import savable
-from skstruct.solvers.k_best import k_min_cost
 from skstruct.spaces import Box, Candidates, Classes, Decoded, Interval, KBest, Solving, Targets
 from skstruct.spaces.base import ListView
 from skstruct.spaces.constraints import check_feasible, check_n_rows
 from skstruct.spaces.infer_space import infer_space
+from skstruct.spaces.solvers.k_best import k_min_cost
 
 
 def output_space(y: Any, space: Any, kernel: Any) -> tuple[Any, np.ndarray, Any]:

@@ -13,7 +13,6 @@ from scipy import sparse
 
 from skstruct._arrays.imports import is_networkx
 from skstruct.saving import require, savable
-from skstruct.solvers.dags import Dag
 from skstruct.spaces.common.formats import (
     are_numbers,
     check_distinct,
@@ -23,6 +22,7 @@ from skstruct.spaces.common.formats import (
     is_missing_name,
     unknown_label,
 )
+from skstruct.spaces.solvers.dags import Dag
 
 
 @savable

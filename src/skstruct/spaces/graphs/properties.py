@@ -7,10 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common.covariances import PairScheme, Scalar
-from skstruct.spaces.common.pairwise.solve import CORE, minimize_fixed
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.contracts import EXACT, Guarantee
 from skstruct.spaces.edge_sets.distribution import MOST_NODES, InnerEdgeDistribution, allowed_sets
@@ -22,6 +19,9 @@ from skstruct.spaces.edge_sets.spanning_trees import (
 )
 from skstruct.spaces.edge_sets.table import EdgeTable
 from skstruct.spaces.label_sets.space import LabelSets
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.pairwise.solve import CORE, minimize_fixed
+from skstruct.spaces.solvers.proposals import Proposals
 
 
 def n_forests(n: int) -> int:

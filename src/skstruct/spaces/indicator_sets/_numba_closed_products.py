@@ -20,7 +20,7 @@ import numpy as np
 
 from skstruct._arrays import compiling as nb
 from skstruct._arrays._numba_copying import assign, count_up
-from skstruct.solvers._numba_closures import closure, workspace
+from skstruct.spaces.solvers._numba_closures import closure, workspace
 from skstruct.tolerances import ROUNDING_GAP
 
 OUT, FREE, IN = -1, 0, 1  # states of nodes

@@ -13,7 +13,7 @@ References
 
 import numpy as np
 
-from skstruct.solvers.dags import Dag, dag_closed_sets
+from skstruct.spaces.solvers.dags import Dag, dag_closed_sets
 from skstruct.tolerances import ROUNDING_GAP
 
 

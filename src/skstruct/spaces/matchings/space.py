@@ -15,7 +15,6 @@ from skstruct.saving import savable
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.formats import in_order
-from skstruct.spaces.common.state_graphs import StateGraph
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.edge_sets.table import read_nodes, runs_dry
 from skstruct.spaces.matchings.counting import (
@@ -26,6 +25,7 @@ from skstruct.spaces.matchings.counting import (
 )
 from skstruct.spaces.matchings.decoding import hold_edges, min_cost_matchings, min_cost_pairings
 from skstruct.spaces.matchings.distribution import MOST_STEPS, LawfulMatchings
+from skstruct.spaces.solvers.state_graphs import StateGraph
 
 
 @savable

@@ -7,11 +7,11 @@ import numpy as np
 
 from skstruct._arrays.checks import check_costs
 from skstruct.spaces.base import decoded_or_infeasible
-from skstruct.spaces.common.pairwise.roof_duality import embed_points
-from skstruct.spaces.common.pairwise.solve import relax, relax_fixed
 from skstruct.spaces.constraints import check_feasible, check_n_rows
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.pairwise.labels import min_cost_sets
+from skstruct.spaces.solvers.pairwise.roof_duality import embed_points
+from skstruct.spaces.solvers.pairwise.solve import relax, relax_fixed
 from skstruct.spaces.solving import Solving
 
 

@@ -12,9 +12,9 @@ from scipy import sparse
 
 from skstruct._arrays.imports import is_networkx
 from skstruct.spaces.common.formats import is_missing_name, plain_name, unknown_label
-from skstruct.spaces.common.state_graphs import StateGraph
 from skstruct.spaces.constraints import is_label
 from skstruct.spaces.edge_sets.table import EdgeTable
+from skstruct.spaces.solvers.state_graphs import StateGraph
 
 NAME = "ShortestPaths"
 

@@ -8,8 +8,8 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
-from skstruct.solvers.linear_constraints import LinearConstraints
-from skstruct.solvers.linear_programs import solve_linear_program
+from skstruct.spaces.solvers.linear_constraints import LinearConstraints
+from skstruct.spaces.solvers.linear_programs import solve_linear_program
 from skstruct.tolerances import (
     CANCELED,
     DIAGONAL_SHIFT,
@@ -176,7 +176,7 @@ def minimize_quadratic(
 
     Examples
     --------
-    >>> from skstruct.solvers.linear_constraints import read_constraints
+    >>> from skstruct.spaces.solvers.linear_constraints import read_constraints
     >>> shares = read_constraints([[1, 1, 1]], [1.0])
     >>> target = np.array([[1.0, 0.5, -1.0]])
     >>> points, _, _ = minimize_quadratic(np.ones(3), -2 * target, shares, np.zeros(3), np.ones(3))

@@ -4,7 +4,7 @@ r"""Minimum-cost assignments of many matrices at once, on tensors, with the proo
 Rows bid for columns all at the same time [1]_, by the whole difference between their best column
 and the second best, until few are left; these are matched along shortest paths, one path of every
 problem at a time [2]_. Costs are multiples of one number in every problem, as
-:func:`~skstruct.solvers.on_device.snap` makes them: sums and differences are exact, and duals
+:func:`~.on_device.snap` makes them: sums and differences are exact, and duals
 :math:`u_i + v_j \le c_{ij}` with :math:`\sum_i u_i + \sum_j v_j` equal to the cost of an
 assignment prove that it is optimal.
 
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from skstruct.spaces.common.assignment import min_cost_assignments
+from skstruct.spaces.solvers.assignment import min_cost_assignments
 
 BIDS = 200  # rounds in which rows bid; where bids are equal, they might go on for ever
 FREE = -1  # a row without column, a column without row

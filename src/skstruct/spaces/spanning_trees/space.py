@@ -11,8 +11,6 @@ import numpy as np
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance, PairScheme
 from skstruct.spaces.constraints import Constraints
@@ -23,6 +21,8 @@ from skstruct.spaces.edge_sets.spanning_trees import (
     min_cost_trees,
     sample_trees,
 )
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.spanning_trees import counting as tree_counts
 
 

@@ -5,7 +5,6 @@ import numpy as np
 
 from skstruct._arrays import compiling as nb
 from skstruct._arrays._numba_copying import assign, assign_rows
-from skstruct.solvers.curves._numba import lower_hull
 from skstruct.spaces.quantities.separable._numba_simplex import (
     Basis,
     Curve,
@@ -13,6 +12,7 @@ from skstruct.spaces.quantities.separable._numba_simplex import (
     locate,
     settle,
 )
+from skstruct.spaces.solvers.curves._numba import lower_hull
 from skstruct.tolerances import DIFFERENCE_ROUNDING, FEASIBLE, ZERO_SLOPE
 
 

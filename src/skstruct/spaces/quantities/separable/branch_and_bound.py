@@ -13,8 +13,8 @@ import numpy as np
 
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.stopping import Limit
-from skstruct.solvers.curves.base import Samples
 from skstruct.spaces.quantities.separable.relaxations import DENSE, lowered
+from skstruct.spaces.solvers.curves.base import Samples
 from skstruct.tolerances import FEASIBLE, NARROWEST_CELL, PROVEN_GAP, PROVEN_GAP_OF_TERMS
 
 MEMORY = "400MB"  # for the samples of the rows that are worked on together

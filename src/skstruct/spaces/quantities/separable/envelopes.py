@@ -8,10 +8,10 @@ from scipy import sparse
 
 from skstruct._arrays.memory import row_blocks
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.curves.base import Curves, ends
-from skstruct.solvers.linear_constraints import LinearConstraints
 from skstruct.spaces.quantities.separable.branch_and_bound import close_enough, close_gaps
 from skstruct.spaces.quantities.separable.relaxations import HullProblem
+from skstruct.spaces.solvers.curves.base import Curves, ends
+from skstruct.spaces.solvers.linear_constraints import LinearConstraints
 from skstruct.tolerances import (
     ENVELOPE_ROUNDING,
     NARROWEST_SPREAD,
@@ -33,7 +33,7 @@ def implied_ranges(
 
     Examples
     --------
-    >>> from skstruct.solvers.linear_constraints import read_constraints
+    >>> from skstruct.spaces.solvers.linear_constraints import read_constraints
     >>> low, high = np.zeros((1, 2)), np.full((1, 2), 9.0)
     >>> implied_ranges(read_constraints([[1, 2]], [4.0]), low, high)[1].round(3).tolist()
     [[4.0, 2.0]]
@@ -223,8 +223,8 @@ def minimize_over_polytope(
     --------
     Two numbers with sum one, each curve concave: one of them takes it all.
 
-    >>> from skstruct.solvers.linear_constraints import read_constraints
-    >>> from skstruct.solvers.curves.base import QuadraticCurves
+    >>> from skstruct.spaces.solvers.linear_constraints import read_constraints
+    >>> from skstruct.spaces.solvers.curves.base import QuadraticCurves
     >>> curves = QuadraticCurves([[-1.0, -2.0]], [[0.0, 0.0]])
     >>> outputs, values, bounds = minimize_over_polytope(
     ...     curves, read_constraints([[1, 1]], [1.0]), 0.0, 1.0)

@@ -16,8 +16,8 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
-from skstruct.solvers.curves.base import Samples
-from skstruct.solvers.linear_constraints import LinearConstraints
+from skstruct.spaces.solvers.curves.base import Samples
+from skstruct.spaces.solvers.linear_constraints import LinearConstraints
 from skstruct.tolerances import (
     FEASIBLE,
     REFINEMENT_GAP,
@@ -44,7 +44,7 @@ class Corners:
 
 def hull_corners(points: np.ndarray, values: np.ndarray) -> Corners:
     """Corners of the lower hulls of samples (d, m)."""
-    from skstruct.solvers.curves._numba import corner_indices
+    from skstruct.spaces.solvers.curves._numba import corner_indices
 
     points, values = np.ascontiguousarray(points), np.ascontiguousarray(values)
     chosen, size = corner_indices(points, values)
