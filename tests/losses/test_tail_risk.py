@@ -20,7 +20,6 @@ from skstruct.losses import (
     resolve_loss,
 )
 from skstruct.losses import tail_risk as losses_tail_risk
-from skstruct.losses.worst_share import TailRisk, probabilities
 from skstruct.model_selection import tail_cost
 from skstruct.persistence import load_model, save_model
 from skstruct.smoothing import KernelRidge, Neighbors
@@ -34,6 +33,7 @@ from skstruct.spaces import (
     Simplex,
     Solving,
 )
+from skstruct.spaces.solvers.tail_risk import TailRisk, probabilities
 
 seeds = st.integers(0, 10**6)
 TREE = [("a", "b"), ("a", "c"), ("c", "d"), ("e", "d")]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from skstruct._arrays.checks import is_number
 from skstruct._arrays.foreign import on_host
 from skstruct._arrays.rows import dense
-from skstruct.learners.score_cuts import checked_known, checked_scores, cuts
+from skstruct._arrays.score_cuts import checked_known, checked_scores, cuts
 
 MEASURES = ("micro_f1", "macro_f1", "precision_at_recall", "recall_at_precision")
 

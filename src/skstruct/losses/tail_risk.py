@@ -13,10 +13,10 @@ from skstruct.losses.base import is_real
 from skstruct.losses.deciding import Deciding, Effort
 from skstruct.losses.decisions import Cost, CostsInPart
 from skstruct.losses.observed import Observed, PartlyKnown
-from skstruct.losses.worst_share import TailRisk, closed, probabilities
 from skstruct.saving import savable
 from skstruct.spaces import Decoded, Solving
 from skstruct.spaces.constraints import differs_by_row
+from skstruct.spaces.solvers.tail_risk import TailRisk, closed, probabilities
 
 FEW = 2**12  # outputs that are compared one by one rather than searched
 SECONDS = 0.02  # of one decision, nominally

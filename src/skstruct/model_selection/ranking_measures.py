@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstruct.learners.score_cuts import checked_scores, cuts
+from skstruct._arrays.score_cuts import checked_scores, cuts
 
 BLOCK = 2**22  # scores that are sorted at a time
 

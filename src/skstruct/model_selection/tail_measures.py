@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from skstruct.losses import Observed, PartlyKnown, pair, resolve_loss
-from skstruct.losses.worst_share import TailRisk
 from skstruct.model_selection.evaluation import deciding
+from skstruct.spaces.solvers.tail_risk import TailRisk
 from skstruct.spaces.truth import read_truth
 
 
