@@ -14,7 +14,7 @@ import pytest
 import skstruct
 
 PACKAGE = Path(skstruct.__file__).parent
-LAYERS = ["exceptions", "tolerances", "saving", "_arrays", "config", "_files", "backends"]
+LAYERS = ["exceptions", "sizes", "tolerances", "saving", "_arrays", "config", "_files", "backends"]
 LAYERS += ["encoding", "spaces", "losses", "streaming"]
 LAYERS += ["rankings", "features", "kernels", "smoothing", "bounds", "sampling", "learners"]
 LAYERS += ["model_selection", "conformal", "inspection", "drawings", "datasets", "tasks"]

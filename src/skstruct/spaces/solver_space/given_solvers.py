@@ -11,10 +11,10 @@ from joblib import Parallel, delayed, effective_n_jobs
 from skstruct._arrays.progress import track
 from skstruct._arrays.rows import distinct
 from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
+from skstruct.sizes import AT_ONCE
 from skstruct.tolerances import SOLVER_GAP
 
 Options = Mapping[str, Any]
-BLOCK = 2**22  # numbers of a table of rows by solutions
 
 
 def solve_rows(
@@ -154,7 +154,7 @@ rows solved over the same set?
         first = np.sort(distinct(points)[0]) if len(points) else np.zeros(0, int)
         first = first[: self.most]
         old = before[: max(self.most - len(first), 0)]
-        tried, step = np.vstack([points[first], old]), max(1, BLOCK // max(1, self.most))
+        tried, step = np.vstack([points[first], old]), max(1, AT_ONCE // max(1, self.most))
         for start in range(0, len(costs), step):
             rows = slice(start, start + step)
             self._compare(costs[rows], tried, first, claimed[rows], start)
