@@ -336,6 +336,10 @@ class HingePath:
             losses[first : first + MOST_BATCH] = self.problem.losses_of(outputs, part)
         return losses
 
+    def constant_risk(self) -> float | None:
+        """Of outputs that are known as a whole, one to a row of inputs."""
+        return self.problem.constant_risk(self.weight)
+
 
 class OracleOf:
     """An oracle for some of the examples of another, by their numbers there."""
