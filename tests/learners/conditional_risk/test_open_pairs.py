@@ -8,7 +8,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
 
-from skstruct import ConditionalRiskMinimizer
+from skstruct import (
+    ConditionalRiskMinimizer,
+    CountingRidge,
+    ExponentialFamily,
+    OutputKernelRegressor,
+    StructuredSVM,
+)
 from skstruct._arrays.rows import dense
 from skstruct.persistence import load_model, save_model
 from skstruct.smoothing import Neighbors
@@ -109,6 +115,28 @@ def test_where_open_pairs_count_one_half_probabilities_say_so():
         warnings.simplefilter("error")
         of_positions.predict_marginals(X[:2], parts="positions")
         model("footrule").fit(X[:100], lists(orders[:100])).predict_marginals(X[:2])
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        ExponentialFamily(Rankings(NAMES[:4]), alpha=0.1, max_iter=5),
+        StructuredSVM(Rankings(NAMES[:4]), alpha=0.1, max_iter=5),
+        CountingRidge(Rankings(NAMES[:4], "pairs"), alpha=0.1),
+        OutputKernelRegressor(Rankings(NAMES[:4]), alpha=0.1),
+    ],
+)
+def test_learners_that_count_one_half_say_so(learner):
+    rng = np.random.default_rng(0)
+    X, orders = rng.normal(size=(20, 2)), [rng.permutation(4) for _ in range(20)]
+    for y, told in ((lists(orders, 4), False), (lists(orders, 2), True)):
+        fitted = learner.fit(X, y)
+        if isinstance(fitted, StructuredSVM):
+            fitted.calibrate(X, lists(orders, 4))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            fitted.predict_marginals(X[:2])
+        assert ["leave pairs open" in str(one.message) for one in caught] == [True] * told
 
 
 @pytest.mark.parametrize("k", [1, 3])

@@ -40,6 +40,7 @@ from skstruct.learners.leave_out import (
     kernel_grid,
     twins,
 )
+from skstruct.learners.marginals import warn_of_open_pairs
 from skstruct.learners.output_kernel import methods
 from skstruct.learners.output_kernel.components import OutputComponents, choose_components
 from skstruct.learners.output_kernel.problem import KernelProblem, output_space
@@ -433,6 +434,7 @@ class OutputKernelRegressor(BlockPredictor):
         """psi of the training outputs, weighed as answers in feature space weigh them."""
         loss = resolve_loss(Marginals.of(self.space_).losses[parts])
         telling = risk_problem(self.space_, loss, self.outputs_).from_weights()
+        warn_of_open_pairs(telling.space, self.outputs_)
         if self.problem_.components is not None:
             telling._psi = self.problem_.components.targets(dense(telling._psi))
         return telling, self.smoother_
