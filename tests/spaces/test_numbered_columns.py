@@ -12,7 +12,18 @@ import pytest
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.persistence import load_model, save_model
-from skstruct.spaces import Flows, GraphNodes, Hierarchy, Knapsacks, Poset
+from skstruct.spaces import (
+    Cliques,
+    Flows,
+    GraphNodes,
+    Graphs,
+    Hierarchy,
+    Knapsacks,
+    Matchings,
+    PairwiseLabels,
+    Poset,
+    SpanningTrees,
+)
 
 EDGES = [(3, 1), (3, 0), (1, 2)]
 Y = np.array([[0, 1, 0, 1], [1, 0, 0, 1], [0, 1, 1, 1], [0, 0, 0, 0]])
@@ -54,6 +65,26 @@ def test_a_model_file_keeps_that_nobody_said_which_column_is_which(tmp_path):
     save_model(model.fit(np.eye(6), [{7}, {7, 5}] * 3), tmp_path / "tree.model")
     with pytest.raises(ValueError, match="say which column is which"):
         load_model(tmp_path / "tree.model").score(np.eye(6), np.ones((6, 4), int))
+
+
+@pytest.mark.parametrize("kind", [Graphs, SpanningTrees, Matchings])
+def test_rows_of_adjacency_are_those_of_the_numbers_of_nodes(kind):
+    """In whatever order a graph mentions its nodes."""
+    adjacency = np.zeros((1, 4, 4), int)
+    edges = [(0, 1), (2, 3)] if kind is Matchings else [(0, 1), (1, 2), (2, 3)]
+    for u, v in edges:
+        adjacency[0, u, v] = adjacency[0, v, u] = 1
+    graph = networkx.Graph([(3, 1), (2, 0), (1, 0), (2, 1), (3, 2), (3, 0)])
+    space = kind(graph).fit(adjacency)
+    [row] = space.validate(adjacency)
+    assert {space.labels_[j] for j in np.flatnonzero(row)} == set(edges)
+    assert np.array_equal(space.restore(row[None]), adjacency)
+
+
+def test_nodes_of_a_graph_that_are_columns():
+    graph = networkx.Graph([(2, 1), (1, 0)])
+    for space in (Cliques(graph), PairwiseLabels(graph)):
+        assert space.fit(np.array([[1, 1, 0]])).labels_ == (0, 1, 2)
 
 
 def test_numbers_that_a_table_with_gaps_makes_floats():

@@ -226,7 +226,7 @@ def _find_cycle(n: int, arcs: np.ndarray) -> list[int]:
 
 def node_names(graph: Any) -> list[Any]:
     """The nodes that a graph brings itself: those of a graph of networkx."""
-    return list(graph.nodes) if is_networkx(graph) else []
+    return in_columns(graph.nodes) if is_networkx(graph) else []
 
 
 def read_edges(graph: Any, labels: tuple[Any, ...], used_by: str) -> np.ndarray:
