@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported
 from skstruct._arrays.rows import dense
@@ -491,7 +492,7 @@ class OutputKernelRegressor(BlockPredictor):
         sample_weight: Any = None,
     ) -> tuple[np.ndarray, Any]:
         """Losses of the predictions, and what measures them: a loss, or an output kernel."""
-        y = given_outputs(y, type(self).__name__)
+        y = self._named_alike(given_outputs(y, type(self).__name__))
         judge: OutputKernel | None = self.output_kernel_
         if loss is not None:
             # An output never seen is wrong.
@@ -501,6 +502,16 @@ class OutputKernelRegressor(BlockPredictor):
             return self._losses(X, y, problem, smoother, sample_weight), problem.loss.loss
         check_consistent_length(y, sample_weight)
         return judge.loss(self._decode(X, problem, smoother).outputs, y), judge
+
+    def _named_alike(self, y: Any) -> Any:
+        """Outputs in the format of predictions where columns have names, in whatever order.
+
+        Others are as they came: kernels compare outputs that the space does not hold, too.
+        """
+        if not is_pandas(y, "DataFrame"):
+            return y
+        check_is_fitted(self, "smoother_")
+        return self.space_.restore(self.space_.validate(y))
 
     def certify(
         self, X: Any, y: Any, *, delta: float = 0.05, bound: str | None = None, **options: Any

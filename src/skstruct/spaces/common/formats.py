@@ -282,8 +282,17 @@ def refuse_missing(rows: list[Any], names: Any, used_by: str, what: str) -> None
 
 
 def are_numbers(names: Iterable[Any]) -> bool:
-    """Whether all names are whole numbers, which could be taken for those of columns."""
-    return all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in names)
+    """Whether all names are whole numbers, which could be taken for those of columns.
+
+    Those that a table with gaps has as floats, too.
+    """
+    return all(_is_whole(name) for name in names)
+
+
+def _is_whole(name: Any) -> bool:
+    if isinstance(name, (float, np.floating)):
+        return float(name).is_integer()
+    return isinstance(name, (int, np.integer)) and not isinstance(name, bool)
 
 
 def in_columns(names: Iterable[Any]) -> list[Any]:
