@@ -318,7 +318,7 @@ def check_writable(names: Iterable[Any]) -> None:
 
     Better now than when a long fit is to be saved.
     """
-    names = list(names)
+    names = _within(names)
     kinds = set(map(type, names))
     if str in kinds:
         for name in names:
@@ -334,6 +334,15 @@ def check_writable(names: Iterable[Any]) -> None:
             "do not hold: save_model will refuse this model. Give texts or numbers as names, or "
             "keep the model with pickle."
         )
+
+
+def _within(names: Iterable[Any]) -> list[Any]:
+    """Names, and in place of each tuple, such as a node of a grid, what it holds."""
+    names = list(names)
+    nested = (tuple, frozenset)
+    if not any(kind in nested for kind in set(map(type, names))):
+        return names
+    return [part for name in names for part in (_within(name) if type(name) in nested else [name])]
 
 
 def _is_text(name: str) -> bool:
