@@ -265,9 +265,9 @@ def about_gaps(rows: Any) -> str:
     listed = ", ".join([*(str(int(row)) for row in rows[:3]), *(["..."] if len(rows) > 3 else [])])
     few = "1 row" if len(rows) == 1 else f"{len(rows):,} rows"
     return (
-        f"Values are missing in {few} of Y ({listed}): leave these out here. To learn from such "
-        "rows, give all of them to fit of ConditionalRiskMinimizer, ExponentialFamily or "
-        "StructuredSVM."
+        f"Values are missing in {few} of Y ({listed}): leave these out here. Where outputs may be "
+        "known in part, fit of ConditionalRiskMinimizer, ExponentialFamily and StructuredSVM "
+        "learns from such rows, too."
     )
 
 
