@@ -265,6 +265,20 @@ def check_restrict(space: Any, constraints: Any) -> None:
             )
 
 
+def constraints_of(model: Any, pairs: Any) -> dict[str, Any] | None:
+    """Constraints from ``key=value`` texts, with the names of a model in place of what JSON has:
+    positions are keys there, and tuples are lists.
+    """
+    constraints = parse_restrict(pairs)
+    check_restrict(model.learner_.space_, constraints)
+    if constraints is None:
+        return None
+    from skstruct.serving import Served
+    from skstruct.serving.constraints import constraints_for
+
+    return constraints_for(Served("model", model), constraints)
+
+
 def check_loss(name: str) -> None:
     """A loss that nobody knows is wrong usage."""
     from skstruct.losses import resolve_loss

@@ -29,7 +29,6 @@ from skstruct.spaces import (
     Targets,
 )
 from skstruct.spaces.constraints import differs_by_row
-from skstruct.spaces.contracts import Decoded, KBest, Restrictable
 from skstruct.spaces.truth import told_mean
 
 RATE = 1e10  # operations a second of products, nominally

@@ -222,6 +222,8 @@ class KernelRidge(KernelMachine):
             )
         if np.ndim(self.alpha) > 0 or self.solver == "spectral":
             return "spectral"
+        if self.solver == "auto" and self.alpha == np.inf:
+            return "spectral"  # alpha is chosen later, of several
         if self.device is not None and (self.solver == "packed" or self.precision == "mixed"):
             raise ValueError(
                 'On a device the whole matrix is factored in double precision: solver="cholesky" '

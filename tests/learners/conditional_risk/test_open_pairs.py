@@ -154,3 +154,19 @@ def test_items_that_were_shown_to_people_are_no_beginnings():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Rankings(NAMES, unlisted="unknown").fit(lists(orders))
+
+
+@pytest.mark.parametrize("loss", ["kendall", "footrule"])
+def test_risks_are_calibrated_by_rankings_of_all_items(loss):
+    """What is known of a ranking costs less than all of it."""
+    X, orders, _ = plackett_luce(n=120)
+    fitted = model(loss).fit(X, lists(orders))
+    Y = np.argsort(orders, axis=1) + 1.0
+    partial = np.where((np.arange(120) % 2 == 0)[:, None] & (Y > 3), np.nan, Y)
+    risks = [
+        fitted.calibrate(X[rows], partial[rows]).predict_risk(X[:9], calibrated=True)
+        for rows in (slice(None), slice(1, None, 2))
+    ]
+    assert_array_equal(*risks)
+    with pytest.raises(ValueError, match="of whose outputs"):
+        fitted.calibrate(X[::2], partial[::2]).predict_risk(X[:9], calibrated=True)
