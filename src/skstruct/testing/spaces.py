@@ -10,9 +10,8 @@ from scipy.special import logsumexp
 from scipy.stats import chi2
 
 from skstruct._arrays.rows import distinct
-from skstruct.solvers.proposals import new_streams
-from skstruct.spaces import Uniform
-from skstruct.spaces.contracts import KBest
+from skstruct.spaces import KBest, Uniform
+from skstruct.spaces.solvers.proposals import new_streams
 from skstruct.tolerances import CHECK_LEVEL, CHECKED_COST, CHECKED_EXACTLY, EMPTY_CELL
 
 

@@ -11,7 +11,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.rows import unit_vectors
 from skstruct.saving import savable
 from skstruct.spaces.classes.space import Classes
-from skstruct.spaces.common.formats import is_missing_name, refuse_empty
+from skstruct.spaces.common.formats import check_writable, is_missing_name, refuse_empty
 from skstruct.spaces.description import Description
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
@@ -64,6 +64,7 @@ class Candidates(Classes):
             if is_missing_name(output):
                 raise ValueError(f"Candidates: Y[{i}] is {output!r}, a missing value.")
             self.known_.add(output)
+        check_writable(self.known_.objects)
         return self
 
     def _is_given(self) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from skstruct.exceptions import UndecidableError
 from skstruct.saving import check_row_constraints, savable
-from skstruct.solvers.dags import Dag
+from skstruct.spaces.solvers.dags import Dag
 from skstruct.spaces.uniform import LIMIT
 
 

@@ -22,8 +22,12 @@ import numpy as np
 
 from skstruct._arrays.checks import LARGEST_SUM, check_costs
 from skstruct.exceptions import InfeasibleError, NoFacetError, UndecidableError
-from skstruct.solvers.distributions import Distribution, ListedDistribution, StackedDistributions
 from skstruct.spaces.constraints import check_feasible, check_n_rows
+from skstruct.spaces.solvers.distributions import (
+    Distribution,
+    ListedDistribution,
+    StackedDistributions,
+)
 from skstruct.spaces.uniform import Uniform
 from skstruct.tolerances import TIE
 

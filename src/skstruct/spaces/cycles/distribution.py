@@ -8,9 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.proposals import Proposals
-from skstruct.solvers.state_graphs import PathDistribution, StateGraph
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.cycles.tours import (
     arc_columns,
@@ -18,6 +15,9 @@ from skstruct.spaces.cycles.tours import (
     tours_to_rows,
 )
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.proposals import Proposals
+from skstruct.spaces.solvers.state_graphs import PathDistribution, StateGraph
 from skstruct.spaces.uniform import Uniform
 
 MOST_NODES = 15  # 1.5 million steps
@@ -42,8 +42,8 @@ def cycle_paths(
         Nodes that must be visited.
     sizes : smallest and largest number of nodes, at least 3
     """
-    from skstruct.solvers.linear_ordering import set_sizes
     from skstruct.spaces.cycles._numba_distribution import list_steps
+    from skstruct.spaces.solvers.linear_ordering import set_sizes
 
     nodes = np.flatnonzero(may.any(axis=1) | must)
     nodes = nodes[np.argsort(~must[nodes], kind="stable")]

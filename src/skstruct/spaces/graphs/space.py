@@ -8,14 +8,14 @@ from typing import Any, Self
 import numpy as np
 
 from skstruct.saving import savable
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common.narrowing import within
 from skstruct.spaces.constraints import Constraints, check_feasible
 from skstruct.spaces.contracts import Guarantee
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
 from skstruct.spaces.graphs.hereditary import Acyclic, Bipartite, Custom, Planar
 from skstruct.spaces.graphs.properties import Anything, Clique, Connected, Forest, GraphProperty
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.uniform import Uniform
 
 OWN_SPACES = ("matching", "spanning tree")

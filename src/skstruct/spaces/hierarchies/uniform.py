@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.dags import Dag
 from skstruct.spaces.indicator_sets.counting import forest_paths
 from skstruct.spaces.indicator_sets.uniform import UniformOfSets
+from skstruct.spaces.solvers.dags import Dag
 from skstruct.spaces.uniform import LIMIT
 
 

@@ -7,9 +7,9 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.memory import check_square_fits
-from skstruct.solvers.dags import Dag
-from skstruct.solvers.state_graphs import StateGraph
 from skstruct.spaces.constraints import Constraints
+from skstruct.spaces.solvers.dags import Dag
+from skstruct.spaces.solvers.state_graphs import StateGraph
 
 
 def sized_graph(

@@ -9,10 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.saving import savable
-from skstruct.solvers.binary_programs import BinaryProgram
-from skstruct.solvers.dags import Dag
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.constraints import check_feasible, check_size, label_mask
 from skstruct.spaces.description import Description
@@ -28,6 +24,10 @@ from skstruct.spaces.knapsacks.weights import (
     whole_units,
 )
 from skstruct.spaces.label_sets.space import IndicatorSpace
+from skstruct.spaces.solvers.binary_programs import BinaryProgram
+from skstruct.spaces.solvers.dags import Dag
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.uniform import Uniform
 from skstruct.tolerances import FEASIBLE

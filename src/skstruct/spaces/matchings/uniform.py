@@ -7,7 +7,6 @@ import numpy as np
 
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import UndecidableError
-from skstruct.solvers.state_graphs import StateGraph
 from skstruct.spaces.common.counting import check_few
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.edge_sets.uniform import UniformWithinGraph
@@ -18,6 +17,7 @@ from skstruct.spaces.matchings.counting import (
     CompletePairings,
 )
 from skstruct.spaces.matchings.distribution import MOST_STEPS, open_graph
+from skstruct.spaces.solvers.state_graphs import StateGraph
 from skstruct.spaces.uniform import LIMIT, Seed
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from skstruct.saving import savable
-from skstruct.solvers.linear_ordering import close_transitively
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.contracts import EXACT, Guarantee
 from skstruct.spaces.description import Description
@@ -26,6 +25,7 @@ from skstruct.spaces.partial_orders.decoding import (
     swapped_columns,
 )
 from skstruct.spaces.partial_orders.formats import as_pairs
+from skstruct.spaces.solvers.linear_ordering import close_transitively
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.uniform import Uniform
 

@@ -3,13 +3,13 @@
 
 import numpy as np
 
-from skstruct.solvers.state_graphs import StateGraph
 from skstruct.spaces.common.counting import check_few
 from skstruct.spaces.facets import kept
 from skstruct.spaces.paths.arcs import NAME
 from skstruct.spaces.paths.constraints import with_ends
 from skstruct.spaces.paths.counting import list_simple_paths
 from skstruct.spaces.paths.decoding import ends_open
+from skstruct.spaces.solvers.state_graphs import StateGraph
 from skstruct.spaces.uniform import LIMIT, Seed, Uniform
 
 

@@ -11,17 +11,17 @@ import numpy as np
 from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.rows import dense
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.linear_ordering import (
+from skstruct.spaces.common.counting import check_few
+from skstruct.spaces.common.covariances import Covariance
+from skstruct.spaces.rankings.constraints import RankConstraints
+from skstruct.spaces.rankings.partial import tied_behind
+from skstruct.spaces.solvers.linear_ordering import (
     MOST_ITEMS,
     close_transitively,
     count_orders,
     sample_orders,
 )
-from skstruct.solvers.proposals import new_streams
-from skstruct.spaces.common.counting import check_few
-from skstruct.spaces.common.covariances import Covariance
-from skstruct.spaces.rankings.constraints import RankConstraints
-from skstruct.spaces.rankings.partial import tied_behind
+from skstruct.spaces.solvers.proposals import new_streams
 from skstruct.spaces.uniform import LIMIT, Seed, Uniform, mean_of_outputs
 
 

@@ -4,8 +4,8 @@
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.spaces.common.counting import check_few
+from skstruct.spaces.sequence_sets.chains.counting import ChainCounts
 from skstruct.spaces.sequence_sets.constraints import SequenceConstraints
 from skstruct.spaces.sequence_sets.formats import widened
 from skstruct.spaces.uniform import LIMIT, Seed, Uniform

@@ -10,7 +10,7 @@ probabilities, so that nothing cancels.
 import numpy as np
 
 from skstruct._arrays.memory import check_square_fits
-from skstruct.solvers.chains.counting import ChainCounts
+from skstruct.spaces.sequence_sets.chains.counting import ChainCounts
 from skstruct.spaces.sequence_sets.uniform import UniformOfSequenceSets
 
 

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 
 from skstruct.saving import savable
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.proposals import Proposals
-from skstruct.solvers.spanning_trees import are_trees, min_cost_trees
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.edge_sets.space import WithinGraph
+from skstruct.spaces.edge_sets.spanning_trees import (
+    are_trees,
+    min_cost_trees,
+)
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.spanning_trees import counting as tree_counts
 from skstruct.spaces.uniform import Uniform
 

@@ -6,9 +6,9 @@ import math
 import numpy as np
 
 from skstruct._arrays.memory import check_square_fits
-from skstruct.solvers.spanning_trees import list_trees, sample_trees
 from skstruct.spaces.common.counting import check_few
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance, PairScheme
+from skstruct.spaces.edge_sets.spanning_trees import list_trees, sample_trees
 from skstruct.spaces.edge_sets.uniform import UniformWithinGraph
 from skstruct.spaces.facets import kept
 from skstruct.spaces.spanning_trees import counting as tree_counts

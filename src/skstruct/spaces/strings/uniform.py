@@ -9,7 +9,7 @@ with probability m_t(a) K_t(a, b) ..., and its mean count is the sum over positi
 import numpy as np
 
 from skstruct._arrays.memory import check_square_fits
-from skstruct.solvers.chains.counting import ChainCounts
+from skstruct.spaces.sequence_sets.chains.counting import ChainCounts
 from skstruct.spaces.sequence_sets.uniform import UniformOfSequenceSets
 
 MOST_MOMENTS = 2**12  # coordinates whose second moments fit into memory

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.pairwise.inference import StateForestDistribution
-from skstruct.solvers.pairwise.proposals import StateProposals
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.constraints import check_feasible
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.pairwise.inference import StateForestDistribution
+from skstruct.spaces.solvers.pairwise.proposals import StateProposals
+from skstruct.spaces.solvers.proposals import Proposals
 
 NO_EDGES = np.empty((0, 2), np.int64)
 
