@@ -19,7 +19,7 @@ from skstruct import (
     StructuredSVM,
 )
 from skstruct.datasets import make_digit_chains
-from skstruct.losses import F1, Hamming, Pinball, pair, resolve_loss
+from skstruct.losses import F1, Effort, Hamming, Pinball, pair, resolve_loss
 from skstruct.model_selection import compare, evaluate
 from skstruct.model_selection.evaluation import (
     bootstrap_means,
@@ -234,7 +234,7 @@ def test_losses_that_take_longer_than_to_predict_are_left_out_unless_asked_for(m
     Y = np.tile([[1, 0], [0, 1], [1, 1]], (4, 1))
     model = ConditionalRiskMinimizer(LabelSets(), "hamming", alpha=0.1).fit(X, Y)
     assert [one.loss for one in evaluate(model, X, Y)] == ["hamming", "f1", "zero_one"]
-    monkeypatch.setattr(F1, "decision_seconds", lambda self, space: 1e3)
+    monkeypatch.setattr(type(Effort.of(F1())), "seconds", lambda self, space: 1e3)
     with pytest.warns(UserWarning, match=r"longer than to predict: f1; ask by losses=\["):
         found = evaluate(model, X, Y)
     assert [one.loss for one in found] == ["hamming", "zero_one"]

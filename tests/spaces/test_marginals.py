@@ -197,9 +197,9 @@ def test_a_space_without_answers_of_its_own():
 def test_every_place_has_a_facet_of_its_kind(kind):
     for name in spaces.__all__:  # importing what registers itself
         getattr(spaces, name)
-    places = kind._places.items()
+    places = [(at, place) for at, place in kind._places.items() if isinstance(place, str)]
     assert len(places) >= 6
-    for structure, place in places:
+    for structure, place in places:  # classes stand for those of examples
         module, name = place.split(":")
         found = getattr(import_module(module), name)
         assert issubclass(found, kind), structure

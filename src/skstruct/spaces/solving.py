@@ -27,9 +27,11 @@ class Solving(Facet):
     --------
     >>> from skstruct.spaces import LabelSets, Sequences, Solving
     >>> solving = Solving.of(LabelSets(["bread", "milk", "rum"], max_size=2))
-    >>> point, bound = solving.program().solve(np.array([-1.0, -3.0, -2.0]))
-    >>> point, solving.discrete, solving.decodes_chains
-    (array([0., 1., 1.]), True, False)
+    >>> program = solving.program()
+    >>> program.A_ub.toarray(), program.b_ub  # no more than two
+    (array([[1., 1., 1.]]), array([2.]))
+    >>> solving.discrete, solving.decodes_chains
+    (True, False)
     >>> unary = np.array([[0.0, 1.0], [2.0, 0.5], [0.3, 0.2]])  # a word of two symbols, one of one
     >>> Solving.of(Sequences("ab", (1, 2))).argmin_chains(unary, [0, 2, 3]).outputs
     array([[ 0,  1],
