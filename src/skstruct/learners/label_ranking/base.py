@@ -17,6 +17,7 @@ from skstruct._arrays.foreign import on_host
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported
+from skstruct.fitted import Fitted, FittedScores
 from skstruct.learners.inputs import InputReader, given_outputs, read_inputs, row_weights
 from skstruct.learners.label_ranking.preferences import CalibratedPreferences
 from skstruct.learners.label_ranking.reductions import PreferenceReduction, with_constant
@@ -240,3 +241,6 @@ def wrong_pairs(Z_pred: np.ndarray, Z_true: np.ndarray) -> np.ndarray:
         n_ordered[rows] = np.abs(true).sum(axis=1)
     n_ordered[n_ordered == 0] = np.nan
     return (1.0 - agreement / n_ordered) / 2.0
+
+
+Fitted.at(LabelRanker, FittedScores)
