@@ -9,10 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct.exceptions import restated
 from skstruct.fitted import Staged
-from skstruct.spaces import Description
+from skstruct.spaces import Decoded, Description
 from skstruct.spaces.common.formats import LabelSetFormat
 from skstruct.spaces.constraints import differs_by_row
-from skstruct.spaces.contracts import Decoded
 from skstruct.streaming.blocks import count_rows
 from skstruct.streaming.prediction import TypedColumn, output_columns, plain_output
 

@@ -150,7 +150,7 @@ class ByPattern(_Matrix):
         kernel = getattr(estimator, "kernel", None)
         if kernel is None or not hasattr(estimator, "loo"):
             return estimator
-        from skstruct.kernels.inputs import resolve_kernel
+        from skstruct.kernels import resolve_kernel
 
         settled = resolve_kernel(kernel).fit(self.X_fit_, self.sample_weight_)
         gamma = getattr(settled, "gamma_", None)

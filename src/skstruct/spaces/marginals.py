@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skstruct._arrays.memory import row_blocks
-from skstruct.solvers.nearest_means import nearest_means
+from skstruct.spaces.common.nearest_means import nearest_means
 from skstruct.spaces.description import Description
 from skstruct.spaces.facets import Facet
 
