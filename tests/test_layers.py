@@ -15,7 +15,7 @@ import skstruct
 
 PACKAGE = Path(skstruct.__file__).parent
 LAYERS = ["exceptions", "sizes", "tolerances", "saving", "_arrays", "config", "_files", "backends"]
-LAYERS += ["encoding", "spaces", "losses", "streaming"]
+LAYERS += ["encoding", "spaces", "losses", "fitted", "streaming"]
 LAYERS += ["rankings", "features", "kernels", "smoothing", "bounds", "sampling", "learners"]
 LAYERS += ["model_selection", "conformal", "inspection", "drawings", "datasets", "tasks"]
 LAYERS += ["persistence", "reports", "testing", "torch", "serving", "mlflow", "explorer", "cli"]

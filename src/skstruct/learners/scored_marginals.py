@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
+from skstruct.fitted import Fitted, FittedScores
 from skstruct.learners.exponential_family.distribution import exact_means
 from skstruct.learners.inputs import row_weights, rows_of
 from skstruct.learners.marginals import (
@@ -165,3 +166,6 @@ def _marginals(problem: Any, smoothed: Any, rows: Any, inverse: float, view: Any
     scores = _scores(problem, smoothed, rows, inverse)
     means = exact_means(found, problem.space.rows(rows), view.rows(rows), scores)
     return _exactly(means, problem)
+
+
+Fitted.at(ScoredMarginals, FittedScores)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skstruct.fitted import Fitted
 from skstruct.learners.leave_out import group_numbers
 from skstruct.learners.tokens import TokenBatch
 from skstruct.smoothing.base import weights_fitted_with
@@ -98,5 +99,5 @@ def leaving_out(
 
 def _inputs(model: Any, smoother: Any) -> Any:
     """The training inputs, where they are kept; sequences as such."""
-    X, starts = getattr(smoother, "X_fit_", None), getattr(model, "starts_", None)
+    X, starts = getattr(smoother, "X_fit_", None), Fitted.of(model).starts
     return X if X is None or starts is None else TokenBatch(X, starts)
