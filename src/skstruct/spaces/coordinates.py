@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.checks import check_costs
-from skstruct.spaces.facets import Facet
+from skstruct.facets import Facet
 
 
 class Coordinates(Facet):

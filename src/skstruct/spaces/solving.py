@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.facets import Facet
 from skstruct.solvers.chains.forward_backward import ChainDistribution
 from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.spaces.contracts import Decoded
-from skstruct.spaces.facets import Facet
 
 TWINS = ("tensor_argmin", "decides_from_means")  # of ``argmin``, which they stand in for
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from sklearn.base import clone
 
+from skstruct.facets import KEPT
 from skstruct.spaces.constraints import check_n_rows, keeps_value, of_one_row
-from skstruct.spaces.facets import KEPT
 
 Kind = TypeVar("Kind", bound="Narrowed")
 
