@@ -121,8 +121,10 @@ def _held_against(model: Any, explain: Any) -> Any:
     smoother: Any = getattr(learner, "smoother_", None)
     if explain is not None or getattr(getattr(learner, "problem_", None), "by_weights", False):
         return n_training
-    if hasattr(smoother, "n_landmarks_"):
-        return smoother.n_landmarks_
+    from skstruct.smoothing import Learning
+
+    if n_landmarks := Learning.of(smoother).n_landmarks:
+        return n_landmarks
     if hasattr(smoother, "n_neighbors"):
         return smoother.n_neighbors
     return n_training if hasattr(smoother, "X_fit_") else 1  # trees keep the means of leaves

@@ -13,6 +13,7 @@ from skstruct.encoding.tables import Table
 from skstruct.exceptions import ModelFileError
 from skstruct.features import TokenFeatures
 from skstruct.learners.inputs import has_features
+from skstruct.smoothing import Weighing
 from skstruct.tolerances import STORED_PREDICTION
 
 N_ROWS = 3
@@ -171,7 +172,7 @@ def own_rows(model: Any) -> Any:
         return [_tokens(model.tokens_, rng, length) for length in (1, 2, 4)]
     if has_features(getattr(model, "features_", None)):
         return _strings(model.features_.tokens_, rng)
-    kept = getattr(getattr(model, "smoother_", None), "X_fit_", None)
+    kept = Weighing.of(getattr(model, "smoother_", None)).rows
     if kept is not None and kept.shape[0] >= N_ROWS and not getattr(model, "_precomputed", False):
         return kept[:N_ROWS]
     return rng.random((N_ROWS, model.n_features_in_))

@@ -9,6 +9,7 @@ from scipy import sparse
 from skstruct.inspection.drawing import written
 from skstruct.learners.inputs import read_inputs
 from skstruct.reports.subject import known_rows, len_of_rows, table_of
+from skstruct.smoothing import Weighing
 from skstruct.tasks.row_digests import Overlap, overlap, remembered, row_digests
 
 SEEN = "rows of training"  # what an overlap says
@@ -46,7 +47,7 @@ def training_overlap(subject: Any) -> Overlap | None:
 def _kept(subject: Any) -> tuple[Any, Any]:
     """Inputs that the learner keeps from training, and those of the report as it reads them."""
     learner = subject.learner
-    rows = getattr(getattr(learner, "smoother_", None), "X_fit_", None)
+    rows = Weighing.of(getattr(learner, "smoother_", None)).rows
     if rows is None or getattr(learner, "tokens_", None) is not None:
         return None, None
     if len_of_rows(rows) == 0:

@@ -14,6 +14,7 @@ from skstruct.config import Configured
 from skstruct.kernels.inputs import kernel_name, resolve_kernel
 from skstruct.saving import savable
 from skstruct.smoothing.base import WeightedMean
+from skstruct.smoothing.facets import Learning, LearningByKernel
 from skstruct.tolerances import DIFFERENCE_ROUNDING, NEAR_ROW
 
 
@@ -130,6 +131,9 @@ class NadarayaWatson(Configured, WeightedMean):
                 "KernelRidge takes kernels of any sign."
             )
         return np.maximum(K, 0.0)
+
+
+Learning.at(NadarayaWatson, LearningByKernel)
 
 
 @savable

@@ -91,6 +91,11 @@ class Solving(Facet):
         return found
 
     @property
+    def takes_curves(self) -> bool:
+        """Whether there is ``space.minimize``, for sums of curves over coordinates."""
+        return False
+
+    @property
     def separable(self) -> bool:
         """Whether ``space.minimize`` takes any sum of curves over coordinates."""
         return True
@@ -251,3 +256,13 @@ class SolvingOfNumbers(Solving):
     @property
     def discrete(self) -> bool:
         return False
+
+
+class SolvingOfQuantities(SolvingOfNumbers):
+    """Numbers that are searched for sums of curves."""
+
+    __slots__ = ()
+
+    @property
+    def takes_curves(self) -> bool:
+        return True

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from skstruct.smoothing.base import LinearSmoother
+from skstruct.smoothing import LinearSmoother
 from skstruct.tolerances import CHECKED_BATCH, CHECKED_RISK
 
 
