@@ -22,7 +22,7 @@ BRIEF = ("skstruct.spaces", "skstruct.losses", "skstruct.kernels", "skstruct.tor
 CONTRACTS = {
     "skstruct.spaces": "contracts",
     "skstruct.losses": "base",
-    "skstruct.smoothing": "base",
+    "skstruct.smoothing": "facets",
 }
 PROTOCOLS = {
     "BilinearLoss", "Countable", "Decoded", "Enumerable", "Guarantee", "KBest", "LinearSmoother",

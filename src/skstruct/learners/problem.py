@@ -16,6 +16,7 @@ from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
 from skstruct.losses import Deciding, Effort, Form, Observed, PartlyKnown, pair
 from skstruct.saving import savable
+from skstruct.smoothing import Learning
 from skstruct.smoothing.nystroem.landmarks import most_landmarks
 from skstruct.smoothing.planning import SPECTRAL_ROWS
 from skstruct.spaces import (
@@ -564,7 +565,7 @@ class WeightProblem(RiskProblem):
 
 def targets_for(smoother: Any, problem: RiskProblem) -> Any:
     """The targets of a problem: sparse ones for a smoother that sums over them as they are."""
-    sums = getattr(smoother, "takes_sparse_targets", False)
+    sums = Learning.of(smoother).takes_sparse_targets
     return problem.thin_targets() if sums else problem.targets()
 
 

@@ -138,6 +138,11 @@ def plain_weights(loss: Any, d: int) -> np.ndarray:
     return checked_weights(loss.weights, tuple(range(d)), name)
 
 
+def names_labels(space: Any) -> bool:
+    """Whether a space has names for its coordinates, which weights may be given by."""
+    return hasattr(space, "labels_")
+
+
 def label_weights(weights: Any, space: Any, used_by: str) -> np.ndarray:
     """Weights of the labels of a space as an array: from None, a sequence or a mapping."""
     if weights is None:
@@ -160,9 +165,9 @@ def checked_weights(weights: ArrayLike, labels: tuple[Any, ...], used_by: str) -
     return weights
 
 
-def check_positive(loss: Any, name: str) -> None:
+def check_positive(loss: BaseLoss, name: str) -> None:
     """Raise where a parameter of a loss is not a positive number."""
-    value = getattr(loss, name)
+    value = loss.get_params(deep=False)[name]
     if not (is_real(value) and 0 < value < np.inf):
         raise ValueError(f"{type(loss).__name__}: {name} is a positive number; got {value!r}.")
 

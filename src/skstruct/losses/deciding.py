@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstruct.spaces.facets import Facet
+from skstruct.facets import Facet
 
 
 class OfLoss:

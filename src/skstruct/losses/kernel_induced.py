@@ -20,8 +20,8 @@ from skstruct.losses.preimages import (
 )
 from skstruct.losses.squared import Squared
 from skstruct.saving import savable
-from skstruct.spaces import Decoded, Solving
-from skstruct.spaces.constraints import allowed_by
+from skstruct.spaces import Coordinates, Decoded, Solving
+from skstruct.spaces.constraints import allowed_by, constraints_of
 from skstruct.tolerances import BOUND_ROUNDING
 
 UNIT = ("rbf", "laplacian")  # h(z, z) = 1 and h >= 0
@@ -238,7 +238,7 @@ class KernelLoss(BaseLoss):
         self.n_starts = n_starts
 
     def embedding_on(self, space: Any) -> str:
-        if not hasattr(space, "minimize"):
+        if not Solving.of(space).takes_curves:
             raise ValueError(
                 f"KernelLoss has no way to search {type(space).__name__}; give "
                 "loss=Listed(KernelLoss(...)), which predicts training outputs or candidates."
@@ -247,7 +247,7 @@ class KernelLoss(BaseLoss):
 
     def bind(self, space: Any) -> Self:
         self._check()
-        if np.ndim(getattr(space, "listed_", [[0.0]])) == 1:
+        if Coordinates.of(space).one_class:
             raise ValueError(
                 f"KernelLoss compares rows of numbers; {type(space).__name__} has none."
             )
@@ -395,22 +395,19 @@ Effort.at(KernelLoss, _EffortOfKernelLoss)
 
 def _spread(space: Any) -> float:
     """Mean squared distance of the training outputs from their mean; 1 if they are all one."""
-    whole = getattr(space, "space", space)  # what a view is a view of
-    variance = getattr(whole, "variance_", None)
+    variances = [Coordinates.of(part).variances() for part in (space.whole, space)]
+    variance = next((found for found in variances if found is not None), None)
     if variance is None:
-        listed = np.asarray(getattr(space, "listed_", np.zeros(0)), dtype=np.float64)
-        if listed.ndim != 2:
-            raise ValueError(
-                f"KernelLoss: {type(whole).__name__} knows no spread of its outputs; give gamma."
-            )
-        variance = listed.var(axis=0)
+        raise ValueError(
+            f"KernelLoss: {type(space.whole).__name__} knows no spread of its outputs; give gamma."
+        )
     total = float(np.sum(variance))
     return total if total > 0 else 1.0
 
 
 def _has_constraints(space: Any) -> bool:
     """Whether sums over coordinates are minimized over the space, and it is bounded."""
-    constraints = getattr(space, "constraints_", None)
+    constraints = constraints_of(space)
     ends = [getattr(constraints, side, 0.0) for side in ("low", "high")]
     return Solving.of(space).separable and all(np.isfinite(end).all() for end in ends)
 

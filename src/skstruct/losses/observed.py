@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skstruct.facets import Facet
 from skstruct.losses.base import same_width
 from skstruct.losses.completions import Ends, decoded_ends
 from skstruct.losses.deciding import OfLoss
 from skstruct.spaces import Coordinates
-from skstruct.spaces.facets import Facet
 from skstruct.spaces.truth import seen_by
 
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from skstruct.exceptions import ModelFileError
+from skstruct.facets import KEPT
 from skstruct.persistence.names import class_named
 from skstruct.persistence.scikit_learn import BUILDERS, CHECKS, PREFIX, STATES, check_jobs
 from skstruct.saving import require
-from skstruct.spaces.facets import KEPT
 from skstruct.spaces.truth import seen_by
 
 LARGEST_SIZE = 10**8

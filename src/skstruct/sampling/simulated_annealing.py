@@ -10,7 +10,7 @@ from skstruct._arrays.checks import check_costs, is_count
 from skstruct.sampling.chains import Chains, uniform_draws, values_of
 from skstruct.spaces import Coordinates, Decoded, Guarantee, Samplable, Solving, Targets
 from skstruct.spaces.base import EmbeddingView
-from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.constraints import check_n_rows, differs_by_row
 from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import SolvingWithin
 from skstruct.spaces.targets import TargetsOfSpace
@@ -75,8 +75,7 @@ def size_of(costs: np.ndarray) -> np.ndarray:
 
 def psi_range(space: Any, n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of every coordinate of psi by the space's decoder; (1, d) each, (n, d) by row."""
-    constraints = getattr(space, "constraints_", None)
-    if getattr(constraints, "n_rows", None) is None:
+    if not differs_by_row(space):
         both = np.vstack([np.eye(d), -np.eye(d)])
         least = np.asarray(space.argmin(both).bounds).reshape(2, 1, d)
     else:

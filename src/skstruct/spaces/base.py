@@ -22,7 +22,7 @@ from skstruct.spaces.common.covariances import Covariance, DenseCovariance
 from skstruct.spaces.common.description import DescribedOutputs
 from skstruct.spaces.common.known_parts import KnownParts
 from skstruct.spaces.common.narrowing import Narrowed
-from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
+from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows, constraints_of
 from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
 from skstruct.spaces.coordinates import Coordinates, CoordinatesOfList, CoordinatesOfListed
 from skstruct.spaces.description import Description
@@ -257,7 +257,7 @@ class EmbeddingView(BaseSpace):
 
     @property
     def constraints_(self) -> Any:
-        return getattr(self.space, "constraints_", None)
+        return constraints_of(self.space)
 
     def fit(self, Y: Any) -> Self:
         self.space.fit(Y)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.checks import check_costs
-from skstruct.spaces.facets import Facet
+from skstruct.facets import Facet
 
 
 class Coordinates(Facet):
@@ -26,6 +26,24 @@ class Coordinates(Facet):
     def is_list(self) -> bool:
         """Whether each stands for an output of a list, such as those of training."""
         return False
+
+    @property
+    def one_class(self) -> bool:
+        """Whether an output is the number of a single coordinate, as a class is."""
+        return False
+
+    def offered(self, embedding: str) -> bool:
+        """Whether the space has an embedding of this name."""
+        return bool(embedding == self.space.embedding)
+
+    @property
+    def total(self) -> float | None:
+        """What the coordinates of every output add up to; None where they do not add up."""
+        return None
+
+    def variances(self) -> np.ndarray | None:
+        """Of the coordinates, over the outputs that were learned from; None where nobody knows."""
+        return None
 
     def key(self) -> bytes | None:
         """What distinguishes embeddings of the same name, such as the outputs that are listed."""
@@ -90,6 +108,32 @@ class CoordinatesOfList(Coordinates):
 
     def key(self) -> bytes | None:
         return bytes(self.space.listed_.tobytes())
+
+    def variances(self) -> np.ndarray | None:
+        listed = np.asarray(self.space.listed_, dtype=np.float64)
+        return listed.var(axis=0) if listed.ndim == 2 else None
+
+
+class CoordinatesOfQuantities(Coordinates):
+    """Rows of numbers."""
+
+    __slots__ = ()
+
+    def offered(self, embedding: str) -> bool:
+        return embedding in self.space.embeddings
+
+    def variances(self) -> np.ndarray | None:
+        return self.space.variance_
+
+
+class CoordinatesOfShares(CoordinatesOfQuantities):
+    """Amounts with a fixed total."""
+
+    __slots__ = ()
+
+    @property
+    def total(self) -> float | None:
+        return self.space.total
 
 
 class CoordinatesOfListed(CoordinatesOfList):

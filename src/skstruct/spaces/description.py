@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skstruct.facets import Facet
 from skstruct.spaces.common.fixing import finder
-from skstruct.spaces.facets import Facet
 
 
 @dataclass(frozen=True)

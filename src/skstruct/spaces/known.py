@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.foreign import read_in_memory
+from skstruct.facets import Facet
 from skstruct.spaces.common.choices import ListedChoices, RowChoices
 from skstruct.spaces.common.narrowing import naming_all
 from skstruct.spaces.common.reading_choices import read_choices
-from skstruct.spaces.facets import Facet
 from skstruct.spaces.partial import PartialOutputs, are_choices, are_partial, check_some_known
 
 READERS = ("read", "has_gaps", "masked")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.spaces.facets import Facet
+from skstruct.facets import Facet
 
 
 class Targets(Facet):

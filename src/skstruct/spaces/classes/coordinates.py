@@ -9,5 +9,9 @@ class CoordinatesOfClasses(Coordinates):
 
     __slots__ = ()
 
+    @property
+    def one_class(self) -> bool:
+        return True
+
     def key(self) -> bytes | None:
         return bytes(self.space.listed_.tobytes())

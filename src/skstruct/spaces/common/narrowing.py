@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from sklearn.base import clone
 
-from skstruct.spaces.constraints import check_n_rows, keeps_value, of_one_row
-from skstruct.spaces.facets import KEPT
+from skstruct.facets import KEPT
+from skstruct.spaces.constraints import check_n_rows, constraints_of, keeps_value, of_one_row
 
 Kind = TypeVar("Kind", bound="Narrowed")
 
@@ -77,7 +77,7 @@ class Narrowed:
 
     def _check_rows(self, n: int) -> None:
         """Raise where constraints are for another number of rows."""
-        check_n_rows(getattr(self, "constraints_", None), n, type(self).__name__)
+        check_n_rows(constraints_of(self), n, type(self).__name__)
 
     def _one_row(self) -> Any:
         """Constraints, where they are the same for all rows."""

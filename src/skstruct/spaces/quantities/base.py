@@ -15,12 +15,13 @@ from skstruct.saving import require, savable
 from skstruct.spaces.common.formats import about_gaps, check_distinct, match_columns
 from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.coordinates import Coordinates, CoordinatesOfQuantities
 from skstruct.spaces.description import Description
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sklearn_target import SklearnTarget
-from skstruct.spaces.solving import Solving, SolvingOfNumbers
+from skstruct.spaces.solving import Solving, SolvingOfQuantities
 from skstruct.spaces.targets import Targets
 
 
@@ -160,6 +161,7 @@ class QuantitySpace(GivenWhole):
     usual_losses: ClassVar[tuple[str, ...]] = ("absolute",)
     labels: Any = None
     _learned: ClassVar[tuple[str, ...]] = ("labels_", "format_", "mean_")
+    variance_: Any = None  # of outputs that were learned from, if there were any
     constraints_: Any = None  # limits that may differ from row to row, with ``n_rows`` and ``rows``
 
     # ------------------------------------------------------------- the user's format
@@ -318,7 +320,8 @@ class QuantitySpace(GivenWhole):
         """Minimize a sum over coordinates, given as curves (see ``decoding.curves``)."""
 
 
-Solving.at(QuantitySpace, SolvingOfNumbers)
+Solving.at(QuantitySpace, SolvingOfQuantities)
+Coordinates.at(QuantitySpace, CoordinatesOfQuantities)
 Targets.at(QuantitySpace, "skstruct.spaces.quantities.targets:TargetsOfQuantities")
 Known.at(QuantitySpace, "skstruct.spaces.quantities.known:KnownOfQuantities")
 Description.at(QuantitySpace, "skstruct.spaces.quantities.description:DescriptionOfQuantities")

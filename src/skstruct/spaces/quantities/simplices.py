@@ -10,6 +10,7 @@ import numpy as np
 from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.coordinates import Coordinates, CoordinatesOfShares
 from skstruct.spaces.description import Description
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.constrained import boxes_for
@@ -178,5 +179,6 @@ class Simplex(QuantitySpace):
         return Decoded(*separable_on_simplex(curves, self.total))
 
 
+Coordinates.at(Simplex, CoordinatesOfShares)
 Solving.at(Simplex, "skstruct.spaces.quantities.solving:SolvingOfSimplices")
 Description.at(Simplex, "skstruct.spaces.quantities.description:DescriptionOfSimplices")
