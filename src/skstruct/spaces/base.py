@@ -5,7 +5,7 @@ import copy
 import math
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -47,7 +47,6 @@ class BaseSpace(
     embedding = "indicators"
     guarantee: Any = EXACT  # a Guarantee, which may depend on constraints
     default_loss: Any = "zero_one"
-    usual_losses: ClassVar[tuple[str, ...]] = ()  # others by which predictions are judged
     constraints_: Any  # constraints, those of parameters included
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -281,9 +280,6 @@ class EmbeddingView(BaseSpace):
 
     def all_outputs(self, most: int) -> np.ndarray | None:
         return self.space.all_outputs(most)
-
-    def canonical_range(self) -> Any:
-        return self.space.canonical_range()
 
     def _over(self, space: Any) -> Self:
         """The same view of another space."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is observed where decisions are judged by what they cost: a cost of every coordinate."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -56,10 +57,6 @@ class CostVectors(BaseSpace):
     @property
     def default_loss(self) -> str:
         return f"regret(sense={self.sense!r})"
-
-    @property
-    def usual_losses(self) -> tuple[str, ...]:  # type: ignore[override]
-        return (f"cost(sense={self.sense!r})",)
 
     def __init__(self, space: Any, sense: str = "min", with_optimum: bool = False) -> None:
         self.space = space
@@ -247,6 +244,10 @@ class DescriptionOfCosts(Description):
 
     __slots__ = ()
     part_words: ClassVar[tuple[str, str]] = ("cost", "costs")
+
+    @property
+    def usual_losses(self) -> Sequence[str]:  # type: ignore[override]
+        return (f"cost(sense={self.space.sense!r})",)
 
 
 Description.at(CostVectors, DescriptionOfCosts)

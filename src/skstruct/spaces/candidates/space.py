@@ -86,9 +86,6 @@ class Candidates(Classes):
     def n_known_(self) -> int:
         return len(self.known_.objects)
 
-    def canonical_range(self) -> tuple[Any, Any, int | None]:
-        return 0, self.n_known_, None
-
     @property
     def listed_(self) -> np.ndarray:
         """All that is known, in canonical form; the candidates come first."""

@@ -93,9 +93,6 @@ class Classes(GivenWhole):
             self.fit(costs.columns if hasattr(costs, "columns") else np.arange(costs.shape[1]))
         return self
 
-    def canonical_range(self) -> tuple[Any, Any, Any]:
-        return 0, len(self.labels_), None
-
     def _take(self, names: np.ndarray) -> None:
         self.__dict__.pop("_opened", None)
         self.labels_ = names

@@ -32,13 +32,6 @@ class DescribedOutputs:
     _squared: ClassVar[tuple[str, ...]] = ()
 
     # ------------------------------------------------------------- model files
-    def canonical_range(self) -> tuple[int | None, int | None, int | None]:
-        """Of canonical outputs: least number, one above the largest, width; None for any.
-
-        Training outputs in a model file are compared with it.
-        """
-        return None, None, None
-
     def embedded_bytes(self, outputs: np.ndarray, embedding: str) -> int:
         """Roughly the bytes of psi of canonical outputs, under the embedding of a loss."""
         squares = len(outputs) * outputs.shape[-1] ** 2 if embedding in self._squared else 0
@@ -64,10 +57,3 @@ class DescribedOutputs:
             return 0
         sizes = (number_of_names(state.get(key)) for key in cls._pairs_of)
         return cls._pair_bytes * max(sizes, default=0) ** 2
-
-
-class MarkedLabels(DescribedOutputs):
-    """Outputs that mark some of ``labels_``, as 0/1 rows, and obey the graph ``dag_`` of them."""
-
-    def canonical_range(self: Any) -> tuple[Any, Any, int | None]:
-        return -1, 2, self.dag_.n_nodes

@@ -20,6 +20,7 @@ from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.common.formats import LabelSetFormat
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.constraints import Constraints
+from skstruct.spaces.description import Description
 from skstruct.spaces.indicator_sets.decoding import limit_constraints
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
@@ -138,7 +139,6 @@ class Hierarchy(IndicatorSpace):
     """
 
     default_loss = "hierarchical"
-    usual_losses = ("hamming", "f1", "zero_one")
     _constraints_rest_on = ("edges", "labels")
 
     def __init__(
@@ -355,5 +355,6 @@ class Hierarchy(IndicatorSpace):
 Solving.at(Hierarchy, "skstruct.spaces.hierarchies.solving:SolvingOfHierarchies")
 Targets.at(Hierarchy, "skstruct.spaces.hierarchies.targets:TargetsOfHierarchies")
 Known.at(Hierarchy, "skstruct.spaces.hierarchies.known:KnownOfHierarchies")
+Description.at(Hierarchy, "skstruct.spaces.hierarchies.description:DescriptionOfHierarchies")
 Marginals.at(Hierarchy, "skstruct.spaces.hierarchies.marginals:MarginalsOfHierarchies")
 SklearnTarget.at(Hierarchy, "skstruct.spaces.sklearn_target:Labels")

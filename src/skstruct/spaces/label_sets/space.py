@@ -19,7 +19,6 @@ from skstruct.solvers.k_best import k_best
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, check_proven, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, Scalar
-from skstruct.spaces.common.description import MarkedLabels
 from skstruct.spaces.common.formats import LabelSetFormat, check_distinct, read_label_sets
 from skstruct.spaces.constraints import (
     Constraints,
@@ -46,7 +45,7 @@ from skstruct.spaces.solving import Solving
 from skstruct.spaces.targets import Targets
 
 
-class IndicatorSpace(MarkedLabels, UniformSets):
+class IndicatorSpace(UniformSets):
     """Sets of named labels as 0/1 rows, each its own embedding.
 
     A child brings ``labels_``, ``dag_`` (sets hold the parents of their members),
@@ -56,7 +55,6 @@ class IndicatorSpace(MarkedLabels, UniformSets):
     embedding = "indicators"
     default_loss = "hamming"
     format_: Any  # how outputs are written
-    usual_losses: ClassVar[tuple[str, ...]] = ("f1", "zero_one")
     _constraints_kind: ClassVar[type] = Constraints
     decodes_sizes: ClassVar[bool] = True  # for each number of labels, as F measures need it
 

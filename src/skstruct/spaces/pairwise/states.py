@@ -83,7 +83,6 @@ class PairwiseStates(UniformStates):
     _from_parameters = ("edges_", "learned_states_", "learned_labels_", "format_")
 
     default_loss = "hamming"
-    usual_losses = ("zero_one",)
     _named_by: ClassVar = {"labels": "labels_", "states": "states_"}
     _constraints_kind = StateConstraints
     _pairs_of = ("states", "learned_states_")
@@ -199,9 +198,6 @@ class PairwiseStates(UniformStates):
         view = copy.copy(self)
         view.embedding = name
         return view
-
-    def canonical_range(self) -> tuple[Any, Any, int | None]:
-        return -1, max(len(self.states_), 2), len(self.labels_)
 
     def _constraints_sizes(self) -> tuple[Any, ...]:
         return len(self.labels_), len(self.states_)

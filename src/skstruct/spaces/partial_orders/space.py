@@ -94,7 +94,6 @@ class PartialOrders(EdgeSetSpace):
 
     directed = True
     default_loss = "kendall"  # which sees whether truths are mostly open
-    usual_losses: ClassVar[tuple[str, ...]] = ("hamming", "zero_one")
     _named_by: ClassVar = {"items": "items_"}
     _pairs_of = ("items", "nodes", "learned_nodes_")  # nodes are the items, once more
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ()

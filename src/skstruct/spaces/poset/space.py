@@ -21,7 +21,6 @@ from skstruct.solvers.k_best import k_min_cost, min_cost
 from skstruct.solvers.proposals import ChoiceProposals, Proposals
 from skstruct.spaces.base import CountedSpace, EmbeddingView, check_k, decoded_or_infeasible
 from skstruct.spaces.common.counting import StateConstraints
-from skstruct.spaces.common.description import MarkedLabels
 from skstruct.spaces.common.formats import (
     SingleNameFormat,
     numbers_of,
@@ -37,7 +36,7 @@ from skstruct.spaces.description import Description
 from skstruct.spaces.marginals import Marginals
 
 
-class UniformElements(MarkedLabels, CountedSpace):
+class UniformElements(CountedSpace):
     """Elements, each a row that marks itself and all above it: how many, moments, samples."""
 
     _above: tuple[Dag, np.ndarray]  # made when first asked for
@@ -236,7 +235,6 @@ class Poset(UniformElements):
 
     embedding = "indicators"
     default_loss = "hamming"
-    usual_losses = ("zero_one",)
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ("relation", "labels", "leaves_only")
     element = "element"  # what one is called in messages
 
@@ -417,5 +415,5 @@ class Poset(UniformElements):
 
 
 Coordinates.at(OtherEmbedding, "skstruct.spaces.poset.coordinates:CoordinatesOfView")
-Description.at(UniformElements, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")
+Description.at(UniformElements, "skstruct.spaces.poset.description:DescriptionOfElements")
 Marginals.at(UniformElements, "skstruct.spaces.poset.marginals:MarginalsOfElements")

@@ -157,7 +157,6 @@ class QuantitySpace(GivenWhole):
     embedding = "coordinates"
     embeddings: tuple[str, ...] = ("coordinates", "squares")
     default_loss = "squared"
-    usual_losses: ClassVar[tuple[str, ...]] = ("absolute",)
     labels: Any = None
     _learned: ClassVar[tuple[str, ...]] = ("labels_", "format_", "mean_")
     constraints_: Any = None  # limits that may differ from row to row, with ``n_rows`` and ``rows``
@@ -240,9 +239,6 @@ class QuantitySpace(GivenWhole):
         return self.format_.write(Z, self.labels_, index)
 
     # ------------------------------------------------------------- model files
-    def canonical_range(self) -> tuple[Any, Any, int | None]:
-        return None, None, len(self.labels_)
-
     def _check_saved(self) -> None:
         super()._check_saved()
         if "labels_" not in vars(self):  # not hasattr, which would open one that was not fitted

@@ -98,7 +98,6 @@ class Portfolios(LimitedQuantities):
 
     embedding = "weights and risk"
     default_loss = "regret"
-    usual_losses: ClassVar[tuple[str, ...]] = ()
     covariance: Any = None  # of returns; that of psi over all outputs is for spaces that count
     _learned: ClassVar[tuple[str, ...]] = (*QuantitySpace._learned, "covariance_", "low_", "high_")
 

@@ -51,8 +51,6 @@ class Simplex(QuantitySpace):
 
     embeddings = ("coordinates", "squares", "roots")
 
-    usual_losses = ("absolute", "squared_hellinger")
-
     def __init__(
         self,
         total: float = 1.0,

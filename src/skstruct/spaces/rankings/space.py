@@ -96,7 +96,6 @@ class Rankings(RandomRankings):
     """
 
     default_loss = "kendall"
-    usual_losses = ("spearman", "footrule", "zero_one")
     _named_by: ClassVar = {"items": "items_"}
     _constraints_kind = RankConstraints
     _pairs_of = ("items", "learned_")
@@ -250,9 +249,6 @@ class Rankings(RandomRankings):
             expected = tied_behind(np.arange(d)[None], top)
             good = (np.sort(Z, axis=1) == expected).all(axis=1)
         return good & self.constraints_.allow(Z)
-
-    def canonical_range(self) -> tuple[Any, Any, int | None]:
-        return None, None, len(self.items_)
 
     def _constraints_sizes(self) -> tuple[Any, ...]:
         return (len(self.items_),)

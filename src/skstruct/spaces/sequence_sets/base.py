@@ -111,7 +111,6 @@ class SequenceSet(UniformSequences):
     """
 
     default_loss = "hamming"
-    usual_losses = ("zero_one",)
     _named_by: ClassVar = {"alphabet": "symbols_"}
     _constraints_kind = SequenceConstraints
     _pairs_of = ("alphabet", "learned_symbols_")
@@ -201,9 +200,6 @@ class SequenceSet(UniformSequences):
         return getattr(self, "format_", format).write(np.asarray(Z), self.symbols_, index)
 
     # ------------------------------------------------------------- constraints
-
-    def canonical_range(self) -> tuple[Any, Any, Any]:
-        return -1, len(self.symbols_), None
 
     def _constraints_sizes(self) -> tuple[Any, ...]:
         return (len(self.symbols_),)

@@ -20,6 +20,7 @@ from skstruct.solvers.given_solvers import (
 )
 from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.contracts import Decoded, Guarantee
+from skstruct.spaces.description import Description
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.quantities.base import QuantitySpace
@@ -124,7 +125,6 @@ class SolverSpace(QuantitySpace):
     """
 
     default_loss = "regret"
-    usual_losses: ClassVar[tuple[str, ...]] = ()
     _learned: ClassVar[tuple[str, ...]] = ("labels_", "format_", "mean_")
     _from_parameters: ClassVar[tuple[str, ...]] = ("_pool",)
 
@@ -328,3 +328,4 @@ class SolverSpace(QuantitySpace):
 
 Solving.at(SolverSpace, "skstruct.spaces.solver_space.solving:SolvingBySolvers")
 Marginals.at(SolverSpace, "skstruct.spaces.quantities.marginals:NoMeansOfQuantities")
+Description.at(SolverSpace, "skstruct.spaces.quantities.description:DescriptionOfDecisions")

@@ -82,7 +82,6 @@ class Tournaments(UniformTournaments):
 
     embedding = "signed pairs"
     default_loss = "hamming"
-    usual_losses = ("zero_one",)
     _named_by: ClassVar = {"items": "items_"}
     _constraints_kind = SignConstraints
     _pairs_of = ("items", "learned_items_")
@@ -134,9 +133,6 @@ class Tournaments(UniformTournaments):
         if self.constraints is not None:
             return self.constraints
         return SignConstraints(np.ones((1, len(self.labels_), len(self.states_)), bool))
-
-    def canonical_range(self) -> tuple[Any, Any, int | None]:
-        return -1, max(len(self.states_), 2), len(self.labels_)
 
     def _constraints_sizes(self) -> tuple[Any, ...]:
         return (len(self.labels_),)
