@@ -13,6 +13,7 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.sampling import SimulatedAnnealing
 from skstruct.spaces import (
     Coordinates,
+    Embeddings,
     Hierarchy,
     LabelSets,
     PairwiseLabels,
@@ -197,8 +198,8 @@ def test_all_but_decoding_is_that_of_the_space():
 def test_another_embedding_is_searched_too():
     """Costs of ranks, whose minimum the list of all rankings tells."""
     annealed = SimulatedAnnealing(Rankings(range(4), "positions"), n_sweeps=200)
-    view = annealed.with_embedding("ranks")
-    assert annealed.with_embedding("positions") is annealed
+    view = Embeddings.of(annealed).view("ranks")
+    assert Embeddings.of(annealed).view("positions") is annealed
     assert view.embedding == "ranks"
     costs = np.random.default_rng(0).standard_normal((5, 4))
     every = costs_of_all(view.space, costs)

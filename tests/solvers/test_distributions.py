@@ -10,7 +10,7 @@ from scipy.special import softmax
 from set_cases import EXTREME, SCORES, rows_of
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.distributions import ChoiceDistribution
-from skstruct.spaces import Candidates, Classes, GraphNodes, Ordinal, Poset
+from skstruct.spaces import Candidates, Classes, Embeddings, GraphNodes, Ordinal, Poset
 from skstruct.testing import check_distribution, check_proposals
 from work import n_calls, peak_bytes
 
@@ -41,7 +41,7 @@ def test_posets(space, entries, data):
 @pytest.mark.slow
 @given(orders(), st.sampled_from(["sized indicators", "indicators and parents"]), st.data())
 def test_posets_under_other_embeddings(space, name, data):
-    outputs, view = space.enumerate(), space.with_embedding(name)
+    outputs, view = space.enumerate(), Embeddings.of(space).view(name)
     scores = data.draw(rows_of(2, view.embed(outputs).shape[1]))
     check_distribution(view, scores, outputs=outputs, n_draws=100)
 
@@ -82,7 +82,7 @@ def test_classes(k, data):
 
 
 def test_some_classes_are_not_predicted():
-    space = Classes().fit(range(4)).with_embedding("outputs", candidates=np.array([1, 3]))
+    space = Embeddings.of(Classes().fit(range(4))).view("outputs", candidates=np.array([1, 3]))
     scores = np.random.default_rng(0).normal(size=(2, 4))
     check_distribution(space, scores, outputs=np.array([1, 3]))
     check_proposals(space, scores, outputs=np.array([1, 3]))
@@ -94,7 +94,7 @@ def test_candidates_that_are_known_but_never_predicted():
     check_distribution(space, scores)
     check_proposals(space, scores)
     assert_allclose(space.distribution(scores).marginals()[:, 3:], 0.0)
-    narrow = space.with_embedding("outputs", candidates=np.array([0, 2]))
+    narrow = Embeddings.of(space).view("outputs", candidates=np.array([0, 2]))
     check_distribution(narrow, scores, outputs=np.array([0, 2]))
 
 

@@ -28,7 +28,7 @@ from skstruct.losses.deciding import BilinearForm, Form
 from skstruct.losses.levels import Levels, Tokens, weight_levels
 from skstruct.losses.sequence_hamming import SequenceHamming
 from skstruct.saving import savable
-from skstruct.spaces import Entries
+from skstruct.spaces import Entries, whole_of
 
 
 @savable
@@ -180,8 +180,8 @@ class Hamming(BaseLoss):
     def _of_states(self, space: Any) -> StateHamming:
         if not (self.class_weight is None and is_one(self.miss) and is_one(self.alarm)):
             raise ValueError(
-                f"Hamming: a label of {type(space.whole).__name__} is in one of several states, so "
-                "that a wrong one is a miss and a false alarm at once; give weights of labels."
+                f"Hamming: a label of {type(whole_of(space)).__name__} is in one of several "
+                "states, so that a wrong one is a miss and a false alarm at once; give weights of labels."
             )
         weights, one = label_weights(self.weights, space, "Hamming"), np.ones(len(space.labels_))
         return StateHamming(_divided(self, weights, one, one)).bind(space)

@@ -20,7 +20,7 @@ from skstruct.solvers.preimages import (
     feature_bounds,
     gaussian_sums,
 )
-from skstruct.spaces import Solving
+from skstruct.spaces import Embeddings, Solving
 from skstruct.spaces.constraints import allowed_by
 from skstruct.spaces.contracts import Decoded
 from skstruct.tolerances import BOUND_ROUNDING
@@ -58,7 +58,7 @@ class PreImages:
 
     def project(self, points: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The nearest points of the space."""
-        view = self.space.rows(rows).with_embedding("squares")
+        view = Embeddings.of(self.space.rows(rows)).view("squares")
         costs = Squared().cost(view.embed(points), np.ones((len(points), 1)))
         return view.argmin(costs).outputs
 
@@ -102,7 +102,7 @@ class PreImages:
     def _extremes(self) -> list[np.ndarray]:
         """A vertex in the way that the weights pull: negative ones make outputs the worst."""
         pull = self.W @ (self.Y - self.Y.mean(axis=0))
-        view = self.space.with_embedding("coordinates")
+        view = Embeddings.of(self.space).view("coordinates")
         try:
             return [view.argmin(-pull).outputs]
         except ValueError:  # no constraints that way
@@ -128,7 +128,7 @@ class PreImages:
     def _box(self) -> tuple[np.ndarray, np.ndarray]:
         """A box around the space, over all rows; infinite where the space is."""
         d, n = self.Y.shape[1], len(self.W)
-        view = self.space.with_embedding("coordinates")
+        view = Embeddings.of(self.space).view("coordinates")
         sides = np.full((2, d), np.inf)
         for sign in (0, 1):
             for j in range(d):
@@ -155,7 +155,7 @@ class PreImages:
         """Largest length of features in the space: known for polynomials, else infinite."""
         if callable(self.loss.kernel) or (self.totals > 0).all():
             return np.inf
-        view, d = self.space.with_embedding("squares"), self.Y.shape[1]
+        view, d = Embeddings.of(self.space).view("squares"), self.Y.shape[1]
         origin = view.embed(np.zeros((1, d)))[0, :d]  # minus the centre c of the embedding
         # |z|^2 = |z - c|^2 + 2 <c, z - c> + |c|^2
         costs = np.hstack([2.0 * origin, -np.ones(d)])
@@ -418,7 +418,7 @@ def _has_constraints(space: Any) -> bool:
 
 def _as_squared(W: np.ndarray, Y: Any, space: Any) -> Decoded:
     """h(z, y) = <z, y>: the squared distance."""
-    view = space.with_embedding("squares")
+    view = Embeddings.of(space).view("squares")
     g, total, squared = W @ view.embed(Y), W.sum(axis=1, keepdims=True), Squared()
     decoded, offset = view.argmin(squared.cost(g, total)), squared.offset(g, total)
     return Decoded(decoded.outputs, decoded.values + offset, decoded.bounds + offset)

@@ -8,6 +8,7 @@ import numpy as np
 from skstruct.losses import Levels, PartlyKnown, resolve_loss
 from skstruct.losses.base import same_width
 from skstruct.losses.completions import LISTED, Ends, listed_ends
+from skstruct.spaces import Embeddings
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.spaces.truth import Truth, read_truth
 
@@ -58,7 +59,7 @@ def completion_bounds(
     if len(Z) != len(truth):
         raise ValueError(f"There are {len(Z)} predictions and {len(truth)} true outputs.")
     candidates = truth.outputs if training is None else space.validate(training)
-    view = space.with_embedding(resolved.embedding_on(space), candidates)
+    view = Embeddings.of(space).view(resolved.embedding_on(space), candidates)
     if training is not None:
         resolved = resolved.observe(view, candidates)
     return bounds_of(resolved.bind(view), space, Z, truth)

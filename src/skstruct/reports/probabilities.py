@@ -10,7 +10,7 @@ from skstruct.inspection.calibration import AFTER, BEFORE, is_recalibrated
 from skstruct.inspection.marginals import happened_and_predicted, known_pairs
 from skstruct.reports.pages import Beside, Brief, Section, Table, Text, left_out
 from skstruct.reports.pictures import drawn_display
-from skstruct.spaces import Marginals
+from skstruct.spaces import Marginals, whole_of
 
 TITLE, ANCHOR = "Whether its probabilities are right", "probabilities"
 NUMBERS = ("quantities", "flow")  # kinds of outputs that have means and no probabilities
@@ -74,6 +74,9 @@ def _in_words(learner: Any) -> str:
     known = getattr(learner, "calibration_", None)
     if known is not None and known.parts is not None:
         return f"{text} They are as estimated: what is calibrated are {known.parts}."
-    if hasattr(learner, "calibration_") and Marginals.of(learner.problem_.space.whole).recalibrates:
+    if (
+        hasattr(learner, "calibration_")
+        and Marginals.of(whole_of(learner.problem_.space)).recalibrates
+    ):
         return f"{text} They are as estimated: no rows are known to calibrate them by; {CALIBRATE}"
     return text

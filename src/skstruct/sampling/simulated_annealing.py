@@ -13,6 +13,7 @@ from skstruct.spaces import Coordinates, Solving, Targets
 from skstruct.spaces.base import EmbeddingView
 from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.contracts import Decoded, Guarantee, Samplable
+from skstruct.spaces.embeddings import Embeddings, EmbeddingsOfViews
 from skstruct.spaces.solving import SolvingWithin
 from skstruct.spaces.targets import TargetsOfSpace
 
@@ -218,15 +219,6 @@ class SimulatedAnnealing(EmbeddingView):
         view._forget()
         return view
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        """The same with another embedding; one without a uniform sampler decodes by itself."""
-        if name == self.embedding:
-            return self
-        view = self.space.with_embedding(name, outputs, candidates)
-        return self._over(view) if isinstance(view, Samplable) else view
-
     # ------------------------------------------------------------- decoding
     def argmin(self, costs: np.ndarray) -> Decoded:
         """For every row the best output that was seen; costs of shape (n, d)."""
@@ -298,3 +290,20 @@ class CoordinatesWithin(Coordinates):
 
 Coordinates.at(SimulatedAnnealing, CoordinatesWithin)
 Targets.at(SimulatedAnnealing, TargetsOfSpace)
+
+
+class EmbeddingsWithin(EmbeddingsOfViews):
+    """The same search in another embedding; one without a uniform sampler decodes by itself."""
+
+    __slots__ = ()
+
+    def view(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
+        view = super().view(name, outputs, candidates)
+        if view is self.space or not isinstance(view, Samplable):
+            return view
+        return copy.copy(self.space).set_params(space=view)
+
+
+Embeddings.at(SimulatedAnnealing, EmbeddingsWithin)

@@ -24,6 +24,7 @@ from skstruct.spaces.contracts import (
 )
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description, Part, Parts
+from skstruct.spaces.embeddings import Embeddings, whole_of
 from skstruct.spaces.hierarchies.space import Hierarchy
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import LabelSets
@@ -112,6 +113,7 @@ __all__ = [
     "Cycles",
     "Decoded",
     "Description",
+    "Embeddings",
     "Entries",
     "Enumerable",
     "Flows",
@@ -154,4 +156,5 @@ __all__ = [
     "Targets",
     "Tournaments",
     "check_costs",
+    "whole_of",
 ]

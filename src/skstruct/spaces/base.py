@@ -29,6 +29,7 @@ from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
 from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
 from skstruct.spaces.coordinates import Coordinates, CoordinatesOfList, CoordinatesOfListed
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings, EmbeddingsOfViews
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.solving import Solving, SolvingOfLists
@@ -71,35 +72,6 @@ class BaseSpace(
 
         Where costs are observed, no output tells them; a frame has them above its columns.
         """
-        return self
-
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        """This set of outputs with the embedding that a loss asks for.
-
-        Parameters
-        ----------
-        name : str
-        outputs : array
-            Outputs in canonical form that a view must know, such as those of training.
-        candidates : array
-            Those that a listing view may predict; None for all it knows.
-        """
-        if name == self.embedding:
-            return self
-        if name == "outputs" and outputs is not None and np.ndim(outputs) == 2:
-            return ListedOutputs(self, outputs, candidates)
-        if name in ("weights", "squares"):
-            raise ValueError(f"This is a loss of quantities, which {type(self).__name__} has not.")
-        raise ValueError(
-            f"{type(self).__name__} embeds its outputs by {self.embedding}; "
-            f"the loss asks for {name}."
-        )
-
-    @property
-    def whole(self) -> Self:
-        """The set of outputs that a view is a view of; the space itself where it is none."""
         return self
 
     def all_outputs(self, most: int) -> np.ndarray | None:
@@ -274,10 +246,6 @@ class EmbeddingView(BaseSpace):
     def _check_rows(self, n: int) -> None:
         check_n_rows(self.constraints_, n, type(self.space).__name__)
 
-    @property
-    def whole(self) -> Any:
-        return self.space
-
     def all_outputs(self, most: int) -> np.ndarray | None:
         return self.space.all_outputs(most)
 
@@ -290,13 +258,6 @@ class EmbeddingView(BaseSpace):
 
     def restrict(self, **constraints: Any) -> Self:
         return self._over(self.space.restrict(**constraints))
-
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if name == self.embedding:
-            return self
-        return self.space.with_embedding(name, outputs, candidates)
 
 
 class ListView(EmbeddingView):
@@ -403,6 +364,7 @@ def _keys(rows: np.ndarray) -> np.ndarray:
 Solving.at(ListView, SolvingOfLists)
 Coordinates.at(ListView, CoordinatesOfList)
 Coordinates.at(ListedOutputs, CoordinatesOfListed)
+Embeddings.at(EmbeddingView, EmbeddingsOfViews)
 Known.at(EmbeddingView, "skstruct.spaces.known:KnownOfViews")
 Description.at(EmbeddingView, "skstruct.spaces.description:DescriptionOfView")
 Marginals.at(EmbeddingView, "skstruct.spaces.common.view_marginals:MarginalsOfViews")

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.checks import check_costs
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.facets import Facet
 
 
@@ -14,8 +15,8 @@ class Coordinates(Facet):
 
     Examples
     --------
-    >>> from skstruct.spaces import Coordinates, LabelSets
-    >>> by_size = LabelSets(["bread", "milk"]).with_embedding("sized indicators")
+    >>> from skstruct.spaces import Coordinates, Embeddings, LabelSets
+    >>> by_size = Embeddings.of(LabelSets(["bread", "milk"])).view("sized indicators")
     >>> Coordinates.of(by_size).lift(np.array([[1.0, 2.0]]), "indicators")
     array([[1., 1., 2., 2., 0.]])
     """
@@ -102,6 +103,6 @@ class CoordinatesOfListed(CoordinatesOfList):
         view: Any = self.space
         if embedding == view.embedding:
             return costs
-        psi = view.space.with_embedding(embedding).embed(view.listed_)
+        psi = Embeddings.of(view.space).view(embedding).embed(view.listed_)
         costs = check_costs(costs, psi.shape[1], used_by=type(view).__name__)
         return costs @ psi.T

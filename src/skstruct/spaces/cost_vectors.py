@@ -12,6 +12,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import whole_of
 from skstruct.spaces.known import Known
 from skstruct.spaces.partial import PartialOutputs, are_partial, split_table
 from skstruct.spaces.sklearn_target import SklearnTarget
@@ -68,13 +69,9 @@ class CostVectors(BaseSpace):
         return "costs and their optimum" if self.with_optimum else "costs"
 
     @property
-    def whole(self) -> Any:
-        return self
-
-    @property
     def labels_(self) -> tuple[Any, ...]:
         """Names of the coordinates, where the space has names for them."""
-        names = Description.of(self.space.whole).part_names()
+        names = Description.of(whole_of(self.space)).part_names()
         return () if names is None else tuple(names)
 
     @property
@@ -85,7 +82,7 @@ class CostVectors(BaseSpace):
     # ------------------------------------------------------------- reading
     def fit(self, Y: Any) -> Self:
         """Learn names that the space of decisions leaves open from the columns of a table."""
-        self.space.whole.fit_costs(_table(self, Y))
+        whole_of(self.space).fit_costs(_table(self, Y))
         return self
 
     def fit_validate(self, Y: Any) -> np.ndarray:
@@ -180,7 +177,7 @@ def _table(vectors: CostVectors, Y: Any) -> Any:
     if costs.ndim < 2:
         raise ValueError(
             "y holds costs, a row of numbers for each decision and a column for each "
-            f"coordinate of {type(vectors.space.whole).__name__}; got {_shape_of(Y, costs)}."
+            f"coordinate of {type(whole_of(vectors.space)).__name__}; got {_shape_of(Y, costs)}."
         )
     return costs.reshape(len(costs), -1)
 
@@ -197,7 +194,7 @@ def _numbers(vectors: CostVectors, Y: Any) -> np.ndarray:
         raise ValueError(f"y holds costs, which are numbers; got {_types(table)}.") from None
     if list(table.columns) == list(range(len(names))):  # a frame without names of its own
         return np.asarray(table.to_numpy())
-    used_by = f"Costs of {type(vectors.space.whole).__name__}"
+    used_by = f"Costs of {type(whole_of(vectors.space)).__name__}"
     return np.asarray(by_position(table, names, what="y", used_by=used_by))
 
 

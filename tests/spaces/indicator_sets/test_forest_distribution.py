@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from set_cases import EXTREME, check_distribution_or_empty, limited, rows_of, sibling_groups
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.distributions import ListedDistribution
-from skstruct.spaces import Hierarchy
+from skstruct.spaces import Embeddings, Hierarchy
 from skstruct.spaces.indicator_sets.distribution import ForestDistribution
 from skstruct.testing import check_distribution
 from strategies import dags, forests
@@ -76,7 +76,7 @@ def test_constraints_of_each_row(space, data):
 def test_parents_of_a_forest_need_no_products(space, data):
     """The embedding of the hierarchical loss is that of the labels where parents are single."""
     scores = data.draw(rows_of(2, len(space.labels_)))
-    view = space.with_embedding("indicators and parents")
+    view = Embeddings.of(space).view("indicators and parents")
     assert_allclose(
         view.distribution(scores).log_partition,
         space.distribution(scores).log_partition,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Tournaments
+from skstruct.spaces import Embeddings, Tournaments
 from skstruct.testing.spaces import check_distribution, check_proposals
 
 
@@ -27,7 +27,7 @@ def limited(draw):
 
 def viewed(space, by_states, scale, seed, n=2):
     outputs = space.enumerate()
-    view = space.with_embedding("node states") if by_states else space
+    view = Embeddings.of(space).view("node states") if by_states else space
     width = view.embed(outputs).shape[1]
     return view, outputs, scale * np.random.default_rng(seed).standard_normal((n, width))
 

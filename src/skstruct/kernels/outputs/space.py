@@ -17,7 +17,7 @@ from skstruct.kernels.outputs.base import resolve_output_kernel
 from skstruct.kernels.outputs.moments import SampledMoments
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_min_cost, min_cost
-from skstruct.spaces import Marginals, Solving
+from skstruct.spaces import Embeddings, Marginals, Solving
 from skstruct.spaces.base import EmbeddingView, check_k
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
 from skstruct.spaces.contracts import EXACT, Countable, Decoded, Enumerable, Guarantee, Samplable
@@ -118,7 +118,7 @@ class KernelSpace(EmbeddingView):
         outputs = self.space.validate(Y)
         kernel = clone(resolve_output_kernel(self.kernel), safe=False)
         name = kernel.embedding_on(self.space)
-        self.view_ = self.space if name is None else self.space.with_embedding(name, outputs)
+        self.view_ = self.space if name is None else Embeddings.of(self.space).view(name, outputs)
         self.bilinear_ = name is not None
         self.kernel_ = kernel.bind(self.view_).fit(Y)
         listed = self.space.all_outputs(self.n_listed)
@@ -274,7 +274,7 @@ class KernelSpace(EmbeddingView):
         none, zero = np.zeros_like(g), np.zeros_like(total)
         charged = self.kernel_.cost(g, total) - self.kernel_.cost(none, zero)
         offset = self.kernel_.offset(g, total) - self.kernel_.offset(none, zero)
-        view = self.space.with_embedding(self.view_.embedding, self.basis_)
+        view = Embeddings.of(self.space).view(self.view_.embedding, self.basis_)
         return view, np.ascontiguousarray(charged), offset
 
 

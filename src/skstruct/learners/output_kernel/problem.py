@@ -24,7 +24,7 @@ from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import BaseLoss
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_min_cost
-from skstruct.spaces import Box, Candidates, Classes, Interval, Solving, Targets
+from skstruct.spaces import Box, Candidates, Classes, Embeddings, Interval, Solving, Targets
 from skstruct.spaces.base import ListView
 from skstruct.spaces.constraints import check_feasible, check_n_rows
 from skstruct.spaces.contracts import Decoded, KBest
@@ -267,7 +267,7 @@ class KernelProblem(RiskProblem):
         name = kernel.embedding_on(space)
         self.by_embedding = name is not None and (candidates is None or name == "outputs")
         if self.by_embedding:
-            view = space.with_embedding(name, outputs, candidates)
+            view = Embeddings.of(space).view(name, outputs, candidates)
             self.kernel = kernel.bind(view).fit(y)
         else:
             self.kernel = kernel.bind(space).fit(y)

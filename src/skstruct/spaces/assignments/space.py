@@ -26,6 +26,7 @@ from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import Constraints, check_feasible, label_mask
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.solving import Solving
@@ -264,11 +265,6 @@ class Assignments(IndicatorSpace):
             pairs = [pairs] if any(map(_is_pair, pairs)) else pairs
         return label_mask(pairs, self.labels_, argument, "Assignments")
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        return BaseSpace.with_embedding(self, name, outputs, candidates)
-
     # ------------------------------------------------------------- all outputs
     def _count_within(self, low: np.ndarray, high: np.ndarray) -> int:
         constraints = self._one_row().within(low, high)
@@ -341,3 +337,4 @@ def _named(given: Any, what: str) -> tuple[Any, ...]:
 Solving.at(Assignments, "skstruct.spaces.assignments.solving:SolvingOfAssignments")
 Known.at(Assignments, "skstruct.spaces.indicator_sets.known:KnownAsWhole")
 Description.at(Assignments, "skstruct.spaces.assignments.description:DescriptionOfAssignments")
+Embeddings.at(Assignments, Embeddings)

@@ -18,6 +18,7 @@ from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import Constraints
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.indicator_sets.decoding import with_limits
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.solving import Solving
@@ -51,7 +52,6 @@ class BinaryPolytope(IndicatorSpace):
     array([[0, 1, 1]], dtype=int8)
     """
 
-    decodes_sizes = False
     _from_parameters = ("_names", "_parsed")
     _from_constraints = ("program_",)
     _constraints_rest_on = ("A_ub", "A_eq", "labels")
@@ -173,3 +173,4 @@ class BinaryPolytope(IndicatorSpace):
 
 
 Solving.at(BinaryPolytope, "skstruct.spaces.binary_polytope.solving:SolvingOfBinaryPolytopes")
+Embeddings.at(BinaryPolytope, "skstruct.spaces.indicator_sets.coordinates:EmbeddingsOfPrograms")

@@ -34,6 +34,7 @@ from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
@@ -173,15 +174,6 @@ class Classes(GivenWhole):
         dtype = holding(self.labels_, dtype)
         return pandas.Series(labels, index=index, name=name, dtype=dtype)
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if candidates is None or name != self.embedding:
-            return super().with_embedding(name, outputs)
-        narrowed = copy.copy(self)
-        narrowed.allowed_ = np.isin(self.listed_, candidates)
-        return narrowed
-
     @property
     def listed_(self) -> np.ndarray:
         """All outputs in canonical form."""
@@ -290,3 +282,4 @@ Known.at(Classes, "skstruct.spaces.classes.known:KnownOfClasses")
 Description.at(Classes, "skstruct.spaces.classes.description:DescriptionOfClasses")
 Marginals.at(Classes, "skstruct.spaces.classes.marginals:MarginalsOfClasses")
 SklearnTarget.at(Classes, "skstruct.spaces.sklearn_target:OneClass")
+Embeddings.at(Classes, "skstruct.spaces.classes.coordinates:EmbeddingsOfClasses")

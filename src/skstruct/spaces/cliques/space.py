@@ -79,8 +79,8 @@ class Cliques(LabelsAndEdges):
     The minimum-cost clique is hard to find. Up to 14 nodes it is found, and where no edge costs
     more than zero; else roof duality gives a lower bound and often proves the answer, and
     ``exact=True`` asks for the best at any cost. Costs of nodes, such as those of the Hamming
-    loss, cannot be written as costs of edges: ``with_embedding("indicators")`` is the same set
-    of outputs for them, and :class:`~skstruct.spaces.PairwiseLabels` has costs of both.
+    loss, cannot be written as costs of edges: ``Embeddings.of(space).view("indicators")`` is the
+    same set of outputs for them, and :class:`~skstruct.spaces.PairwiseLabels` has costs of both.
 
     Parameters
     ----------

@@ -5,8 +5,6 @@ from collections.abc import Sized
 from numbers import Integral
 from typing import Any, ClassVar
 
-import numpy as np
-
 from skstruct.saving import require
 
 
@@ -28,15 +26,8 @@ class DescribedOutputs:
     _pairs_of: ClassVar[tuple[str, ...]] = ()
     _pair_bytes: ClassVar[int] = 24  # of that table at its largest: two ends and a number
     _takes_graph: ClassVar[bool] = False  # a parameter ``graph`` may say which pairs there are
-    # Embeddings with an entry for every pair of columns of an output.
-    _squared: ClassVar[tuple[str, ...]] = ()
 
     # ------------------------------------------------------------- model files
-    def embedded_bytes(self, outputs: np.ndarray, embedding: str) -> int:
-        """Roughly the bytes of psi of canonical outputs, under the embedding of a loss."""
-        squares = len(outputs) * outputs.shape[-1] ** 2 if embedding in self._squared else 0
-        return 8 * (outputs.size + squares)
-
     def _check_saved(self) -> None:
         if self.constraints is not None:
             kind = type(self.constraints)

@@ -21,6 +21,7 @@ from skstruct.spaces.contracts import EXACT, Decoded
 from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.formats import GraphFormat, learn_nodes, read_format, read_rows
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.marginals import Marginals
@@ -211,11 +212,6 @@ class EdgeSetSpace(IndicatorSpace):
             )
         return super().kbest(costs, k)
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        return BaseSpace.with_embedding(self, name, outputs, candidates)
-
     # ------------------------------------------------------------- distributions and chains
     def distribution(self, scores: Any) -> Distribution | None:
         """Distributions by the list of all outputs, where that is short; scores of shape (n, d)."""
@@ -349,3 +345,4 @@ class WithinGraph(EdgeSetSpace):
 Known.at(EdgeSetSpace, "skstruct.spaces.indicator_sets.known:KnownAsWhole")
 Description.at(EdgeSetSpace, "skstruct.spaces.edge_sets.description:DescriptionOfEdgeSets")
 Marginals.at(EdgeSetSpace, "skstruct.spaces.edge_sets.marginals:MarginalsOfEdges")
+Embeddings.at(EdgeSetSpace, Embeddings)

@@ -16,6 +16,7 @@ from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.constraints import Constraints, check_feasible
 from skstruct.spaces.contracts import Guarantee
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.graphs.hereditary import Acyclic, Bipartite, Custom, Planar, grow_sets
 from skstruct.spaces.graphs.properties import Anything, Clique, Connected, Forest, GraphProperty
 
@@ -260,15 +261,6 @@ class Graphs(EdgeSetSpace):
             f"property={self.property!r}."
         )
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if name == "sized indicators" and self.property is None:
-            from skstruct.spaces.indicator_sets.embeddings import SizedSets
-
-            return SizedSets(self)
-        return super().with_embedding(name, outputs, candidates)
-
     # ------------------------------------------------------------- distributions and chains
     def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of all graphs, of trees, matchings and cliques; of others by a short
@@ -350,3 +342,6 @@ class Graphs(EdgeSetSpace):
         """``n`` outputs drawn uniformly and independently; shape (n, d)."""
         forms, rng = self._forms, np.random.default_rng(rng)
         return super().sample(n, rng) if forms is None else forms.sample(n, rng)
+
+
+Embeddings.at(Graphs, "skstruct.spaces.graphs.coordinates:EmbeddingsOfGraphs")

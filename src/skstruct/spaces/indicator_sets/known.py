@@ -12,6 +12,7 @@ from skstruct.spaces.common.formats import is_missing_name, of_one_column
 from skstruct.spaces.common.narrowing import within
 from skstruct.spaces.common.reading_choices import has_choices, read_choices
 from skstruct.spaces.constraints import Constraints, label_mask
+from skstruct.spaces.embeddings import whole_of
 from skstruct.spaces.indicator_sets.missing_labels import conditional_means
 from skstruct.spaces.known import Known, KnownOfViews
 from skstruct.spaces.partial import PartialOutputs, known_cells, split_table
@@ -96,7 +97,7 @@ class KnownOfIndependentLabels(KnownOfViews):
         return known
 
     def filled(self, means: np.ndarray, partial: PartialOutputs) -> np.ndarray | None:
-        return Known.of(self.space.whole).filled(means, partial)
+        return Known.of(whole_of(self.space)).filled(means, partial)
 
 
 class KnownOfProducts(KnownOfViews):
@@ -111,7 +112,7 @@ class KnownOfProducts(KnownOfViews):
     def filled(self, means: np.ndarray, partial: PartialOutputs) -> np.ndarray | None:
         """A product is taken for as probable as the least probable parent."""
         means = means[:, : len(self.space.labels_)]
-        labels = Known.of(self.space.whole).filled(means, partial)
+        labels = Known.of(whole_of(self.space)).filled(means, partial)
         return None if labels is None else self.space.embed(labels)
 
 

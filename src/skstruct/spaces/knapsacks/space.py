@@ -18,6 +18,7 @@ from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.constraints import check_feasible, check_size, label_mask
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.indicator_sets.decoding import with_limits
 from skstruct.spaces.knapsacks.constraints import KnapsackConstraints
 from skstruct.spaces.knapsacks.table import WholeWeights, list_fillings
@@ -78,7 +79,6 @@ class Knapsacks(IndicatorSpace):
     (6, array([[-5. , -4.5]]))
     """
 
-    decodes_sizes = False
     _from_parameters = ("_read_weights", "_room", "_units", "_normal")
     _from_constraints = ("_searched",)
     _constraints_rest_on = ("weights", "capacity", "labels")
@@ -329,3 +329,4 @@ class Knapsacks(IndicatorSpace):
 
 Solving.at(Knapsacks, "skstruct.spaces.knapsacks.solving:SolvingOfKnapsacks")
 Description.at(Knapsacks, "skstruct.spaces.knapsacks.description:DescriptionOfKnapsacks")
+Embeddings.at(Knapsacks, "skstruct.spaces.indicator_sets.coordinates:EmbeddingsOfPrograms")

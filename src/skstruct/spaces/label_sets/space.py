@@ -31,6 +31,7 @@ from skstruct.spaces.constraints import (
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.indicator_sets.counting import UniformSets
 from skstruct.spaces.indicator_sets.decoding import (
     keep_group_winners,
@@ -56,7 +57,6 @@ class IndicatorSpace(UniformSets):
     default_loss = "hamming"
     format_: Any  # how outputs are written
     _constraints_kind: ClassVar[type] = Constraints
-    decodes_sizes: ClassVar[bool] = True  # for each number of labels, as F measures need it
 
     @abstractmethod
     def _decode(
@@ -198,23 +198,6 @@ class IndicatorSpace(UniformSets):
     def relaxation(self) -> Any:
         """All sets of the same labels."""
         return LabelSets(self.labels_) if self.embedding == "indicators" else None
-
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        from skstruct.spaces.indicator_sets.embeddings import IndependentLabels, SizedSets
-
-        sized = name in ("sized indicators", "independent labels")
-        if sized and not (self.decodes_sizes or Marginals.of(self).suffice):
-            raise ValueError(
-                f"F measures are not decoded over {type(self).__name__}; give candidates: "
-                "predict(X, loss=Listed(F1()))."
-            )
-        if name == "sized indicators":
-            return SizedSets(self)
-        if name == "independent labels":
-            return IndependentLabels(self)
-        return super().with_embedding(name, outputs, candidates)
 
 
 class FreeSubsets:
@@ -500,3 +483,4 @@ Description.at(IndicatorSpace, "skstruct.spaces.indicator_sets.description:Descr
 Marginals.at(IndicatorSpace, "skstruct.spaces.indicator_sets.marginals:MarginalsOfIndicators")
 Marginals.at(LabelSets, "skstruct.spaces.label_sets.marginals:MarginalsOfLabelSets")
 SklearnTarget.at(LabelSets, "skstruct.spaces.sklearn_target:Labels")
+Embeddings.at(IndicatorSpace, "skstruct.spaces.indicator_sets.coordinates:EmbeddingsOfSets")

@@ -22,6 +22,7 @@ from skstruct.spaces.constraints import Constraints, check_feasible, check_restr
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace, LabelSets
@@ -103,18 +104,8 @@ class LabelsAndEdges(IndicatorSpace):
         """No label needs another: a graph without arcs."""
         return Dag(len(self.labels_), [], [])
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if name in (self.embedding, "outputs"):  # a list is one of sets and pairs
-            return super().with_embedding(name, outputs, candidates)
-        return self._sets().with_embedding(name, outputs, candidates)
-
     def _sets(self) -> LabelSets:
-        """The same sets without the pairs."""
-        sets = LabelSets(self.labels_, constraints=self.constraints)
-        sets.format_ = self._format
-        return sets
+        return without_pairs(self)
 
     def restrict(self, *, include: Any = None, exclude: Any = None) -> Self:
         """The same space, narrowed.
@@ -138,6 +129,13 @@ def min_cost_sets(
     if constraints is None or not constraints.is_masked:
         return minimize(*costs, exact=exact)
     return minimize_fixed(*costs, constraints.low, constraints.high, exact=exact)
+
+
+def without_pairs(space: LabelsAndEdges) -> LabelSets:
+    """The same sets of labels, and no pairs."""
+    sets = LabelSets(space.labels_, constraints=space.constraints)
+    vars(sets).update({name: part for name, part in vars(space).items() if name == "format_"})
+    return sets
 
 
 @savable
@@ -304,3 +302,4 @@ Coordinates.at(PairwiseLabels, "skstruct.spaces.pairwise.coordinates:Coordinates
 Known.at(PairwiseLabels, "skstruct.spaces.pairwise.known:KnownOfPairs")
 Description.at(LabelsAndEdges, "skstruct.spaces.pairwise.description:DescriptionOfLabelsAndEdges")
 Marginals.at(PairwiseLabels, "skstruct.spaces.pairwise.marginals:MarginalsOfPairwiseLabels")
+Embeddings.at(LabelsAndEdges, "skstruct.spaces.pairwise.coordinates:EmbeddingsOfPairs")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Labels that each take one of several states, with costs along the edges of a forest."""
 
-import copy
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -24,6 +23,7 @@ from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.entries import Entries, States
 from skstruct.spaces.pairwise.state_formats import (
     StateFormat,
@@ -190,15 +190,6 @@ class PairwiseStates(UniformStates):
             asked[rows, np.repeat(edges[:, end], k * k)] = np.tile(state, n_edges)
         return asked
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if name not in EMBEDDINGS:
-            return super().with_embedding(name, outputs, candidates)
-        view = copy.copy(self)
-        view.embedding = name
-        return view
-
     def _constraints_sizes(self) -> tuple[Any, ...]:
         return len(self.labels_), len(self.states_)
 
@@ -286,3 +277,4 @@ class PairwiseStates(UniformStates):
 Coordinates.at(PairwiseStates, "skstruct.spaces.pairwise.coordinates:CoordinatesOfStates")
 Entries.at(PairwiseStates, States)
 Description.at(PairwiseStates, "skstruct.spaces.pairwise.description:DescriptionOfStates")
+Embeddings.at(PairwiseStates, "skstruct.spaces.pairwise.coordinates:EmbeddingsOfStates")

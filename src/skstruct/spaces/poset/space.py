@@ -33,6 +33,7 @@ from skstruct.spaces.constraints import check_feasible, label_mask
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.marginals import Marginals
 
 
@@ -402,18 +403,8 @@ class Poset(UniformElements):
         check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(self.psi(order), values, values)
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        from skstruct.spaces.indicator_sets.embeddings import SizedSets
-        from skstruct.spaces.indicator_sets.parent_products import ParentProducts
-
-        views = {"sized indicators": SizedSets, "indicators and parents": ParentProducts}
-        if name in views:
-            return OtherEmbedding(views[name](self))
-        return super().with_embedding(name, outputs, candidates)
-
 
 Coordinates.at(OtherEmbedding, "skstruct.spaces.poset.coordinates:CoordinatesOfView")
 Description.at(UniformElements, "skstruct.spaces.poset.description:DescriptionOfElements")
 Marginals.at(UniformElements, "skstruct.spaces.poset.marginals:MarginalsOfElements")
+Embeddings.at(Poset, "skstruct.spaces.poset.coordinates:EmbeddingsOfElements")

@@ -16,6 +16,7 @@ from skstruct.spaces.common.formats import about_gaps, check_distinct, match_col
 from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
@@ -155,7 +156,6 @@ class QuantitySpace(GivenWhole):
     """
 
     embedding = "coordinates"
-    embeddings: tuple[str, ...] = ("coordinates", "squares")
     default_loss = "squared"
     labels: Any = None
     _learned: ClassVar[tuple[str, ...]] = ("labels_", "format_", "mean_")
@@ -265,17 +265,6 @@ class QuantitySpace(GivenWhole):
         return other
 
     # ------------------------------------------------------------- embeddings
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if name == "weights":  # the loss works with the weights of training outputs
-            return self
-        if name in self.embeddings:
-            view = copy.copy(self)
-            view.embedding = name
-            return view
-        return super().with_embedding(name, outputs, candidates)
-
     def embed(self, Z: np.ndarray) -> np.ndarray:
         Z = np.asarray(Z, dtype=np.float64)
         if self.embedding == "coordinates":
@@ -320,3 +309,4 @@ Known.at(QuantitySpace, "skstruct.spaces.quantities.known:KnownOfQuantities")
 Description.at(QuantitySpace, "skstruct.spaces.quantities.description:DescriptionOfQuantities")
 Marginals.at(QuantitySpace, "skstruct.spaces.quantities.marginals:MeansOfQuantities")
 SklearnTarget.at(QuantitySpace, "skstruct.spaces.sklearn_target:Quantities")
+Embeddings.at(QuantitySpace, "skstruct.spaces.quantities.coordinates:EmbeddingsOfQuantities")

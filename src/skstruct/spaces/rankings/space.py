@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Total orders of a set of items."""
 
-import copy
 import warnings
 from collections.abc import Iterable
 from typing import Any, ClassVar, Self
@@ -18,6 +17,7 @@ from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.rankings.beginnings import warn_of_beginnings
@@ -84,7 +84,8 @@ class Rankings(RandomRankings):
     >>> space = Rankings().fit([["tea", "milk", "rum"], ["rum", "tea"]])
     >>> space.items_
     ('milk', 'rum', 'tea')
-    >>> pairs = space.with_embedding("pairs")  # milk-rum, milk-tea, rum-tea
+    >>> from skstruct.spaces import Embeddings
+    >>> pairs = Embeddings.of(space).view("pairs")  # milk-rum, milk-tea, rum-tea
     >>> best = pairs.argmin(np.array([[-1.0, 0.5, 0.25]]))
     >>> pairs.restore(best.outputs)[0], (best.values - best.bounds).tolist()
     (['tea', 'milk', 'rum'], [0.0])
@@ -99,7 +100,6 @@ class Rankings(RandomRankings):
     _named_by: ClassVar = {"items": "items_"}
     _constraints_kind = RankConstraints
     _pairs_of = ("items", "learned_")
-    _squared = ("pairs", "pair shares", "positions", "rating differences", "rating shares")
 
     def __init__(
         self,
@@ -196,17 +196,6 @@ class Rankings(RandomRankings):
 
     def embed(self, Z: np.ndarray) -> Any:
         return self._scheme.embed(np.asarray(Z, dtype=np.float64))
-
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if name not in EMBEDDINGS:
-            return super().with_embedding(name, outputs, candidates)
-        if name.startswith("rating") and outputs is not None and not np.isnan(outputs).any():
-            name = f"complete {name}"  # then there are d numbers instead of one per pair
-        view = copy.copy(self)
-        view.embedding = name
-        return view
 
     # ------------------------------------------------------------- constraints
     @property
@@ -329,3 +318,4 @@ Coordinates.at(Rankings, "skstruct.spaces.rankings.coordinates:CoordinatesOfRank
 Known.at(Rankings, "skstruct.spaces.rankings.known:KnownOfRankings")
 Description.at(Rankings, "skstruct.spaces.rankings.description:DescriptionOfRankings")
 Marginals.at(Rankings, "skstruct.spaces.rankings.marginals:MarginalsOfRankings")
+Embeddings.at(Rankings, "skstruct.spaces.rankings.coordinates:EmbeddingsOfRankings")

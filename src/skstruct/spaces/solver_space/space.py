@@ -21,7 +21,7 @@ from skstruct.solvers.given_solvers import (
 from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.contracts import Decoded, Guarantee
 from skstruct.spaces.description import Description
-from skstruct.spaces.given_whole import GivenWhole
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.solving import Solving
@@ -171,11 +171,6 @@ class SolverSpace(QuantitySpace):
         options = self.constraints_
         known = options is None or isinstance(options, SolverOptions)
         require(known, "options of a solver that are none")
-
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        return GivenWhole.with_embedding(self, name, outputs, candidates)
 
     def embed(self, Z: np.ndarray) -> np.ndarray:
         return np.asarray(Z, dtype=np.float64)
@@ -329,3 +324,4 @@ class SolverSpace(QuantitySpace):
 Solving.at(SolverSpace, "skstruct.spaces.solver_space.solving:SolvingBySolvers")
 Marginals.at(SolverSpace, "skstruct.spaces.quantities.marginals:NoMeansOfQuantities")
 Description.at(SolverSpace, "skstruct.spaces.quantities.description:DescriptionOfDecisions")
+Embeddings.at(SolverSpace, Embeddings)

@@ -24,10 +24,10 @@ from skstruct.solvers.distributions import Distribution
 from skstruct.spaces.base import decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
-from skstruct.spaces.sequence_sets.base import EMBEDDINGS, ListedSequences, SequenceSet
+from skstruct.spaces.embeddings import Embeddings
+from skstruct.spaces.sequence_sets.base import SequenceSet
 from skstruct.spaces.sequence_sets.constraints import SequenceConstraints
 from skstruct.spaces.sequence_sets.distribution import distribution_of_grams
-from skstruct.spaces.sequences.space import Sequences
 from skstruct.spaces.strings.decoding import (
     MAX_NODES,
     NODES_PER_SECOND,
@@ -186,18 +186,6 @@ class Strings(SequenceSet):
         psi = sparse.coo_array((np.ones(len(row)), (row, code[row, t])), shape=(len(Z), width))
         return psi.tocsr()
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if name == "outputs" and outputs is not None and np.ndim(outputs) == 2:
-            return ListedSequences.of(self, outputs, candidates)
-        if name not in EMBEDDINGS:
-            return super().with_embedding(name, outputs, candidates)
-        view = Sequences(self.alphabet, self.length, name, constraints=self.constraints)
-        learned = {key: value for key, value in vars(self).items() if key.endswith("_")}
-        view.__dict__.update(learned)
-        return view
-
     # ------------------------------------------------------------- decoding
     def restrict(
         self, *, length: ArrayLike | None = None, known: Any = None, forbidden: Any = None
@@ -310,3 +298,6 @@ def _short_strings(constraints: Any, shortest: np.ndarray, size: int) -> np.ndar
     strings = symbols.reshape(n, size)
     strings[np.isinf(values) | (shortest > size), 0] = -2
     return strings
+
+
+Embeddings.at(Strings, "skstruct.spaces.strings.coordinates:EmbeddingsOfStrings")

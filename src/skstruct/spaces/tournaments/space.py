@@ -17,11 +17,11 @@ from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.formats import GraphFormat, learn_nodes, read_format
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.entries import Entries, States
 from skstruct.spaces.tournaments.distribution import UniformTournaments
 from skstruct.spaces.tournaments.signs import (
     SignConstraints,
-    TournamentStates,
     best_signs,
     read_signs,
     split_wins,
@@ -184,13 +184,6 @@ class Tournaments(UniformTournaments):
     def _signs(self) -> np.ndarray:
         return np.array(self.states_)
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if name == TournamentStates.embedding:
-            return TournamentStates(self)
-        return super().with_embedding(name, outputs, candidates)
-
     # ------------------------------------------------------------- constraints and decoding
     def restrict(self, *, include: Any = None, exclude: Any = None) -> Self:
         """The same space, narrowed.
@@ -260,3 +253,4 @@ class Tournaments(UniformTournaments):
 
 Entries.at(Tournaments, States)
 Description.at(Tournaments, "skstruct.spaces.tournaments.description:DescriptionOfTournaments")
+Embeddings.at(Tournaments, "skstruct.spaces.tournaments.coordinates:EmbeddingsOfTournaments")
