@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from skstruct.spaces.assignments.space import Assignments
     from skstruct.spaces.binary_polytope.space import BinaryPolytope
     from skstruct.spaces.cliques.space import Cliques
+    from skstruct.spaces.common.listing import approximate_enumeration
     from skstruct.spaces.cycles.space import Cycles
     from skstruct.spaces.entries import Entries
     from skstruct.spaces.graph_nodes.space import GraphNodes
@@ -95,6 +96,7 @@ __getattr__, __dir__ = lazy_names(
         "Sphere": "quantities.spheres",
         "Strings": "strings.space",
         "Tournaments": "tournaments.space",
+        "approximate_enumeration": "common.listing",
     },
 )
 
@@ -155,6 +157,7 @@ __all__ = [
     "SupportsProposals",
     "Targets",
     "Tournaments",
+    "approximate_enumeration",
     "check_costs",
     "whole_of",
 ]

@@ -4,7 +4,6 @@
 import copy
 import math
 from abc import abstractmethod
-from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -66,13 +65,6 @@ class BaseSpace(
         method as well.
         """
         return self.fit(Y).validate(Y)
-
-    def fit_costs(self, costs: Any) -> Self:
-        """Learn names that are open from a table (n, d) with a column for each coordinate of psi.
-
-        Where costs are observed, no output tells them; a frame has them above its columns.
-        """
-        return self
 
     def all_outputs(self, most: int) -> np.ndarray | None:
         """All outputs, where there are no more than ``most`` and these can be listed."""
@@ -153,24 +145,6 @@ class BaseSpace(
                 "validate() makes them."
             )
         self._check_rows(len(Z))
-
-    def approximate_enumeration(
-        self, costs: np.ndarray, nu: float
-    ) -> Iterator[tuple[np.ndarray, float]]:
-        r"""Outputs that cost at most :math:`(1 - \nu) \min + \nu \max`, one by one.
-
-        Parameters
-        ----------
-        costs : array of shape (d,) or (1, d)
-        nu : float from 0 to 1
-            0 for the best alone, 1 for all outputs.
-
-        Yields
-        ------
-        output, value
-            In canonical form, with its cost; see :mod:`skstruct.spaces.common.listing`.
-        """
-        return listing.approximate_enumeration(self, costs, nu)
 
 
 class CountedSpace(BaseSpace):

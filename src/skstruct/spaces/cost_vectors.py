@@ -82,7 +82,7 @@ class CostVectors(BaseSpace):
     # ------------------------------------------------------------- reading
     def fit(self, Y: Any) -> Self:
         """Learn names that the space of decisions leaves open from the columns of a table."""
-        whole_of(self.space).fit_costs(_table(self, Y))
+        Targets.of(whole_of(self.space)).fit_costs(_table(self, Y))
         return self
 
     def fit_validate(self, Y: Any) -> np.ndarray:

@@ -30,6 +30,7 @@ from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.targets import Targets
 
 PAIR_BYTES = 112  # a tuple of two names, and the numbers of a graph without arcs
 
@@ -136,10 +137,6 @@ class Assignments(IndicatorSpace):
         Z, self.format_ = read_assignments(Y, *self._names, "Assignments")
         self._check_members(Z)
         return Z
-
-    def fit_costs(self, costs: Any) -> Self:
-        """Nothing: agents and tasks are given, and a table of costs has no outputs."""
-        return self
 
     def validate(self, Y: Any) -> np.ndarray:
         """Outputs in canonical form: an int8 array of shape (n, a * t), one column per pair."""
@@ -338,3 +335,4 @@ Solving.at(Assignments, "skstruct.spaces.assignments.solving:SolvingOfAssignment
 Known.at(Assignments, "skstruct.spaces.indicator_sets.known:KnownAsWhole")
 Description.at(Assignments, "skstruct.spaces.assignments.description:DescriptionOfAssignments")
 Embeddings.at(Assignments, Embeddings)
+Targets.at(Assignments, Targets)

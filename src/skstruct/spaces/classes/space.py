@@ -40,6 +40,7 @@ from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sklearn_target import SklearnTarget
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.targets import Targets
 
 
 @savable
@@ -87,12 +88,6 @@ class Classes(GivenWhole):
         self._take(_distinct(values) if self.labels is None else self._given_names())
         self.series_ = (Y.name, Y.dtype) if is_pandas(Y, "Series") else None
         return values
-
-    def fit_costs(self, costs: Any) -> Self:
-        """Names of the columns, where these are open: numbers from zero of an array."""
-        if self.labels is None:
-            self.fit(costs.columns if hasattr(costs, "columns") else np.arange(costs.shape[1]))
-        return self
 
     def _take(self, names: np.ndarray) -> None:
         self.__dict__.pop("_opened", None)
@@ -283,3 +278,4 @@ Description.at(Classes, "skstruct.spaces.classes.description:DescriptionOfClasse
 Marginals.at(Classes, "skstruct.spaces.classes.marginals:MarginalsOfClasses")
 SklearnTarget.at(Classes, "skstruct.spaces.sklearn_target:OneClass")
 Embeddings.at(Classes, "skstruct.spaces.classes.coordinates:EmbeddingsOfClasses")
+Targets.at(Classes, "skstruct.spaces.classes.targets:TargetsOfClasses")

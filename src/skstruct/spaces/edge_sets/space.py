@@ -25,6 +25,7 @@ from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.marginals import Marginals
+from skstruct.spaces.targets import Targets
 
 
 class EdgeSetSpace(IndicatorSpace):
@@ -152,10 +153,6 @@ class EdgeSetSpace(IndicatorSpace):
         Z = self._read_graphs(Y, self.nodes_)[0]
         self._check_members(Z)
         return Z
-
-    def fit_costs(self, costs: Any) -> Self:
-        """Nothing: nodes are given, and a table of costs has no outputs."""
-        return self
 
     def _check_members(self, Z: np.ndarray) -> None:
         outside = np.flatnonzero(~self._holds(Z))
@@ -346,3 +343,4 @@ Known.at(EdgeSetSpace, "skstruct.spaces.indicator_sets.known:KnownAsWhole")
 Description.at(EdgeSetSpace, "skstruct.spaces.edge_sets.description:DescriptionOfEdgeSets")
 Marginals.at(EdgeSetSpace, "skstruct.spaces.edge_sets.marginals:MarginalsOfEdges")
 Embeddings.at(EdgeSetSpace, Embeddings)
+Targets.at(EdgeSetSpace, Targets)

@@ -16,6 +16,7 @@ from skstruct.spaces.embeddings import whole_of
 from skstruct.spaces.indicator_sets.missing_labels import conditional_means
 from skstruct.spaces.known import Known, KnownOfViews
 from skstruct.spaces.partial import PartialOutputs, known_cells, split_table
+from skstruct.spaces.targets import Targets
 
 SAID = frozenset(("include", "exclude"))  # what a dictionary says of labels, one by one
 
@@ -76,7 +77,7 @@ class KnownOfSets(Known):
     @property
     def estimates_targets(self) -> bool:
         """Where labels are overlooked, which targets make up for."""
-        return self.space.propensity is not None
+        return Targets.of(self.space).propensities() is not None
 
 
 class KnownAsWhole(KnownOfSets):
@@ -138,7 +139,7 @@ def completed(space: Any, Z: np.ndarray, observed: np.ndarray) -> PartialOutputs
 
 def _names(space: Any, d: int) -> Any:
     """Names of the columns of an array: those given, else numbers."""
-    return space.fit_costs(np.zeros((1, d))).labels_
+    return Targets.of(space).fit_costs(np.zeros((1, d))).labels_
 
 
 def _is_table(Y: Any) -> bool:

@@ -86,14 +86,6 @@ class IndicatorSpace(UniformSets):
         Z, _, self.format_ = self._read(Y, self.labels_)
         return Z
 
-    def fit_costs(self, costs: Any) -> Self:
-        """Names of the columns, where labels are open; decisions come in frames where costs do."""
-        if self.embedding != "indicators":
-            return self
-        nothing = costs.iloc[:1] * 0 if hasattr(costs, "iloc") else np.zeros((1, costs.shape[1]))
-        self._fit(nothing.astype(np.int64))
-        return self
-
     def validate(self, Y: Any) -> np.ndarray:
         """Outputs in canonical form: an int8 array of shape (n, d), one column per label."""
         return self._read(Y, self.labels_)[0]
@@ -104,17 +96,6 @@ class IndicatorSpace(UniformSets):
 
     def embed(self, Z: np.ndarray) -> np.ndarray:
         return np.asarray(Z, dtype=np.float64)
-
-    # ------------------------------------------------------------- labels that were overlooked
-    propensity: Any = None
-
-    def propensities(self) -> np.ndarray | None:
-        """Probability of each label to have been annotated where it applies; None for one."""
-        if self.propensity is None:
-            return None
-        from skstruct.spaces.indicator_sets.missing_labels import read_propensity
-
-        return read_propensity(self.propensity, self.labels_, type(self).__name__)
 
     # ------------------------------------------------------------- constraints
     def _groups(self, exclusive: Any) -> list[np.ndarray]:
@@ -476,7 +457,8 @@ def _free_subsets(constraints: Constraints) -> FreeSubsets:
 
 
 Solving.at(LabelSets, "skstruct.spaces.label_sets.solving:SolvingOfLabelSets")
-Targets.at(IndicatorSpace, "skstruct.spaces.indicator_sets.targets:TargetsOfSets")
+Targets.at(IndicatorSpace, "skstruct.spaces.indicator_sets.targets:TargetsOfNamed")
+Targets.at(LabelSets, "skstruct.spaces.indicator_sets.targets:TargetsOfSets")
 Coordinates.at(IndicatorSpace, "skstruct.spaces.indicator_sets.coordinates:CoordinatesOfSets")
 Known.at(IndicatorSpace, "skstruct.spaces.indicator_sets.known:KnownOfSets")
 Description.at(IndicatorSpace, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")
