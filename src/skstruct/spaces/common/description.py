@@ -19,8 +19,8 @@ def number_of_names(names: Any) -> int:
 class DescribedOutputs:
     """Defaults of all that a space says of its outputs; a child says more."""
 
-    # What narrows the space, row by row too: has ``n_rows``, ``rows(index)``.
-    constraints: Any = None
+    # What narrows the space, row by row too: has ``n_rows``, ``rows(index)``. Of its parameters.
+    constraints: Any
     _constraints_kind: ClassVar[type | None] = None  # the class of ``constraints``
     # Attributes with the names, or their number, of which a table of all pairs is made.
     _pairs_of: ClassVar[tuple[str, ...]] = ()
@@ -28,14 +28,20 @@ class DescribedOutputs:
     _takes_graph: ClassVar[bool] = False  # a parameter ``graph`` may say which pairs there are
 
     # ------------------------------------------------------------- model files
+    @property
+    def _own_constraints(self) -> Any:
+        """The parameter; None where there are no constraints, and in spaces that take none."""
+        return vars(self).get("constraints")
+
     def _check_saved(self) -> None:
-        if self.constraints is not None:
-            kind = type(self.constraints)
+        constraints = self._own_constraints
+        if constraints is not None:
+            kind = type(constraints)
             require(
                 kind is self._constraints_kind,
                 f"constraints of an unknown kind, {kind.__name__!r:.40}",
             )
-            self.constraints.check_saved(*self._constraints_sizes())
+            constraints.check_saved(*self._constraints_sizes())
 
     def _constraints_sizes(self) -> tuple[Any, ...]:
         """Sizes that constraints must fit: what their ``check_saved`` is called with."""

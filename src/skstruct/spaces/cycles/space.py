@@ -148,6 +148,15 @@ class Cycles(LawfulCycles):
             table = EdgeTable(self.nodes_, complete_edges(len(self.nodes_), False), False)
         return table.labels
 
+    @property
+    def edge_labels_(self) -> tuple[Any, ...]:
+        """Names of the columns of outputs: the two nodes of every edge."""
+        return self._table.labels
+
+    @property
+    def _directed(self) -> bool:  # type: ignore[override]
+        return self.directed
+
     def embed(self, Z: np.ndarray) -> np.ndarray:
         """psi, float64 of shape (n, d)."""
         if not self._signed:

@@ -52,7 +52,7 @@ class EdgeSetSpace(IndicatorSpace):
     _from_parameters: ClassVar[tuple[str, ...]] = ("_given_nodes", "_table")
     _from_constraints: ClassVar[tuple[str, ...]] = ("_listed",)
 
-    directed: bool = False
+    _directed: Any = False  # whether edges have a direction
     _named_by: ClassVar = {"nodes": "nodes_"}
     _pairs_of = ("nodes", "other", "learned_nodes_")
     _pair_bytes = 48  # both ends, and three numbers of a graph without arcs; once more in between
@@ -70,7 +70,7 @@ class EdgeSetSpace(IndicatorSpace):
 
     def _possible_edges(self, nodes: tuple[Any, ...]) -> np.ndarray:
         """Positions of both ends of every edge that an output may have; shape (d, 2)."""
-        return complete_edges(len(nodes), self.directed)
+        return complete_edges(len(nodes), self._directed)
 
     # ------------------------------------------------------------- nodes and edges
     @property
@@ -88,7 +88,7 @@ class EdgeSetSpace(IndicatorSpace):
 
     @cached_property
     def _table(self) -> EdgeTable:
-        return EdgeTable(self.nodes_, self._possible_edges(self.nodes_), self.directed)
+        return EdgeTable(self.nodes_, self._possible_edges(self.nodes_), self._directed)
 
     @property
     def edges_(self) -> np.ndarray:
@@ -96,11 +96,6 @@ class EdgeSetSpace(IndicatorSpace):
 
     @property
     def labels_(self) -> tuple[Any, ...]:
-        return self._table.labels
-
-    @property
-    def edge_labels_(self) -> tuple[Any, ...]:
-        """Names of the columns of outputs: the two nodes of every edge."""
         return self._table.labels
 
     @cached_property
@@ -119,8 +114,8 @@ class EdgeSetSpace(IndicatorSpace):
         name = type(self).__name__
         rows, format = read_format(Y, name)
         if nodes is None:
-            nodes = learn_nodes(rows, format, self.directed, name)
-            table = EdgeTable(nodes, self._possible_edges(nodes), self.directed)
+            nodes = learn_nodes(rows, format, self._directed, name)
+            table = EdgeTable(nodes, self._possible_edges(nodes), self._directed)
         else:
             table = self._table
         return read_rows(rows, format, table, name), nodes, format

@@ -162,6 +162,10 @@ class Graphs(EdgeSetSpace):
         self.property = property
         self.constraints = constraints
 
+    @property
+    def _directed(self) -> bool:  # type: ignore[override]
+        return self.directed
+
     # ------------------------------------------------------------- the property
     @cached_property
     def _kind(self) -> GraphProperty:
