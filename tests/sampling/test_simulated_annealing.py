@@ -15,6 +15,7 @@ from skstruct.spaces import (
     Coordinates,
     Embeddings,
     Hierarchy,
+    Inference,
     LabelSets,
     PairwiseLabels,
     Rankings,
@@ -190,9 +191,9 @@ def test_all_but_decoding_is_that_of_the_space():
     assert annealed.counted is space
     labels = LabelSets(range(4))
     annealed = SimulatedAnnealing(labels)
-    assert_allclose(annealed.distribution(scores[:, :4]).marginals(),
+    assert_allclose(Inference.of(annealed).distribution(scores[:, :4]).marginals(),
                     1 / (1 + np.exp(-scores[:, :4])))  # fmt: skip
-    assert type(annealed.proposals()) is type(labels.proposals())
+    assert type(Inference.of(annealed).proposals()) is type(Inference.of(labels).proposals())
 
 
 def test_another_embedding_is_searched_too():

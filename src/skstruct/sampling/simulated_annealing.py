@@ -9,7 +9,7 @@ import numpy as np
 from skstruct._arrays.checks import check_costs, is_count
 from skstruct.sampling.chains import Chains, uniform_draws, values_of
 from skstruct.solvers.proposals import Proposals
-from skstruct.spaces import Coordinates, Solving, Targets
+from skstruct.spaces import Coordinates, Inference, Solving, Targets
 from skstruct.spaces.base import EmbeddingView
 from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.contracts import Decoded, Guarantee, Samplable
@@ -196,12 +196,6 @@ class SimulatedAnnealing(EmbeddingView):
     def covariance(self) -> Any:
         return self.space.covariance()
 
-    def distribution(self, scores: Any) -> Any:
-        return self.space.distribution(scores)
-
-    def proposals(self) -> Any:
-        return self.space.proposals()
-
     def fit(self, Y: Any) -> Any:
         self._forget()
         return super().fit(Y)
@@ -307,3 +301,18 @@ class EmbeddingsWithin(EmbeddingsOfViews):
 
 
 Embeddings.at(SimulatedAnnealing, EmbeddingsWithin)
+
+
+class InferenceWithin(Inference):
+    """That of the space that is searched."""
+
+    __slots__ = ()
+
+    def distribution(self, scores: Any) -> Any:
+        return Inference.of(self.space.space).distribution(scores)
+
+    def proposals(self) -> Any:
+        return Inference.of(self.space.space).proposals()
+
+
+Inference.at(SimulatedAnnealing, InferenceWithin)

@@ -19,13 +19,12 @@ from skstruct.spaces.contracts import (
     OutputSpace,
     Restrictable,
     Samplable,
-    SupportsInference,
-    SupportsProposals,
 )
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description, Part, Parts
 from skstruct.spaces.embeddings import Embeddings, whole_of
 from skstruct.spaces.hierarchies.space import Hierarchy
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import LabelSets
 from skstruct.spaces.marginals import Marginals
@@ -123,6 +122,7 @@ __all__ = [
     "Graphs",
     "Guarantee",
     "Hierarchy",
+    "Inference",
     "Interval",
     "KBest",
     "Knapsacks",
@@ -153,8 +153,6 @@ __all__ = [
     "SpanningTrees",
     "Sphere",
     "Strings",
-    "SupportsInference",
-    "SupportsProposals",
     "Targets",
     "Tournaments",
     "approximate_enumeration",

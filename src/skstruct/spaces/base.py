@@ -16,9 +16,7 @@ from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.methods import keep_in_step
 from skstruct.exceptions import InfeasibleError, UndecidableError
 from skstruct.saving import savable
-from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_min_cost, min_cost
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common import listing
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance
 from skstruct.spaces.common.description import DescribedOutputs
@@ -103,25 +101,6 @@ class BaseSpace(
         second = second.toarray() if hasattr(second, "toarray") else np.array(second)
         second -= np.outer(mean, mean)
         return DenseCovariance(second)
-
-    def distribution(self, scores: Any) -> Distribution | None:
-        r"""The distributions :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`, where known
-        exactly.
-
-        Parameters
-        ----------
-        scores : array u of shape (n, d)
-
-        Returns
-        -------
-        distribution : :class:`~skstruct.solvers.distributions.Distribution` or None
-            Here for outputs that are few enough to be listed.
-        """
-        return listing.listed_distribution(self, self._checked_scores(scores))
-
-    def proposals(self) -> Proposals | None:
-        """Local moves of Markov chains, :class:`~skstruct.solvers.proposals.Proposals`, or None."""
-        return None
 
     def _checked_scores(self, scores: Any, width: int | None = None) -> np.ndarray:
         """Finite scores (n, d), where d may be known; a single row may come without the axis."""

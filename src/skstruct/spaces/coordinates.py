@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Coordinates of embeddings: how those of one are read off, or charged by, those of another."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,14 @@ class Coordinates(Facet):
     """
 
     __slots__ = ()
+
+    def names(self) -> Sequence[Any]:
+        """Names of the parts that indicators are of: ``labels_``, where a space has them, or their
+        numbers.
+        """
+        space = self.space
+        named = getattr(space, "labels_", None)
+        return range(space.embed(space.validate([])).shape[1]) if named is None else named
 
     @property
     def is_list(self) -> bool:

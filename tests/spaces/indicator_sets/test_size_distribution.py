@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 from set_cases import EXTREME, SCORES, limited, rows_of, sibling_groups
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Coordinates, Embeddings, Hierarchy, LabelSets
+from skstruct.spaces import Coordinates, Embeddings, Hierarchy, Inference, LabelSets
 from skstruct.spaces.indicator_sets.distribution import SizesDistribution
 from skstruct.testing import check_distribution
 from strategies import dags, forests
@@ -20,7 +20,7 @@ def check_view(space, name, scores, n_draws):
         check_distribution(view, scores, outputs=outputs, n_draws=n_draws)
         return
     with pytest.raises(InfeasibleError):
-        view.distribution(scores)
+        Inference.of(view).distribution(scores)
 
 
 @given(st.integers(1, 4), st.sampled_from([SCORES, EXTREME]), st.data())
@@ -54,8 +54,8 @@ def test_scores_of_labels_lifted():
     space = LabelSets(range(d), max_size=20)
     view = Embeddings.of(space).view("sized indicators")
     distribution, plain = (
-        view.distribution(Coordinates.of(view).lift(scores, "indicators")),
-        space.distribution(scores),
+        Inference.of(view).distribution(Coordinates.of(view).lift(scores, "indicators")),
+        Inference.of(space).distribution(scores),
     )
     assert isinstance(distribution, SizesDistribution)
     assert_allclose(distribution.log_partition, plain.log_partition, rtol=1e-12)
@@ -68,8 +68,10 @@ def test_scores_of_labels_lifted():
 def test_constraints_of_each_row():
     space = Hierarchy([(0, 1), (0, 2)]).restrict(include=[[0], [1], []])
     scores = np.random.default_rng(0).normal(size=(3, 10))
-    distribution = Embeddings.of(space).view("sized indicators").distribution(scores)
+    distribution = Inference.of(Embeddings.of(space).view("sized indicators")).distribution(scores)
     for i in range(3):
-        alone = Embeddings.of(space.rows([i])).view("sized indicators").distribution(scores[i])
+        alone = Inference.of(Embeddings.of(space.rows([i])).view("sized indicators")).distribution(
+            scores[i]
+        )
         assert_allclose(distribution.log_partition[i], alone.log_partition[0], rtol=1e-12)
         assert_allclose(distribution.marginals()[i], alone.marginals()[0], atol=1e-12)

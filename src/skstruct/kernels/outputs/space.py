@@ -173,10 +173,6 @@ class KernelSpace(EmbeddingView):
 
     # ------------------------------------------------------------------ the space
     @property
-    def constraints(self) -> Any:
-        return getattr(self.space, "constraints", None)
-
-    @property
     def default_loss(self) -> Any:
         return self.space.default_loss
 

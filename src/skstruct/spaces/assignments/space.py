@@ -13,12 +13,10 @@ from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
 from skstruct.solvers.assignment import min_cost_assignments
 from skstruct.solvers.dags import Dag
-from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_best_sequences
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.assignments.counting import FreeAssignments, count_injections
 from skstruct.spaces.assignments.formats import AssignmentFormat, read_assignments
-from skstruct.spaces.base import BaseSpace, check_k
+from skstruct.spaces.base import check_k
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.description import number_of_names
@@ -27,6 +25,7 @@ from skstruct.spaces.constraints import Constraints, check_feasible, label_mask
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.description import Description
 from skstruct.spaces.embeddings import Embeddings
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.solving import Solving
@@ -298,14 +297,6 @@ class Assignments(IndicatorSpace):
                 )
         return self._flat(chosen)
 
-    def distribution(self, scores: Any) -> Distribution | None:
-        """Distributions by the list of all outputs, where that is short; scores of shape (n, d)."""
-        return BaseSpace.distribution(self, scores)
-
-    def proposals(self) -> Proposals | None:
-        """None: within constraints exchanges may not lead from each output to each."""
-        return None
-
 
 def _as_pair(item: Any) -> Any:
     """Two names in a list, as JSON writes a pair, as a tuple; pairs within a row likewise."""
@@ -336,3 +327,4 @@ Known.at(Assignments, "skstruct.spaces.indicator_sets.known:KnownAsWhole")
 Description.at(Assignments, "skstruct.spaces.assignments.description:DescriptionOfAssignments")
 Embeddings.at(Assignments, Embeddings)
 Targets.at(Assignments, Targets)
+Inference.at(Assignments, Inference)

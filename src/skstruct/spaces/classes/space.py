@@ -13,9 +13,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.rows import unit_vectors
 from skstruct.saving import savable
-from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_min_cost, min_cost
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable
 from skstruct.spaces.common.formats import (
@@ -36,6 +34,7 @@ from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
 from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.given_whole import GivenWhole
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sklearn_target import SklearnTarget
@@ -204,29 +203,6 @@ class Classes(GivenWhole):
         check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(order, values, values)
 
-    def distribution(self, scores: Any) -> Distribution | None:
-        """Distributions of the classes: a softmax of the scores themselves, (n, k)."""
-        from skstruct.solvers.distributions import ChoiceDistribution
-
-        self._ready()
-        scores = self._checked_scores(scores, len(self.listed_))
-        allowed = self.allowed_
-        if allowed is not None and allowed.ndim == 2:
-            values = np.where(allowed, scores, -np.inf)
-        else:
-            values, predicted = np.full(scores.shape, -np.inf), self._predicted()
-            values[:, predicted] = scores[:, predicted]
-        distribution = ChoiceDistribution(values)
-        check_feasible(np.isfinite(distribution.log_partition), self)
-        return distribution
-
-    def proposals(self) -> Proposals | None:
-        """Any class follows any other."""
-        from skstruct.solvers.proposals import ChoiceProposals
-
-        self._ready()
-        return ChoiceProposals(self._predicted(), np.asarray)
-
     def _predicted(self) -> np.ndarray:
         """Numbers of the classes that may be predicted."""
         listed, allowed = self.enumerate(), self.allowed_
@@ -279,3 +255,4 @@ Marginals.at(Classes, "skstruct.spaces.classes.marginals:MarginalsOfClasses")
 SklearnTarget.at(Classes, "skstruct.spaces.sklearn_target:OneClass")
 Embeddings.at(Classes, "skstruct.spaces.classes.coordinates:EmbeddingsOfClasses")
 Targets.at(Classes, "skstruct.spaces.classes.targets:TargetsOfClasses")
+Inference.at(Classes, "skstruct.spaces.classes.inference:InferenceOfClasses")

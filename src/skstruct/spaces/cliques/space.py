@@ -15,12 +15,14 @@ from skstruct.saving import savable
 from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_fixed
 from skstruct.solvers.proposals import Proposals
-from skstruct.spaces.base import BaseSpace, check_k, decoded_or_infeasible
+from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, PairScheme
+from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.edge_sets.table import edge_numbers, read_nodes
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
+from skstruct.spaces.inference import Inference, OwnInference
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.pairwise.labels import LabelsAndEdges
 
@@ -222,7 +224,7 @@ class Cliques(LabelsAndEdges):
 
         scores = self._checked_scores(scores, len(self.edges_))
         if len(self.labels_) > MOST_NODES or self.constraints_.n_rows is not None:
-            return BaseSpace.distribution(self, scores)
+            return listed_distribution(self, scores)
         return PairSetDistribution(scores, self.edges_, allowed_sets(*self._masks()))
 
     def proposals(self) -> Proposals | None:
@@ -263,3 +265,4 @@ class Cliques(LabelsAndEdges):
 
 
 Marginals.at(Cliques, "skstruct.spaces.cliques.marginals:MarginalsOfCliques")
+Inference.at(Cliques, OwnInference)

@@ -10,9 +10,6 @@ from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.imports import is_networkx
 from skstruct.solvers.dags import Dag
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.proposals import Proposals
-from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few, list_closed_sets
 from skstruct.spaces.common.formats import sorted_names
 from skstruct.spaces.common.label_graph import read_edges
@@ -22,6 +19,7 @@ from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.formats import GraphFormat, learn_nodes, read_format, read_rows
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
 from skstruct.spaces.embeddings import Embeddings
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.marginals import Marginals
@@ -205,14 +203,6 @@ class EdgeSetSpace(IndicatorSpace):
         return super().kbest(costs, k)
 
     # ------------------------------------------------------------- distributions and chains
-    def distribution(self, scores: Any) -> Distribution | None:
-        """Distributions by the list of all outputs, where that is short; scores of shape (n, d)."""
-        return BaseSpace.distribution(self, scores)
-
-    def proposals(self) -> Proposals | None:
-        """None: nothing is known of how outputs are within reach of each other."""
-        return None
-
     # ------------------------------------------------------------- all outputs
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All outputs in canonical form; shape (size, d).
@@ -339,3 +329,4 @@ Description.at(EdgeSetSpace, "skstruct.spaces.edge_sets.description:DescriptionO
 Marginals.at(EdgeSetSpace, "skstruct.spaces.edge_sets.marginals:MarginalsOfEdges")
 Embeddings.at(EdgeSetSpace, Embeddings)
 Targets.at(EdgeSetSpace, Targets)
+Inference.at(EdgeSetSpace, Inference)

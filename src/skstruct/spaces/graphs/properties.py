@@ -17,6 +17,7 @@ from skstruct.spaces.contracts import EXACT, Guarantee
 from skstruct.spaces.edge_sets.distribution import MOST_NODES, InnerEdgeDistribution, allowed_sets
 from skstruct.spaces.edge_sets.formats import as_networkx
 from skstruct.spaces.edge_sets.table import EdgeTable
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.label_sets.space import LabelSets
 
 
@@ -173,10 +174,10 @@ class Anything(GraphProperty):
         return self if constraints is None else self._sets(constraints)
 
     def distribution(self, scores: np.ndarray, constraints: Constraints | None) -> Any:
-        return self._sets(constraints).distribution(scores)
+        return Inference.of(self._sets(constraints)).distribution(scores)
 
     def proposals(self, constraints: Constraints | None) -> Any:
-        return self._sets(constraints).proposals()
+        return Inference.of(self._sets(constraints)).proposals()
 
     def mean_embedding(self) -> np.ndarray:
         return np.full(len(self.edges), 0.5)

@@ -13,12 +13,14 @@ from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.common.covariances import Covariance
+from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import Constraints, check_feasible
 from skstruct.spaces.contracts import Guarantee
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
 from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.graphs.hereditary import Acyclic, Bipartite, Custom, Planar, grow_sets
 from skstruct.spaces.graphs.properties import Anything, Clique, Connected, Forest, GraphProperty
+from skstruct.spaces.inference import Inference, OwnInference
 
 OWN_SPACES = ("matching", "spanning tree")
 
@@ -61,10 +63,10 @@ class OwnSpace(GraphProperty):
         return self.space if constraints is None else self.space._limited(constraints)
 
     def distribution(self, scores: np.ndarray, constraints: Constraints | None) -> Any:
-        return self.closed_forms(constraints).distribution(scores)
+        return Inference.of(self.closed_forms(constraints)).distribution(scores)
 
     def proposals(self, constraints: Constraints | None) -> Any:
-        return self.closed_forms(constraints).proposals()
+        return Inference.of(self.closed_forms(constraints)).proposals()
 
 
 OF_GRAPHS: dict[Any, Any] = {
@@ -272,10 +274,10 @@ class Graphs(EdgeSetSpace):
         """
         scores = self._checked_scores(scores, len(self.edges_))
         if self.property is not None and self.constraints_.n_rows is not None:
-            return super().distribution(scores)
+            return listed_distribution(self, scores)
         distribution = self._kind.distribution(scores, self._true_constraints)
         if distribution is None:
-            return super().distribution(scores)
+            return listed_distribution(self, scores)
         check_feasible(np.isfinite(distribution.log_partition), self)
         return distribution
 
@@ -349,3 +351,4 @@ class Graphs(EdgeSetSpace):
 
 
 Embeddings.at(Graphs, "skstruct.spaces.graphs.coordinates:EmbeddingsOfGraphs")
+Inference.at(Graphs, OwnInference)

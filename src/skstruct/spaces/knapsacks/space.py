@@ -13,13 +13,13 @@ from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.proposals import Proposals
-from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
+from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import check_feasible, check_size, label_mask
 from skstruct.spaces.description import Description
 from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.indicator_sets.decoding import with_limits
+from skstruct.spaces.inference import Inference, OwnDistribution
 from skstruct.spaces.knapsacks.constraints import KnapsackConstraints
 from skstruct.spaces.knapsacks.table import WholeWeights, list_fillings
 from skstruct.spaces.knapsacks.weights import (
@@ -317,16 +317,13 @@ class Knapsacks(IndicatorSpace):
         scores = self._checked_scores(scores, len(self.labels_))
         table = self._summed(self.constraints_)
         if table is None:
-            return BaseSpace.distribution(self, scores)
+            return listed_distribution(self, scores)
         found = table.distribution(scores)
         check_feasible(np.isfinite(found.log_partition), self)
         return found
-
-    def proposals(self) -> Proposals | None:
-        """None: single flips may not lead from each output to each."""
-        return None
 
 
 Solving.at(Knapsacks, "skstruct.spaces.knapsacks.solving:SolvingOfKnapsacks")
 Description.at(Knapsacks, "skstruct.spaces.knapsacks.description:DescriptionOfKnapsacks")
 Embeddings.at(Knapsacks, "skstruct.spaces.indicator_sets.coordinates:EmbeddingsOfPrograms")
+Inference.at(Knapsacks, OwnDistribution)

@@ -14,9 +14,7 @@ from skstruct._arrays.stopping import Limit, check_cancelled
 from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag
-from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.k_best import k_best
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, check_proven, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, Scalar
 from skstruct.spaces.common.formats import LabelSetFormat, check_distinct, read_label_sets
@@ -39,6 +37,7 @@ from skstruct.spaces.indicator_sets.decoding import (
     min_cost_subsets,
     threshold,
 )
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sklearn_target import SklearnTarget
@@ -157,25 +156,6 @@ class IndicatorSpace(UniformSets):
         return Decoded(outputs, values, values)
 
     # ------------------------------------------------------------- distributions and chains
-    def distribution(self, scores: Any) -> Distribution | None:
-        r"""The distributions :math:`p(z) \propto \exp \langle u, z \rangle` of the sets; scores u
-        (n, d).
-
-        By dynamic programming on label sets and forests, within constraints that may differ from
-        row to row, with exclusive groups of siblings; by a list of all sets on other graphs, or
-        None where there are too many.
-        """
-        scores = self._checked_scores(scores, len(self.labels_))
-        from skstruct.spaces.indicator_sets.distribution import set_distribution
-
-        return set_distribution(self, scores)
-
-    def proposals(self) -> Proposals | None:
-        """Labels come in and leave, or change places; None where constraints may cut sets off."""
-        from skstruct.spaces.indicator_sets.proposals import set_proposals
-
-        return set_proposals(self)
-
     def relaxation(self) -> Any:
         """All sets of the same labels."""
         return LabelSets(self.labels_) if self.embedding == "indicators" else None
@@ -466,3 +446,4 @@ Marginals.at(IndicatorSpace, "skstruct.spaces.indicator_sets.marginals:Marginals
 Marginals.at(LabelSets, "skstruct.spaces.label_sets.marginals:MarginalsOfLabelSets")
 SklearnTarget.at(LabelSets, "skstruct.spaces.sklearn_target:Labels")
 Embeddings.at(IndicatorSpace, "skstruct.spaces.indicator_sets.coordinates:EmbeddingsOfSets")
+Inference.at(IndicatorSpace, "skstruct.spaces.indicator_sets.inference:InferenceOfSets")

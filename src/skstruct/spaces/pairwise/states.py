@@ -25,6 +25,7 @@ from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
 from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.entries import Entries, States
+from skstruct.spaces.inference import Inference, OwnInference
 from skstruct.spaces.pairwise.state_formats import (
     StateFormat,
     check_states,
@@ -278,3 +279,4 @@ Coordinates.at(PairwiseStates, "skstruct.spaces.pairwise.coordinates:Coordinates
 Entries.at(PairwiseStates, States)
 Description.at(PairwiseStates, "skstruct.spaces.pairwise.description:DescriptionOfStates")
 Embeddings.at(PairwiseStates, "skstruct.spaces.pairwise.coordinates:EmbeddingsOfStates")
+Inference.at(PairwiseStates, OwnInference)

@@ -34,6 +34,7 @@ from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
 from skstruct.spaces.embeddings import Embeddings
+from skstruct.spaces.inference import Inference, OwnDistribution, OwnInference
 from skstruct.spaces.marginals import Marginals
 
 
@@ -408,3 +409,5 @@ Coordinates.at(OtherEmbedding, "skstruct.spaces.poset.coordinates:CoordinatesOfV
 Description.at(UniformElements, "skstruct.spaces.poset.description:DescriptionOfElements")
 Marginals.at(UniformElements, "skstruct.spaces.poset.marginals:MarginalsOfElements")
 Embeddings.at(Poset, "skstruct.spaces.poset.coordinates:EmbeddingsOfElements")
+Inference.at(OtherEmbedding, OwnDistribution)
+Inference.at(UniformElements, OwnInference)

@@ -18,6 +18,7 @@ from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
 from skstruct.spaces.embeddings import Embeddings
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.rankings.beginnings import warn_of_beginnings
@@ -319,3 +320,4 @@ Known.at(Rankings, "skstruct.spaces.rankings.known:KnownOfRankings")
 Description.at(Rankings, "skstruct.spaces.rankings.description:DescriptionOfRankings")
 Marginals.at(Rankings, "skstruct.spaces.rankings.marginals:MarginalsOfRankings")
 Embeddings.at(Rankings, "skstruct.spaces.rankings.coordinates:EmbeddingsOfRankings")
+Inference.at(Rankings, "skstruct.spaces.rankings.inference:InferenceOfRankings")

@@ -18,6 +18,7 @@ from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.embeddings import Embeddings
+from skstruct.spaces.inference import Inference, OwnInference
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sequence_sets.base import EMBEDDINGS, SequenceSet
@@ -227,3 +228,4 @@ Coordinates.at(Sequences, "skstruct.spaces.sequences.coordinates:CoordinatesOfSe
 Known.at(Sequences, "skstruct.spaces.sequences.known:KnownOfSequences")
 Marginals.at(Sequences, "skstruct.spaces.sequences.marginals:MarginalsOfSequences")
 Embeddings.at(Sequences, "skstruct.spaces.sequences.coordinates:EmbeddingsOfSequences")
+Inference.at(Sequences, OwnInference)

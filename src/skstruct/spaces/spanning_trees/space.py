@@ -16,8 +16,10 @@ from skstruct.solvers.proposals import Proposals
 from skstruct.solvers.spanning_trees import are_trees, list_trees, min_cost_trees, sample_trees
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance, PairScheme
+from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.edge_sets.space import WithinGraph
+from skstruct.spaces.inference import Inference, OwnInference
 from skstruct.spaces.spanning_trees import counting as tree_counts
 
 
@@ -127,7 +129,7 @@ class SpanningTrees(WithinGraph):
 
         scores = self._checked_scores(scores, len(self.edges_))
         if self.constraints_.n_rows is not None:
-            return super().distribution(scores)
+            return listed_distribution(self, scores)
         n_parts, ends, columns = self._open_graph()
         trees = TreeDistribution(scores[:, columns], ends, n_parts)
         return FixedColumnsDistribution(trees, columns, self.constraints_.low[0], scores)
@@ -213,3 +215,6 @@ class SpanningTrees(WithinGraph):
         if self.size() == 0:
             return np.zeros((0, len(self.edges_)), np.int8)
         return self._spread(list_trees(ends, n_parts, self.size()), columns)
+
+
+Inference.at(SpanningTrees, OwnInference)

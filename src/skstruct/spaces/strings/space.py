@@ -22,9 +22,11 @@ from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.solvers.chains.viterbi import best_chains
 from skstruct.solvers.distributions import Distribution
 from skstruct.spaces.base import decoded_or_infeasible
+from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.embeddings import Embeddings
+from skstruct.spaces.inference import Inference, OwnDistribution
 from skstruct.spaces.sequence_sets.base import SequenceSet
 from skstruct.spaces.sequence_sets.constraints import SequenceConstraints
 from skstruct.spaces.sequence_sets.distribution import distribution_of_grams
@@ -247,7 +249,7 @@ class Strings(SequenceSet):
         """Distributions of n-grams for n = 1 and n = 2; for longer ones where strings are few."""
         scores, constraints = self._checked_scores(scores, self._width()), self.constraints_
         if self.n > 2:
-            return super().distribution(scores)
+            return listed_distribution(self, scores)
         distribution = distribution_of_grams(scores, int(self.n), constraints, self.length_)
         check_feasible(distribution.log_partition > -np.inf, self)
         return distribution
@@ -301,3 +303,4 @@ def _short_strings(constraints: Any, shortest: np.ndarray, size: int) -> np.ndar
 
 
 Embeddings.at(Strings, "skstruct.spaces.strings.coordinates:EmbeddingsOfStrings")
+Inference.at(Strings, OwnDistribution)

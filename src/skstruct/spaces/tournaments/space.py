@@ -19,6 +19,7 @@ from skstruct.spaces.edge_sets.formats import GraphFormat, learn_nodes, read_for
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
 from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.entries import Entries, States
+from skstruct.spaces.inference import Inference, OwnInference
 from skstruct.spaces.tournaments.distribution import UniformTournaments
 from skstruct.spaces.tournaments.signs import (
     SignConstraints,
@@ -254,3 +255,4 @@ class Tournaments(UniformTournaments):
 Entries.at(Tournaments, States)
 Description.at(Tournaments, "skstruct.spaces.tournaments.description:DescriptionOfTournaments")
 Embeddings.at(Tournaments, "skstruct.spaces.tournaments.coordinates:EmbeddingsOfTournaments")
+Inference.at(Tournaments, OwnInference)
