@@ -26,7 +26,7 @@ CONTRACTS = {
 }
 PROTOCOLS = {
     "BilinearLoss", "Countable", "Decoded", "Enumerable", "Guarantee", "KBest", "LinearSmoother",
-    "OutputSpace", "Restrictable", "Samplable", "SupportsInference", "SupportsProposals",
+    "OutputSpace", "Restrictable", "Samplable",
 }  # fmt: skip
 
 

@@ -38,7 +38,7 @@ from skstruct.smoothing.planning import (
     feature_costs,
     plan,
 )
-from skstruct.spaces import Coordinates, Description
+from skstruct.spaces import Coordinates, Description, whole_of
 
 ONE_PASS = ("nystroem", "fourier", "primal")
 SAMPLED = "sample"  # of the rows, which compares penalties
@@ -364,7 +364,7 @@ def _seeded(smoother: Any, random_state: Any) -> Any:
 def _target_names(problem: Any) -> Any:
     """Names of the first targets, where each is of one part of an output; None of others."""
     seen = problem.observations
-    names = None if Coordinates.of(seen).is_list else Description.of(seen.whole).part_names()
+    names = None if Coordinates.of(seen).is_list else Description.of(whole_of(seen)).part_names()
     if names is None or len(names) != problem.width:
         return None
     names = names.tolist() if isinstance(names, np.ndarray) else list(names)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from skstruct._arrays.by_name import are_named, by_position
 from skstruct.losses.base import is_real
-from skstruct.spaces import Coordinates
+from skstruct.spaces import Coordinates, whole_of
 
 Costs: TypeAlias = float | ArrayLike | Mapping[Any, float]  # one, by position, or by name
 ClassWeight: TypeAlias = str | ArrayLike | Mapping[Any, float] | None
@@ -124,6 +124,6 @@ def class_names(space: Any, used_by: str) -> list[Any]:
     if not Coordinates.of(space).one_class or len(space.labels_) != len(space.listed_):
         raise ValueError(
             f"{used_by} is for outputs that are one class each, as of Classes; got "
-            f"{type(space.whole).__name__}. Labels have costs in Hamming(miss=..., alarm=...)."
+            f"{type(whole_of(space)).__name__}. Labels have costs in Hamming(miss=..., alarm=...)."
         )
     return list(np.asarray(space.labels_).tolist())

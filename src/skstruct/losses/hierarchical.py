@@ -13,6 +13,7 @@ from skstruct.losses.deciding import BilinearForm, Effort, Form
 from skstruct.losses.levels import Levels, weight_levels
 from skstruct.saving import savable
 from skstruct.spaces import Description
+from skstruct.spaces.embeddings import whole_of
 
 
 @savable
@@ -175,7 +176,7 @@ Levels.at(HierarchicalLoss, _LevelsOfHierarchical)
 
 
 def _graph_of(space: Any) -> Any:
-    graph = Description.of(space.whole).output_dag()
+    graph = Description.of(whole_of(space)).output_dag()
     if graph is None:
         raise ValueError(
             "HierarchicalLoss needs a space with arcs between labels, such as Hierarchy; "

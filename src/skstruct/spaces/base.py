@@ -4,8 +4,7 @@
 import copy
 import math
 from abc import abstractmethod
-from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -26,11 +25,10 @@ from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
 from skstruct.spaces.contracts import EXACT, Array, Decoded, Enumerable
 from skstruct.spaces.coordinates import Coordinates, CoordinatesOfList, CoordinatesOfListed
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings, EmbeddingsOfViews
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
-from skstruct.spaces.solvers.distributions import Distribution
 from skstruct.spaces.solvers.k_best import k_min_cost, min_cost
-from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving, SolvingOfLists
 from skstruct.tolerances import ROUNDING_GAP
 
@@ -47,7 +45,6 @@ class BaseSpace(
     embedding = "indicators"
     guarantee: Any = EXACT  # a Guarantee, which may depend on constraints
     default_loss: Any = "zero_one"
-    usual_losses: ClassVar[tuple[str, ...]] = ()  # others by which predictions are judged
     constraints_: Any  # constraints, those of parameters included
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -66,42 +63,6 @@ class BaseSpace(
         method as well.
         """
         return self.fit(Y).validate(Y)
-
-    def fit_costs(self, costs: Any) -> Self:
-        """Learn names that are open from a table (n, d) with a column for each coordinate of psi.
-
-        Where costs are observed, no output tells them; a frame has them above its columns.
-        """
-        return self
-
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        """This set of outputs with the embedding that a loss asks for.
-
-        Parameters
-        ----------
-        name : str
-        outputs : array
-            Outputs in canonical form that a view must know, such as those of training.
-        candidates : array
-            Those that a listing view may predict; None for all it knows.
-        """
-        if name == self.embedding:
-            return self
-        if name == "outputs" and outputs is not None and np.ndim(outputs) == 2:
-            return ListedOutputs(self, outputs, candidates)
-        if name in ("weights", "squares"):
-            raise ValueError(f"This is a loss of quantities, which {type(self).__name__} has not.")
-        raise ValueError(
-            f"{type(self).__name__} embeds its outputs by {self.embedding}; "
-            f"the loss asks for {name}."
-        )
-
-    @property
-    def whole(self) -> Self:
-        """The set of outputs that a view is a view of; the space itself where it is none."""
-        return self
 
     def all_outputs(self, most: int) -> np.ndarray | None:
         """All outputs, where there are no more than ``most`` and these can be listed."""
@@ -141,25 +102,6 @@ class BaseSpace(
         second -= np.outer(mean, mean)
         return DenseCovariance(second)
 
-    def distribution(self, scores: Any) -> Distribution | None:
-        r"""The distributions :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`, where known
-        exactly.
-
-        Parameters
-        ----------
-        scores : array u of shape (n, d)
-
-        Returns
-        -------
-        distribution : :class:`~skstruct.spaces.solvers.distributions.Distribution` or None
-            Here for outputs that are few enough to be listed.
-        """
-        return listing.listed_distribution(self, self._checked_scores(scores))
-
-    def proposals(self) -> Proposals | None:
-        """Local moves of Markov chains, :class:`~.proposals.Proposals`, or None."""
-        return None
-
     def _checked_scores(self, scores: Any, width: int | None = None) -> np.ndarray:
         """Finite scores (n, d), where d may be known; a single row may come without the axis."""
         checked = listing.check_scores(scores, self, width)
@@ -182,24 +124,6 @@ class BaseSpace(
                 "validate() makes them."
             )
         self._check_rows(len(Z))
-
-    def approximate_enumeration(
-        self, costs: np.ndarray, nu: float
-    ) -> Iterator[tuple[np.ndarray, float]]:
-        r"""Outputs that cost at most :math:`(1 - \nu) \min + \nu \max`, one by one.
-
-        Parameters
-        ----------
-        costs : array of shape (d,) or (1, d)
-        nu : float from 0 to 1
-            0 for the best alone, 1 for all outputs.
-
-        Yields
-        ------
-        output, value
-            In canonical form, with its cost; see :mod:`skstruct.spaces.common.listing`.
-        """
-        return listing.approximate_enumeration(self, costs, nu)
 
 
 class CountedSpace(BaseSpace):
@@ -275,15 +199,8 @@ class EmbeddingView(BaseSpace):
     def _check_rows(self, n: int) -> None:
         check_n_rows(self.constraints_, n, type(self.space).__name__)
 
-    @property
-    def whole(self) -> Any:
-        return self.space
-
     def all_outputs(self, most: int) -> np.ndarray | None:
         return self.space.all_outputs(most)
-
-    def canonical_range(self) -> Any:
-        return self.space.canonical_range()
 
     def _over(self, space: Any) -> Self:
         """The same view of another space."""
@@ -294,13 +211,6 @@ class EmbeddingView(BaseSpace):
 
     def restrict(self, **constraints: Any) -> Self:
         return self._over(self.space.restrict(**constraints))
-
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if name == self.embedding:
-            return self
-        return self.space.with_embedding(name, outputs, candidates)
 
 
 class ListView(EmbeddingView):
@@ -407,6 +317,7 @@ def _keys(rows: np.ndarray) -> np.ndarray:
 Solving.at(ListView, SolvingOfLists)
 Coordinates.at(ListView, CoordinatesOfList)
 Coordinates.at(ListedOutputs, CoordinatesOfListed)
+Embeddings.at(EmbeddingView, EmbeddingsOfViews)
 Known.at(EmbeddingView, "skstruct.spaces.known:KnownOfViews")
 Description.at(EmbeddingView, "skstruct.spaces.description:DescriptionOfView")
 Marginals.at(EmbeddingView, "skstruct.spaces.common.view_marginals:MarginalsOfViews")

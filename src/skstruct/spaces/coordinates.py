@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Coordinates of embeddings: how those of one are read off, or charged by, those of another."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from skstruct._arrays.checks import check_costs
 from skstruct.facets import Facet
+from skstruct.spaces.embeddings import Embeddings
 
 
 class Coordinates(Facet):
@@ -14,13 +16,21 @@ class Coordinates(Facet):
 
     Examples
     --------
-    >>> from skstruct.spaces import Coordinates, LabelSets
-    >>> by_size = LabelSets(["bread", "milk"]).with_embedding("sized indicators")
+    >>> from skstruct.spaces import Coordinates, Embeddings, LabelSets
+    >>> by_size = Embeddings.of(LabelSets(["bread", "milk"])).view("sized indicators")
     >>> Coordinates.of(by_size).lift(np.array([[1.0, 2.0]]), "indicators")
     array([[1., 1., 2., 2., 0.]])
     """
 
     __slots__ = ()
+
+    def names(self) -> Sequence[Any]:
+        """Names of the parts that indicators are of: ``labels_``, where a space has them, or their
+        numbers.
+        """
+        space = self.space
+        named = getattr(space, "labels_", None)
+        return range(space.embed(space.validate([])).shape[1]) if named is None else named
 
     @property
     def is_list(self) -> bool:
@@ -146,6 +156,6 @@ class CoordinatesOfListed(CoordinatesOfList):
         view: Any = self.space
         if embedding == view.embedding:
             return costs
-        psi = view.space.with_embedding(embedding).embed(view.listed_)
+        psi = Embeddings.of(view.space).view(embedding).embed(view.listed_)
         costs = check_costs(costs, psi.shape[1], used_by=type(view).__name__)
         return costs @ psi.T

@@ -22,7 +22,17 @@ from skstruct.kernels.outputs.vectors import RowKernel
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import BaseLoss, pair, resolve_loss
 from skstruct.saving import savable
-from skstruct.spaces import Box, Candidates, Classes, Decoded, Interval, KBest, Solving, Targets
+from skstruct.spaces import (
+    Box,
+    Candidates,
+    Classes,
+    Decoded,
+    Embeddings,
+    Interval,
+    KBest,
+    Solving,
+    Targets,
+)
 from skstruct.spaces.base import ListView
 from skstruct.spaces.constraints import check_feasible, check_n_rows
 from skstruct.spaces.infer_space import infer_space
@@ -265,7 +275,7 @@ class KernelProblem(RiskProblem):
         name = kernel.embedding_on(space)
         self.by_embedding = name is not None and (candidates is None or name == "outputs")
         if self.by_embedding:
-            view = space.with_embedding(name, outputs, candidates)
+            view = Embeddings.of(space).view(name, outputs, candidates)
             self.kernel = kernel.bind(view).fit(y)
         else:
             self.kernel = kernel.bind(space).fit(y)

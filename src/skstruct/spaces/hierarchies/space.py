@@ -11,6 +11,8 @@ from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.common.formats import LabelSetFormat
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.constraints import Constraints
+from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.indicator_sets.decoding import limit_constraints
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
@@ -138,7 +140,6 @@ class Hierarchy(IndicatorSpace):
     """
 
     default_loss = "hierarchical"
-    usual_losses = ("hamming", "f1", "zero_one")
     _constraints_rest_on = ("edges", "labels")
 
     def __init__(
@@ -317,15 +318,6 @@ class Hierarchy(IndicatorSpace):
         allowed = (length >= constraints.smallest) & (length <= constraints.largest)
         return paths, (broken == 0) & allowed
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        from skstruct.spaces.indicator_sets.parent_products import ParentProducts
-
-        if name == "indicators and parents":
-            return ParentProducts(self)
-        return super().with_embedding(name, outputs, candidates)
-
     # ------------------------------------------------------------- all outputs
     @property
     def counted(self) -> Any:
@@ -355,5 +347,7 @@ class Hierarchy(IndicatorSpace):
 Solving.at(Hierarchy, "skstruct.spaces.hierarchies.solving:SolvingOfHierarchies")
 Targets.at(Hierarchy, "skstruct.spaces.hierarchies.targets:TargetsOfHierarchies")
 Known.at(Hierarchy, "skstruct.spaces.hierarchies.known:KnownOfHierarchies")
+Description.at(Hierarchy, "skstruct.spaces.hierarchies.description:DescriptionOfHierarchies")
 Marginals.at(Hierarchy, "skstruct.spaces.hierarchies.marginals:MarginalsOfHierarchies")
 SklearnTarget.at(Hierarchy, "skstruct.spaces.sklearn_target:Labels")
+Embeddings.at(Hierarchy, "skstruct.spaces.hierarchies.coordinates:EmbeddingsOfHierarchies")

@@ -17,6 +17,7 @@ from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates, CoordinatesOfQuantities
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
@@ -156,9 +157,7 @@ class QuantitySpace(GivenWhole):
     """
 
     embedding = "coordinates"
-    embeddings: tuple[str, ...] = ("coordinates", "squares")
     default_loss = "squared"
-    usual_losses: ClassVar[tuple[str, ...]] = ("absolute",)
     labels: Any = None
     _learned: ClassVar[tuple[str, ...]] = ("labels_", "format_", "mean_")
     variance_: Any = None  # of outputs that were learned from, if there were any
@@ -242,9 +241,6 @@ class QuantitySpace(GivenWhole):
         return self.format_.write(Z, self.labels_, index)
 
     # ------------------------------------------------------------- model files
-    def canonical_range(self) -> tuple[Any, Any, int | None]:
-        return None, None, len(self.labels_)
-
     def _check_saved(self) -> None:
         super()._check_saved()
         if "labels_" not in vars(self):  # not hasattr, which would open one that was not fitted
@@ -271,17 +267,6 @@ class QuantitySpace(GivenWhole):
         return other
 
     # ------------------------------------------------------------- embeddings
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if name == "weights":  # the loss works with the weights of training outputs
-            return self
-        if name in self.embeddings:
-            view = copy.copy(self)
-            view.embedding = name
-            return view
-        return super().with_embedding(name, outputs, candidates)
-
     def embed(self, Z: np.ndarray) -> np.ndarray:
         Z = np.asarray(Z, dtype=np.float64)
         if self.embedding == "coordinates":
@@ -327,3 +312,4 @@ Known.at(QuantitySpace, "skstruct.spaces.quantities.known:KnownOfQuantities")
 Description.at(QuantitySpace, "skstruct.spaces.quantities.description:DescriptionOfQuantities")
 Marginals.at(QuantitySpace, "skstruct.spaces.quantities.marginals:MeansOfQuantities")
 SklearnTarget.at(QuantitySpace, "skstruct.spaces.sklearn_target:Quantities")
+Embeddings.at(QuantitySpace, "skstruct.spaces.quantities.coordinates:EmbeddingsOfQuantities")
