@@ -400,7 +400,8 @@ def _spread(space: Any) -> float:
     variance = next((found for found in variances if found is not None), None)
     if variance is None:
         raise ValueError(
-            f"KernelLoss: {type(whole_of(space)).__name__} knows no spread of its outputs; give gamma."
+            f"KernelLoss: {type(whole_of(space)).__name__} knows no spread of its outputs; "
+            "give gamma."
         )
     total = float(np.sum(variance))
     return total if total > 0 else 1.0
