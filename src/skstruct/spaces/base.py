@@ -220,6 +220,7 @@ class ListView(EmbeddingView):
     """
 
     listed_: np.ndarray
+    other_ways: ClassVar = "a list of candidates may hold others"  # where all are excluded
 
     def all_outputs(self, most: int) -> np.ndarray:
         return self.listed_[self.allowed()[0]]
@@ -245,13 +246,17 @@ class ListView(EmbeddingView):
         return Decoded(self.listed_[best], values, values)
 
     def _check_some(self, values: np.ndarray) -> None:
-        """Raise where the constraints exclude the whole list of a row; values of shape (n,)."""
+        """Raise where nothing listed may be predicted in a row; values of shape (n,).
+
+        Constraints exclude it all, or it is partial: what may be learned from is more than what
+        may be predicted.
+        """
         lost = np.flatnonzero(~np.isfinite(values))
         if len(lost):
             raise InfeasibleError(
                 f"{type(self.space).__name__}: none of the {len(self.listed_)} listed outputs, "
-                f"such as those of training, meets the constraints in row {lost[0]}; a list of "
-                "candidates may hold others.", int(lost[0]),
+                f"such as those of training, may be predicted in row {lost[0]}: each breaks its "
+                f"constraints or leaves something open; {self.other_ways}.", int(lost[0]),
             )  # fmt: skip
 
     def kbest(self, costs: np.ndarray, k: int) -> Decoded:

@@ -73,6 +73,8 @@ class Rankings(RandomRankings):
     unlisted : "last" or "unknown", default="last"
         What an ordered list says of items that it does not name: they come after those
         it names (the first few of a ranking), or nothing (the items that somebody was shown).
+        Short lists under "unknown" that name some items, or some together, more often than items
+        shown at random get a warning: they may be the first few.
     prove : bool, default=False
         Under pairs with more than 20 items the answer may have a gap to its bound: close
         it by branch and bound, whatever time that takes.
