@@ -17,7 +17,7 @@ from skstruct.spaces.common.covariances import Covariance, PairScheme
 from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
-from skstruct.spaces.edge_sets.table import edge_numbers, read_nodes
+from skstruct.spaces.edge_sets.table import check_numbered_nodes, edge_numbers, read_nodes
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
 from skstruct.spaces.inference import Inference, OwnInference
 from skstruct.spaces.marginals import Marginals
@@ -163,7 +163,10 @@ class Cliques(LabelsAndEdges):
                     f"Cliques: Y[{i}] is a graph, whose edges would not be read; give the set of "
                     "the nodes that are joined with each other."
                 )
-        return super()._read(Y, labels)
+        Z, names, format = super()._read(Y, labels)
+        if format.kind in ("array", "sparse"):
+            check_numbered_nodes(self.nodes, names, "Cliques")
+        return Z, names, format
 
     def embed(self, Z: np.ndarray) -> np.ndarray:
         """Products of pairs of nodes; shape (n, d)."""

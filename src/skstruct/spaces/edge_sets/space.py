@@ -16,7 +16,12 @@ from skstruct.spaces.constraints import check_restricted, check_size
 from skstruct.spaces.contracts import EXACT, Decoded
 from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.formats import GraphFormat, learn_nodes, read_format, read_rows
-from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
+from skstruct.spaces.edge_sets.table import (
+    EdgeTable,
+    check_numbered_nodes,
+    complete_edges,
+    read_nodes,
+)
 from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.inference import Inference
 from skstruct.spaces.known import Known
@@ -80,6 +85,11 @@ class EdgeSetSpace(IndicatorSpace):
             raise NotFittedError(f"{name} learns its nodes from Y: call fit, or give nodes.")
         return self.learned_nodes_
 
+    @property
+    def _nodes_given_by(self) -> Any:
+        """What names the nodes: the parameter, or a graph of possible edges."""
+        return self.nodes
+
     @cached_property
     def _given_nodes(self) -> tuple[Any, ...]:
         return read_nodes(self.nodes, type(self).__name__)
@@ -111,6 +121,8 @@ class EdgeSetSpace(IndicatorSpace):
         """Indicators, nodes (learned where they are None) and the form of ``Y``."""
         name = type(self).__name__
         rows, format = read_format(Y, name)
+        if nodes is not None and format.kind in ("array", "adjacency"):
+            check_numbered_nodes(self._nodes_given_by, nodes, name)
         if nodes is None:
             nodes = learn_nodes(rows, format, self._directed, name)
             table = EdgeTable(nodes, self._possible_edges(nodes), self._directed)
@@ -273,6 +285,10 @@ class WithinGraph(EdgeSetSpace):
     def _given_nodes(self) -> tuple[Any, ...]:
         nodes = self._node_names() if self.nodes is None else self.nodes
         return read_nodes(nodes, type(self).__name__)
+
+    @property
+    def _nodes_given_by(self) -> Any:
+        return self.graph if self.nodes is None else self.nodes
 
     def _node_names(self) -> Any:
         """The nodes that a graph brings itself."""

@@ -30,6 +30,12 @@ from skstruct.spaces.solvers.k_best import min_cost
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.targets import Targets
 
+# What cross_val_predict(method="predict_proba") does: it numbers the values of each column.
+_LOST = (
+    " (No row has {!r} at all. From scikit-learn's cross_val_predict with probabilities, a label "
+    "that every row has arrives as one that no row has: leave it out of outputs and edges.)"
+)
+
 
 class ForestShares:
     """Closed sets of a forest: given that its parent is in, a label is a coin by itself.
@@ -198,9 +204,10 @@ class Hierarchy(IndicatorSpace):
         if len(bad):
             row, arc = bad[0]
             child, parent = self.labels_[children[arc]], self.labels_[parents[arc]]
+            lost = "" if Z[:, parents[arc]].any() else _LOST.format(parent)
             raise ValueError(
                 f"Hierarchy: Y[{row}] has {child!r} without its parent {parent!r} "
-                f"({len(np.unique(bad[:, 0]))} such rows). Use close=True to add ancestors."
+                f"({len(np.unique(bad[:, 0]))} such rows). Use close=True to add ancestors.{lost}"
             )
         return Z
 
