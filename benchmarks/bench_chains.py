@@ -11,7 +11,7 @@ from harness import Table, at_least, at_most, compare, median, ratio
 
 from skstruct.datasets.sequences import load_conll2000
 from skstruct.exceptions import MissingDataError
-from skstruct.solvers.chains.viterbi import best_chains
+from skstruct.spaces.sequence_sets.chains.viterbi import best_chains
 
 FEW = 300  # rows that the plain loop decodes
 

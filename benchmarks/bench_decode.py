@@ -12,8 +12,8 @@ from skstruct.exceptions import MissingDataError
 from skstruct.kernels import RBF
 from skstruct.losses import F1, pair
 from skstruct.smoothing import KernelRidge
-from skstruct.solvers.dags import dag_closed_sets, forest_closed_sets
 from skstruct.spaces import Hierarchy, LabelSets, Solving
+from skstruct.spaces.solvers.dags import dag_closed_sets, forest_closed_sets
 
 OURS = "Hierarchy.argmin"
 KERNEL = "its compiled solver alone"

@@ -17,9 +17,9 @@ from ranking_peers import (
     weighted_votes,
 )
 
-from skstruct.solvers.assignment import min_cost_assignments
-from skstruct.solvers.linear_ordering import linear_orders, pair_matrix
 from skstruct.spaces import Rankings
+from skstruct.spaces.solvers.assignment import min_cost_assignments
+from skstruct.spaces.solvers.linear_ordering import linear_orders, pair_matrix
 
 ROWS = {10: 1000, 50: 100, 200: 10}
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 
-from skstruct.solvers.linear_ordering import pair_signs
+from skstruct.spaces.solvers.linear_ordering import pair_signs
 
 
 def assignments_by_scipy(costs):

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from skstruct.losses import RankLoss
-from skstruct.solvers._numba_order_components import insert
+from skstruct.spaces.solvers._numba_order_components import insert
 
 N_USERS, N_MOVIES, N_TRAIN = 943, 1682, 643
 

@@ -46,8 +46,8 @@ from skstruct.exceptions import ModelFileError
 from skstruct.persistence import load_model, save_model
 from skstruct.persistence.budget import Budget
 from skstruct.persistence.names import class_named, known_names
-from skstruct.solvers.closed_products import ProductDag
-from skstruct.solvers.dags import Dag
+from skstruct.spaces.indicator_sets.closed_products import ProductDag
+from skstruct.spaces.solvers.dags import Dag
 
 BATCH = 50  # files that one process reads, if it lives
 GROWING = 0.05  # of the drawn files

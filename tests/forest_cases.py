@@ -9,7 +9,7 @@ import numpy as np
 from skstruct.learners.max_margin.dual import HingeDual, Vertices
 from skstruct.learners.max_margin.scores import LinearRows
 from skstruct.learners.max_margin.tree_search import train_on
-from skstruct.solvers.pairwise.forests import is_forest
+from skstruct.spaces.solvers.pairwise.forests import is_forest
 from strategies import subsets
 
 FINE = 1e-5

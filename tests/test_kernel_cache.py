@@ -8,7 +8,7 @@ import numba
 import pytest
 
 import kernel_cache
-from skstruct.solvers import _numba_closures
+from skstruct.spaces.solvers import _numba_closures
 
 
 @pytest.fixture
@@ -103,4 +103,4 @@ def test_folders_that_nobody_used_are_removed(monkeypatch, tmp_path):
 def test_numba_asks():
     kernel = numba.njit(cache=True)(_numba_closures.transposed.py_func)
     where = kernel._cache.cache_path
-    assert where.startswith(str(kernel_cache.home() / "solvers._numba_closures-"))
+    assert where.startswith(str(kernel_cache.home() / "spaces.solvers._numba_closures-"))

@@ -14,8 +14,8 @@ import pytest
 import skstruct
 
 PACKAGE = Path(skstruct.__file__).parent
-LAYERS = ["exceptions", "tolerances", "saving", "facets", "_arrays", "config", "_files", "backends"]
-LAYERS += ["encoding", "solvers", "spaces", "losses", "streaming"]
+LAYERS = ["exceptions", "sizes", "tolerances", "saving", "facets", "_arrays", "config", "_files"]
+LAYERS += ["backends", "encoding", "spaces", "losses", "streaming"]
 LAYERS += ["rankings", "features", "kernels", "smoothing", "bounds", "sampling", "learners"]
 LAYERS += ["model_selection", "conformal", "inspection", "drawings", "datasets", "tasks"]
 LAYERS += ["persistence", "reports", "testing", "torch", "serving", "mlflow", "explorer", "cli"]
@@ -151,7 +151,7 @@ def test_circles_are_caught(tmp_path):
 
 # ------------------------------------------------------------------- structures
 GROUND = {"base", "constraints", "contracts", "common", "given_whole", "partial", "truth"}
-GROUND |= {"solving", "targets", "coordinates"}
+GROUND |= {"solvers", "solving", "targets", "coordinates"}
 GROUND |= {"entries"}
 GROUND |= {"known"}
 GROUND |= {"marginals", "sklearn_target"}

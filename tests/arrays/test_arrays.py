@@ -66,7 +66,7 @@ def test_compiling_is_announced_to_terminals_only(monkeypatch, capsys):
     def ours():
         """Stands for a kernel."""
 
-    ours.__module__ = "skstruct.solvers.somewhere"
+    ours.__module__ = "skstruct.spaces.solvers.somewhere"
     started = SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=ours)})
     notice = CompileNotice()
     notice.on_start(started)

@@ -12,26 +12,26 @@ import pytest
 
 import skstruct
 from skstruct._arrays import compiling
-from skstruct.solvers import _numba_closures
+from skstruct.spaces.solvers import _numba_closures
 
 SOURCE = Path(_numba_closures.__file__).resolve()
 
 
 @pytest.mark.subprocess
 def test_importing_kernels_does_not_import_numba():
-    code = "import sys, skstruct.solvers._numba_closures; assert 'numba' not in sys.modules"
+    code = "import sys, skstruct.spaces.solvers._numba_closures; assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_kernels_are_pickled_by_name():
     kernel = _numba_closures.transposed
     assert pickle.loads(pickle.dumps(kernel)) is kernel
-    assert kernel.py_func.__module__ == "skstruct.solvers._numba_closures"
+    assert kernel.py_func.__module__ == "skstruct.spaces.solvers._numba_closures"
 
 
 def test_sources_are_near_and_far():
     names = {path.relative_to(compiling.PACKAGE).as_posix() for path in compiling.sources(SOURCE)}
-    assert {"solvers/_numba_closures.py", "tolerances.py", "_arrays/compiling.py"} <= names
+    assert {"spaces/solvers/_numba_closures.py", "tolerances.py", "_arrays/compiling.py"} <= names
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ CODE = """
 import sys
 from numba.core import event
 import numpy as np
-from skstruct.solvers._numba_spanning_trees import find
+from skstruct.spaces.edge_sets._numba_spanning_trees import find
 
 class Compiled(event.Listener):
     names = []

@@ -119,6 +119,16 @@ def test_labels_with_slashes_are_paths_if_they_begin_alike(tmp_path, cells, task
 
 
 @pytest.mark.parametrize(
+    "cells", ["Home > Kitchen\n1,Home > Bath", "Home>Bath\n1,Home", "a>b;c\n1,c"]
+)
+def test_paths_written_with_another_mark_are_told(tmp_path, cells):
+    data = read(tmp_path, f"x,labels\n1,{cells}\n")
+    assert data.task == "labels"
+    told = "(steps of a path are read where '/' is between them)"
+    assert any(told in remark for remark in data.remarks)
+
+
+@pytest.mark.parametrize(
     ("cells", "task", "outputs"),
     [
         ("0,1\n1,1", "labels", [("b",), ("a", "b")]),

@@ -9,8 +9,8 @@ from sklearn.linear_model import LogisticRegression
 
 from skstruct.datasets import make_hierarchical
 from skstruct.datasets.generated_labels import random_dag_arcs, random_forest_parents
-from skstruct.solvers.dags import Dag
 from skstruct.spaces import Hierarchy
+from skstruct.spaces.solvers.dags import Dag
 
 seeds = st.integers(0, 1000)
 

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from skstruct.datasets import make_label_tree
 from skstruct.datasets.generated_labels import random_tree_edges
-from skstruct.solvers.pairwise.forests import is_forest
+from skstruct.spaces.solvers.pairwise.forests import is_forest
 from strategies import subsets
 
 seeds = st.integers(0, 1000)

@@ -23,9 +23,9 @@ from skstruct.inspection import (
 from skstruct.inspection.drawing import written
 from skstruct.inspection.hierarchy_errors import outline, worst_labels
 from skstruct.inspection.layout import network_layout
-from skstruct.solvers.dags import Dag
 from skstruct.spaces import Flows, Hierarchy, LabelSets, Rankings
 from skstruct.spaces.quantities.networks import read_network
+from skstruct.spaces.solvers.dags import Dag
 
 matplotlib.use("Agg")
 RNG = np.random.default_rng(0)

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Penalties chosen on left-out rows, against the same choice written down in the obvious way."""
 
+import warnings
+from itertools import permutations, product
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
 
 from skstruct.inspection import AlphaPathDisplay
 from skstruct.learners import (
@@ -14,7 +18,7 @@ from skstruct.learners import (
     OnlineLabelRanker,
     StructuredSVM,
 )
-from skstruct.learners.label_ranking.base import wrong_pairs
+from skstruct.learners.label_ranking.base import best_wrong_pairs, wrong_pairs
 from skstruct.learners.penalty_path import (
     choose_alpha,
     follow_path,
@@ -178,6 +182,44 @@ def test_too_few_rows_or_outputs_take_a_penalty_by_the_scale_alone(name):
     assert model.fit(X[:10], same).search_ is None
 
 
+ORDERS = np.array(list(permutations(range(1, 4))))
+SUBSETS = np.array(list(product([0, 1], repeat=3)))
+
+
+@pytest.mark.parametrize(
+    "name", ["svm", "slack", "network", "tree", "ranking svm", "online", "risk"]
+)
+def test_a_model_no_better_than_one_answer_for_all_says_so(name):
+    rng = np.random.default_rng(5)
+    noise, times = np.ones((40, 1)), rng.integers(1, 4, 40).astype(float)
+    rows = rng.choice(3, 40, p=[0.6, 0.2, 0.2])
+    y, listed = (ORDERS[rows], ORDERS) if name in RANKERS else (SUBSETS[rows], SUBSETS)
+    losses = wrong_pairs if name in RANKERS else lambda z, y: (z != y).sum(axis=1)
+    each = [
+        losses(np.repeat(one[None], 40, axis=0).astype(float), y.astype(float)) for one in listed
+    ]
+    model = ALL[name].set_params(alpha=[1.0, 0.1])
+    with pytest.warns(UserWarning, match="nothing was learned from the inputs"):
+        model.fit(noise, y, times)
+    assert model.search_.constant == pytest.approx(np.average(each, axis=1, weights=times).min())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, outputs_of(name))
+    assert model.search_.no_better is None
+
+
+def test_where_no_answer_is_known_for_all_nothing_is_said():
+    rng = np.random.default_rng(6)
+    x, seen = rng.normal(size=(20, 2)), rng.random((20, 2)) < 0.7
+    gaps = np.where(seen, rng.integers(2, size=(20, 2)), np.nan)
+    assert StructuredSVM(LabelSets(), alpha=[1.0, 0.1]).fit(x, gaps).search_.constant is None
+    model = ExponentialFamily(LabelSets(), alpha=[1.0, 0.1]).fit(x, gaps)
+    assert model.search_.constant is None  # by likelihoods
+    tied = np.ones((20, 3))
+    assert best_wrong_pairs(Rankings(range(3)), tied, np.ones(20)) is None
+
+
 def test_pieces_keep_the_penalty_of_the_first():
     model = StructuredSVM(LabelSets(range(3)), random_state=0).partial_fit(X[:20], SETS[:20])
     alpha = model.alpha_
@@ -203,6 +245,9 @@ class Listed:
 
     def left_out_losses(self, fitted, rows):
         return np.full(len(rows), fitted) + 0.01 * np.cos(rows)
+
+    def constant_risk(self):
+        return None
 
 
 FOLDS = [(np.arange(5, 10), np.arange(5)), (np.arange(5), np.arange(5, 10))]

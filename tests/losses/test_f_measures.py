@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.losses import F1, Effort, FBeta
-from skstruct.solvers.marginals import lowered
 from skstruct.spaces import Coordinates, Hierarchy, LabelSets
 from skstruct.spaces.indicator_sets.decoding import min_cost_per_size
+from skstruct.spaces.solvers.marginals import lowered
 
 
 def all_sets(d):

@@ -14,7 +14,7 @@ from skstruct.losses import Listed, Squared, pair
 from skstruct.losses import diffusion as diffusion_module
 from skstruct.losses.diffusion import Diffusion, heat_kernel, laplacian
 from skstruct.losses.kernel_induced import KernelLoss
-from skstruct.solvers.preimages import GaussianCells, climb_gaussians, feature_bounds
+from skstruct.losses.preimages import GaussianCells, climb_gaussians, feature_bounds
 from skstruct.spaces import Classes, LabelSets
 from skstruct.spaces.graph_nodes.space import GraphNodes
 from skstruct.spaces.quantities.boxes import Box, Interval

@@ -81,7 +81,7 @@ def test_blocks_and_repeated_outputs_change_nothing(monkeypatch):
     found = auc_loss(space, u, y, several_outputs=True)
     twice = [row + row[:1] for row in y]
     assert_array_equal(auc_loss(space, u, twice, several_outputs=True), found)
-    monkeypatch.setattr(of_scores, "BLOCK", 1)
+    monkeypatch.setattr(of_scores, "AT_ONCE", 1)
     assert_array_equal(auc_loss(space, u, y, several_outputs=True), found)
 
 

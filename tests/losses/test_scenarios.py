@@ -13,8 +13,8 @@ from skstruct.exceptions import InfeasibleError, ModelFileError
 from skstruct.losses import Scenarios
 from skstruct.persistence import save_model
 from skstruct.smoothing import KernelRidge, Neighbors
-from skstruct.solvers.tail_risk import probabilities
 from skstruct.spaces import Box, Interval, LabelSets
+from skstruct.spaces.solvers.tail_risk import probabilities
 
 SITES = LabelSets(["north", "south", "west"])
 OPENING, FINE = np.array([4.0, 3.0, 6.0]), 7.0

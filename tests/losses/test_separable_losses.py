@@ -6,8 +6,8 @@ from sklearn.base import clone
 
 from skstruct.losses.piecewise import Absolute, EpsilonInsensitive, Hinge, Huber, Pinball
 from skstruct.losses.smooth import L2L1, Cauchy, Fair, GemanMcClure, Logistic
-from skstruct.solvers.curves.base import Curves
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.solvers.curves.base import Curves
 
 RESIDUALS = [Absolute(), Pinball(0.3), EpsilonInsensitive(0.4), Huber(0.8), Cauchy(0.7),
              GemanMcClure(), Fair(1.3), L2L1()]  # fmt: skip

@@ -23,7 +23,6 @@ from skstruct.losses import tail_risk as losses_tail_risk
 from skstruct.model_selection import tail_cost
 from skstruct.persistence import load_model, save_model
 from skstruct.smoothing import KernelRidge, Neighbors
-from skstruct.solvers.tail_risk import TailRisk, probabilities
 from skstruct.spaces import (
     BinaryPolytope,
     Box,
@@ -34,6 +33,7 @@ from skstruct.spaces import (
     Simplex,
     Solving,
 )
+from skstruct.spaces.solvers.tail_risk import TailRisk, probabilities
 
 seeds = st.integers(0, 10**6)
 TREE = [("a", "b"), ("a", "c"), ("c", "d"), ("e", "d")]

@@ -173,7 +173,7 @@ def test_blocks_change_nothing(monkeypatch):
     scores, truth = rng.integers(0, 4, (9, 7)), rng.random((9, 7)) < 0.4
     both = macro_average_precision, label_ranking_average_precision
     whole = [measure(scores, truth) for measure in both]
-    monkeypatch.setattr(measures, "BLOCK", 20)
+    monkeypatch.setattr(measures, "AT_ONCE", 20)
     assert [measure(scores, truth) for measure in both] == whole
 
 

@@ -26,8 +26,8 @@ from skstruct.persistence.stored_predictions import (
     predict_with_values,
     same,
 )
-from skstruct.solvers.dags import Dag
 from skstruct.spaces import LabelSets
+from skstruct.spaces.solvers.dags import Dag
 from strategies import dags
 
 FOLDER = Path(__file__).parents[2] / "reliability"

@@ -15,7 +15,16 @@ from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import ModelFileError
 from skstruct.persistence import load_model, save_model
 from skstruct.persistence.known_types import decode_known, encode_known
-from skstruct.spaces import Classes, Hierarchy, LabelSets, Rankings, Sequences
+from skstruct.spaces import (
+    Candidates,
+    Classes,
+    Hierarchy,
+    LabelSets,
+    Rankings,
+    Sequences,
+    ShortestPaths,
+    SpanningTrees,
+)
 
 ABROAD = datetime.timezone(datetime.timedelta(hours=2))
 NAMES = {
@@ -55,6 +64,8 @@ def test_names_come_back_from_a_file(kind, tmp_path):
         (LabelSets(list(Colour)), [[Colour.RED], [Colour.BLUE]]),
         (Rankings(), [[Colour.RED, Colour.BLUE]]),
         (Sequences(), [[Colour.RED, Colour.BLUE]]),
+        (Candidates(list(Colour)), [Colour.RED, Colour.BLUE]),
+        (LabelSets(), [[(0, Colour.RED)], [(1, Colour.BLUE)]]),
     ],
     ids=str,
 )
@@ -71,6 +82,9 @@ def test_names_that_no_file_holds_are_told_at_fit(space, Y):
         (LabelSets(["a", "\ud800"]), [["a"]]),
         (Rankings(), [["a", "\ud800"]]),
         (Sequences(), ["a\ud800"]),
+        (Candidates(["a", "\ud800"]), ["a"]),
+        (Candidates(["a"]), ["a", "\ud800"]),
+        (LabelSets(), [[(0, "\ud800")], [(1, "b")]]),
     ],
     ids=lambda given: repr(given),
 )
@@ -79,9 +93,28 @@ def test_half_a_character_is_refused_at_fit(space, Y):
         space.fit(Y)
 
 
-def test_half_a_character_is_refused_in_edges():
+def on_edges(one, two):
+    yield lambda: Hierarchy([(one, two)])
+    yield lambda: ShortestPaths([(one, two)], one, two).labels_
+    yield lambda: SpanningTrees([one, two]).labels_
+
+
+@pytest.mark.parametrize("space", on_edges("a", "\ud800"))
+def test_half_a_character_is_refused_in_edges(space):
     with pytest.raises(ValueError, match="has half of a character"):
-        Hierarchy([("a", "\ud800")])
+        space()
+
+
+@pytest.mark.parametrize("space", on_edges((0, "a"), (0, "\ud800")))
+def test_half_a_character_is_refused_within_tuples(space):
+    with pytest.raises(ValueError, match="has half of a character"):
+        space()
+
+
+@pytest.mark.parametrize("space", on_edges(Colour.RED, Colour.BLUE))
+def test_names_that_no_file_holds_are_told_of_edges(space):
+    with pytest.warns(UserWarning, match="of the class Colour, which model files do not hold"):
+        space()
 
 
 WRONG = [

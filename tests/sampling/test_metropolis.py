@@ -10,7 +10,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skstruct.exceptions import MixingWarning
 from skstruct.sampling import Metropolis
 from skstruct.sampling.chains import Chains, MetaProposals
-from skstruct.solvers.proposals import new_streams
 from skstruct.spaces import (
     BaseSpace,
     BinaryPolytope,
@@ -19,6 +18,7 @@ from skstruct.spaces import (
     PairwiseLabels,
     Rankings,
 )
+from skstruct.spaces.solvers.proposals import new_streams
 from skstruct.testing.spaces import assert_drawn_from
 
 

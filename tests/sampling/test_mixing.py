@@ -26,7 +26,6 @@ from skstruct.sampling.small_chains import (
     lazy,
     second_eigenvalue,
 )
-from skstruct.solvers.proposals import new_streams
 from skstruct.spaces import (
     Classes,
     Cycles,
@@ -40,6 +39,7 @@ from skstruct.spaces import (
     SpanningTrees,
     Tournaments,
 )
+from skstruct.spaces.solvers.proposals import new_streams
 from skstruct.testing.spaces import assert_drawn_from
 
 MOVING = [

@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.losses import F1
-from skstruct.spaces import Classes, Hierarchy, LabelSets, Sequences
+from skstruct.spaces import Classes, Hierarchy, LabelSets, Ordinal, Poset, Sequences
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 4))
@@ -80,6 +80,27 @@ def test_symbols_of_sequences_are_told_by_name():
     space = Sequences(["z", "y", "x"])
     model = ConditionalRiskMinimizer(space, smoother=FrozenEstimator(LOGISTIC)).fit(tokens, tags)
     assert_array_equal(np.concatenate(model.predict(tokens)), LOGISTIC.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("space", "outputs"),
+    [
+        (Ordinal(["z", "x", "y"]), CLASSES),
+        (Poset([("x", "y"), ("x", "z")]), CLASSES),
+        (Hierarchy([("x", "y"), ("x", "z")]), [{"x", name} for name in CLASSES]),
+        (LabelSets(["z", "x", "y"]), [{name} if name == "x" else set() for name in CLASSES]),
+    ],
+    ids=["levels", "elements", "labels", "nothing"],
+)
+def test_probabilities_of_one_class_are_not_taken_for_those_of_several_targets(space, outputs):
+    """Levels that are reached, say, have the names of classes, and other probabilities."""
+    with pytest.raises(ValueError, match="LogisticRegression was fitted before, to one class a r"):
+        frozen(space, "hamming", LOGISTIC, outputs)
+
+
+def test_sets_of_one_label_are_classes():
+    model = frozen(LabelSets(["z", "x", "y"]), "hamming", LOGISTIC, [{name} for name in CLASSES])
+    assert_allclose(model.predict_marginals(X), LOGISTIC.predict_proba(X)[:, [2, 0, 1]])
 
 
 @pytest.mark.parametrize("name", LABELS)

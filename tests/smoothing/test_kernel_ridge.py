@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge as Reference
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
+from skstruct import ConditionalRiskMinimizer
 from skstruct.kernels import RBF, Polynomial, resolve_kernel
 from skstruct.smoothing import AdditiveKernelRidge, KernelRidge
 from skstruct.smoothing.systems import CholeskySystem, SpectralSystem
@@ -213,3 +214,19 @@ def test_bad_label_kernels():
         AdditiveKernelRidge([[1.0, 0.5], [0.0, 1.0]]).fit(X, T)
     with pytest.raises(ValueError, match=r"for 3 targets; got targets of shape \(25, 4\)"):
         AdditiveKernelRidge(np.eye(3)).fit(X, T)
+
+
+@pytest.mark.parametrize("alpha", ["auto", [0.01, 1.0]])
+def test_a_penalty_that_is_searched_needs_no_solver(alpha):
+    """Alone of its kind, rows that are copies, and any others."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((30, 3)), rng.integers(0, 2, (30, 2))
+    for rows in (range(30), [0, 0, 1, 1], [0, 0, 0], [0]):
+        rows = list(rows)
+        found = [
+            ConditionalRiskMinimizer(smoother=KernelRidge(alpha=alpha, solver=solver))
+            .fit(X[rows], Y[rows])
+            for solver in ("auto", "spectral")
+        ]  # fmt: skip
+        assert found[0].alpha_ == found[1].alpha_
+        np.testing.assert_array_equal(found[0].predict(X), found[1].predict(X))

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 
-from skstruct import ConditionalRiskMinimizer
+from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor
 from skstruct.model_selection import evaluate
 from skstruct.spaces import (
     Assignments,
@@ -193,3 +193,40 @@ def test_as_many_rows_as_labels_are_rows():
         space = infer_space(frame).fit(frame)
         assert space.labels_ == tuple("abcdef")
         assert np.array_equal(space.validate(frame), Y)
+
+
+def permuted(frame):
+    return frame.select(TURNED) if isinstance(frame, (pl.DataFrame, pa.Table)) else frame[TURNED]
+
+
+TABLES = {
+    "pandas": lambda T, names: pd.DataFrame(T, columns=list(names)),
+    "polars": lambda T, names: pl.DataFrame(T, schema=list(names)),
+    "pyarrow": lambda T, names: pa.table(dict(zip(names, T.T))),
+}
+
+
+@pytest.mark.parametrize("package", TABLES)
+def test_blocks_of_frames_of_any_package(package):
+    made = TABLES[package]
+    kind = ConditionalRiskMinimizer(LabelSets(), kernel="rbf", alpha=1.0, random_state=0)
+    blocks = [(made(X[i : i + 6], "uv"), made(T[i : i + 6], ABC)) for i in range(0, N, 6)]
+    turned = [(rows, permuted(outputs)) for rows, outputs in blocks]
+    frame = pd.DataFrame(X, columns=["u", "v"])
+    expected = clone(kind).fit(lambda: zip(np.split(X, 4), np.split(T, 4)))
+    for source in (lambda: blocks, iter(blocks), lambda: [blocks[0], *turned[1:]]):
+        model = clone(kind).fit(source)
+        assert model.space_.labels_ == ABC
+        assert np.allclose(model.predict_marginals(frame), expected.predict_marginals(X))
+
+
+@pytest.mark.parametrize("package", TABLES)
+@pytest.mark.parametrize("space", [None, LabelSets()])
+def test_regression_between_kernels_reads_outputs_by_name(package, space):
+    made = TABLES[package](T, ABC)
+    model = OutputKernelRegressor(space, alpha=0.1).fit(X, made)
+    expected = OutputKernelRegressor(LabelSets(), alpha=0.1).fit(X, T).score(X, T)
+    assert model.score(X, made) == model.score(X, permuted(made)) == expected > -0.5
+    away = X + 1e-3  # rows that were not those of training
+    one, other = (model.certify(away, Y, bound="held_out").value for Y in (made, permuted(made)))
+    assert one == other

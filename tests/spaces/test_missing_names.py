@@ -162,6 +162,7 @@ GAPS = {
     "names": (LabelSets("abc"), [["a"], ["b"]], [None, ["b"]]),
     "classes": (Classes(["a", "b"]), ["a", "b"], [None, "b"]),
     "levels": (Ordinal([1, 2]), [1, 2], [None, 2]),
+    "symbols": (Sequences("abc"), [["a", "b"], ["b", "c"]], [["a", None], ["b", "c"]]),
     "numbers": (Box(), [[0.5, 1.0], [1.0, 0.0]], [[np.nan, 1.0], [1.0, 0.0]]),
 }
 
@@ -174,6 +175,7 @@ def test_every_door_says_that_values_are_missing(case, door):
     X, y, gaps = np.arange(20.0)[:, None], whole * 10, np.array(gaps * 10, dtype=object).tolist()
     gaps = np.array(gaps, dtype=float) if case in ("table", "numbers") else gaps
     y = np.array(y) if case in ("table", "numbers") else y
+    gaps = [list(row) for row in gaps] if case == "symbols" else gaps
     model = ConditionalRiskMinimizer(space, alpha=1.0).fit(X, y)
     doors = {
         "certify": lambda: model.certify(X, gaps),

@@ -6,11 +6,24 @@ import pickle
 import networkx
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.persistence import load_model, save_model
-from skstruct.spaces import Flows, GraphNodes, Hierarchy, Knapsacks, Poset
+from skstruct.spaces import (
+    Cliques,
+    Flows,
+    GraphNodes,
+    Graphs,
+    Hierarchy,
+    Knapsacks,
+    Matchings,
+    PairwiseLabels,
+    Poset,
+    SpanningTrees,
+)
 
 EDGES = [(3, 1), (3, 0), (1, 2)]
 Y = np.array([[0, 1, 0, 1], [1, 0, 0, 1], [0, 1, 1, 1], [0, 0, 0, 0]])
@@ -52,6 +65,52 @@ def test_a_model_file_keeps_that_nobody_said_which_column_is_which(tmp_path):
     save_model(model.fit(np.eye(6), [{7}, {7, 5}] * 3), tmp_path / "tree.model")
     with pytest.raises(ValueError, match="say which column is which"):
         load_model(tmp_path / "tree.model").score(np.eye(6), np.ones((6, 4), int))
+
+
+@pytest.mark.parametrize("kind", [Graphs, SpanningTrees, Matchings])
+def test_rows_of_adjacency_are_those_of_the_numbers_of_nodes(kind):
+    """In whatever order a graph mentions its nodes."""
+    adjacency = np.zeros((1, 4, 4), int)
+    edges = [(0, 1), (2, 3)] if kind is Matchings else [(0, 1), (1, 2), (2, 3)]
+    for u, v in edges:
+        adjacency[0, u, v] = adjacency[0, v, u] = 1
+    graph = networkx.Graph([(3, 1), (2, 0), (1, 0), (2, 1), (3, 2), (3, 0)])
+    space = kind(graph).fit(adjacency)
+    [row] = space.validate(adjacency)
+    assert {space.labels_[j] for j in np.flatnonzero(row)} == set(edges)
+    assert np.array_equal(space.restore(row[None]), adjacency)
+
+
+def test_nodes_of_a_graph_that_are_columns():
+    graph = networkx.Graph([(2, 1), (1, 0)])
+    for space in (Cliques(graph), PairwiseLabels(graph)):
+        assert space.fit(np.array([[1, 1, 0]])).labels_ == (0, 1, 2)
+
+
+def test_numbers_that_a_table_with_gaps_makes_floats():
+    """Parents are floats where the root has none: they are whole numbers all the same."""
+    table = pd.DataFrame({"parent": [3.0, 3.0, 1.0, np.nan], "child": [1, 0, 2, 3]})
+    known = table.dropna().to_numpy().tolist()
+    assert Hierarchy(known).labels_ == (0, 1, 2, 3)
+    assert np.array_equal(Hierarchy(known).fit_validate(Y), Y)
+    others = [(parent + 4, child + 4) for parent, child in known]
+    with pytest.raises(ValueError, match=r"say which column is which, labels=\[...\]"):
+        Hierarchy(others).fit(Y)
+    assert Hierarchy([(1.5, 0.5)]).fit(np.array([[1, 0]])).labels_ == (1.5, 0.5)
+
+
+@pytest.mark.parametrize("kind", [Hierarchy, Poset])
+@pytest.mark.parametrize("package", ["pandas", "polars", "pyarrow"])
+def test_frames_of_edges_are_read_by_rows(kind, package):
+    """Two edges of two columns were once taken for two columns of two edges."""
+    for edges in ([("b", "a"), ("a", "c")], [*EDGES]):
+        frame = pd.DataFrame(edges, columns=["parent", "child"])
+        made = {"pandas": pd.DataFrame, "polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}
+        space = kind(made[package](frame))
+        assert space.labels_ == kind(edges).labels_
+        assert space.dag_.parents.tolist() == kind(edges).dag_.parents.tolist()
+    with pytest.raises(ValueError, match="a frame of edges has two columns"):
+        assert kind(made[package](frame.assign(weight=1))).labels_
 
 
 def test_texts_are_columns_in_the_order_in_which_they_appear():

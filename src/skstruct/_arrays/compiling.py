@@ -42,7 +42,7 @@ class Kernel:
     Examples
     --------
     >>> import pickle
-    >>> from skstruct.solvers._numba_closures import transposed
+    >>> from skstruct.spaces.solvers._numba_closures import transposed
     >>> type(transposed).__name__, transposed.__name__
     ('Kernel', 'transposed')
     >>> pickle.loads(pickle.dumps(transposed)) is transposed

@@ -57,6 +57,11 @@ def in_memory(table: Any) -> Any:
     >>> in_memory([[0, 1]])
     [[0, 1]]
     """
+    return on_host(of_pandas(table))
+
+
+def of_pandas(table: Any) -> Any:
+    """The same, but tensors stay where they are."""
     if _is_one_of(table, FRAMES):
         pandas = require("pandas", used_by=f"A {type(table).__name__} of outputs", extra="parquet")
         import narwhals.stable.v2 as nw
@@ -67,7 +72,7 @@ def in_memory(table: Any) -> Any:
         import narwhals.stable.v2 as nw
 
         return _cells(nw.from_native(_chunked(table), series_only=True))
-    return on_host(table)
+    return table
 
 
 def _chunked(column: Any) -> Any:

@@ -124,7 +124,7 @@ def refuse_rows_of_training(task_model: Any, table: Any, X: Any, quiet: bool) ->
 
     from skstruct.cli.exit_codes import BadData
     from skstruct.cli.terminal import say
-    from skstruct.datasets.dataset import Table
+    from skstruct.datasets import Table
     from skstruct.tasks.row_digests import row_digests
 
     found = task_model.overlap(table)

@@ -88,7 +88,8 @@ def convert_data(
     from skstruct.cli.exit_codes import bad_data, writing
     from skstruct.cli.options import check_format, check_writable
     from skstruct.cli.terminal import say
-    from skstruct.datasets.writing import format_to_write, write_data
+    from skstruct.datasets import write_data
+    from skstruct.datasets.writing import format_to_write
 
     check_format(to_format)
     check_writable(destination)

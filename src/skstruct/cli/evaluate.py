@@ -14,7 +14,6 @@ from skstruct.cli.options import (
     check_writable,
     json_option,
     loss_option,
-    parse_restrict,
     quiet_option,
     read_file,
     reading_options,
@@ -63,7 +62,7 @@ def evaluate(
     right, and precision, recall and F1 of chunks where tags are IOB1, IOB2, IOBES or BILOU.
     """
     from skstruct.cli.models import open_model, read_labelled, training_remark
-    from skstruct.cli.options import check_loss, check_restrict
+    from skstruct.cli.options import check_loss, constraints_of
     from skstruct.cli.terminal import print_json, print_table, say
     from skstruct.model_selection import evaluate as evaluated
     from skstruct.model_selection.evaluation import affordable_losses, left_out_text
@@ -71,8 +70,7 @@ def evaluate(
     for loss in losses:
         check_loss(loss)
     task_model = open_model(model)
-    constraints = parse_restrict(restrict)
-    check_restrict(task_model.learner_.space_, constraints)
+    constraints = constraints_of(task_model, restrict)
     table, X, y = read_labelled(task_model, data, reading, quiet=quiet)
     seen = training_remark(task_model, table, quiet)
     named, costly = list(losses), list[str]()
@@ -156,7 +154,7 @@ def compare(
     """
     from skstruct.cli.exit_codes import bad_data
     from skstruct.cli.terminal import print_json, print_table, say
-    from skstruct.datasets.dataset import Table
+    from skstruct.datasets import Table
     from skstruct.features import TokenFeatures
     from skstruct.model_selection import compare as compared
     from skstruct.tasks import outputs_for_learning, space_for
@@ -224,7 +222,7 @@ def _draw_comparison(result: Any, path: str) -> None:
     mpl.use("Agg")
     from skstruct._files.atomic import replacing
     from skstruct.cli.exit_codes import writing
-    from skstruct.inspection.selection import ComparisonDisplay
+    from skstruct.inspection import ComparisonDisplay
 
     figure = ComparisonDisplay.from_comparison(result).figure_
     kind = Path(path).suffix.lstrip(".").lower() or "png"

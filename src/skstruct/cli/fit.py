@@ -160,7 +160,8 @@ def _blocks(path: str, reading: dict[str, Any], block_rows: int | None, quiet: b
 
 def _known_to_need_all(task_model: Any) -> str | None:
     """Whether no data are needed to know that a learner does not read blocks."""
-    from skstruct.tasks.learners import LEARNERS, reads_blocks
+    from skstruct.tasks import LEARNERS
+    from skstruct.tasks.learners import reads_blocks
 
     name = task_model.learner
     return None if name not in LEARNERS or reads_blocks(name) else f"the learner {name}"
@@ -189,7 +190,7 @@ def _made(task_model: Any, table: Any, name: str) -> Any:
 def _checked(task_model: Any, table: Any) -> list[str]:
     """Say what is wrong with data or parameters before any work is done, and what will be done."""
     from skstruct.cli.exit_codes import bad_data
-    from skstruct.datasets.dataset import Dataset
+    from skstruct.datasets import Dataset
     from skstruct.datasets.tasks import check_outputs
     from skstruct.tasks import space_for
     from skstruct.tasks.learners import choice_in_words
@@ -215,7 +216,7 @@ def default_reason(table: Any) -> str:
 
 def _some_rows(table: Any) -> Any:
     """A few rows to try a saved model by."""
-    from skstruct.datasets.dataset import Dataset
+    from skstruct.datasets import Dataset
 
     if isinstance(table, Dataset):
         return table.take(slice(3))

@@ -97,8 +97,8 @@ def read_input_blocks(model: Any, path: Any, options: dict[Any, Any], rows: int)
     import numpy as np
 
     from skstruct.cli.exit_codes import BadData, bad_data
+    from skstruct.datasets import Table
     from skstruct.datasets.blocks import read_blocks
-    from skstruct.datasets.dataset import Table
 
     known, encoder = _as_trained(model, path, options), model.encoder_
     like = Table(encoder.names_, encoder.values_, np.empty((0, len(encoder.names_))))

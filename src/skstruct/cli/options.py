@@ -164,8 +164,8 @@ def read_file(path: str, options: dict[Any, Any], *, quiet: bool, no_outputs: bo
     from skstruct._arrays.progress import working
     from skstruct.cli.exit_codes import bad_data
     from skstruct.cli.memory import check_memory
+    from skstruct.datasets import read_data
     from skstruct.datasets.encodings import text_path
-    from skstruct.datasets.reading import read_data
 
     check_format(options.get("format_"))
     encoding = options.get("encoding") or "utf-8"
@@ -220,7 +220,7 @@ def parse_settings(pairs: Any) -> dict[Any, Any]:
 
 def hold_machine_settings(settings: dict[Any, Any]) -> dict[Any, Any]:
     """Settings of the learner alone; those of the machine hold from here to the command's end."""
-    from skstruct.backends.choice import backend_for
+    from skstruct.backends import backend_for
     from skstruct.config import config_context, get_config
 
     machine = {key: value for key, value in settings.items() if key in get_config()}
@@ -263,6 +263,20 @@ def check_restrict(space: Any, constraints: Any) -> None:
                 f"{type(space).__name__} cannot be restricted by {key!r}; known are "
                 f"{', '.join(known) or 'none'}."
             )
+
+
+def constraints_of(model: Any, pairs: Any) -> dict[str, Any] | None:
+    """Constraints from ``key=value`` texts, with the names of a model in place of what JSON has:
+    positions are keys there, and tuples are lists.
+    """
+    constraints = parse_restrict(pairs)
+    check_restrict(model.learner_.space_, constraints)
+    if constraints is None:
+        return None
+    from skstruct.serving import Served
+    from skstruct.serving.constraints import constraints_for
+
+    return constraints_for(Served("model", model), constraints)
 
 
 def check_loss(name: str) -> None:

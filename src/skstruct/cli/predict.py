@@ -14,7 +14,6 @@ from skstruct.cli.options import (
     EXISTING,
     json_option,
     loss_option,
-    parse_restrict,
     promise_options,
     quiet_option,
     raw_cells_option,
@@ -303,7 +302,7 @@ def predict(
     skstruct predict enron.model new.arff --marginals --threshold micro_f1
     """
     from skstruct.cli.models import open_model
-    from skstruct.cli.options import check_loss, check_restrict, check_writable
+    from skstruct.cli.options import check_loss, check_writable, constraints_of
     from skstruct.cli.predictions import TOKENS, style_for
     from skstruct.cli.promises import makers_for
 
@@ -312,8 +311,7 @@ def predict(
     if loss is not None:
         check_loss(loss)
     task_model = open_model(model)
-    constraints = parse_restrict(restrict)
-    check_restrict(task_model.learner_.space_, constraints)
+    constraints = constraints_of(task_model, restrict)
     of_words = getattr(task_model.encoder_, "columns_", None) is not None
     style = style_for(output, as_json, raw_cells, of_words)
     given = {

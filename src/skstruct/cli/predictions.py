@@ -22,7 +22,7 @@ import numpy as np
 from skstruct._files.atomic import replacing
 from skstruct.cli.exit_codes import writing
 from skstruct.cli.terminal import plain
-from skstruct.datasets.dataset import Dataset
+from skstruct.datasets import Dataset
 from skstruct.datasets.files import bare_name, packing
 from skstruct.datasets.formats.cells import NUMBERS, ONE_NAME, ranked_items, write_cell
 from skstruct.datasets.formats.columns import harmless
@@ -30,7 +30,7 @@ from skstruct.datasets.formats.conll import write_conll
 from skstruct.datasets.formats.conllu import write_conllu
 from skstruct.datasets.formats.parquet import need_pandas
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces.contracts import Decoded
+from skstruct.spaces import Decoded
 from skstruct.tolerances import REPORTED_GAP
 
 OWN = ("row", "rank", "risk", "cost", "gap", "for", "against")  # columns beside predictions

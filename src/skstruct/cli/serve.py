@@ -74,8 +74,9 @@ def serve(
     token = _token(token_file)
     _check_public(host, token, insecure)
     from skstruct._arrays.imports import require
+    from skstruct.serving import Settings
     from skstruct.serving.processes import address, open_socket
-    from skstruct.serving.settings import LOCAL, Settings, named_files
+    from skstruct.serving.settings import LOCAL, named_files
 
     try:
         for package in ("fastapi", "uvicorn"):
@@ -98,7 +99,7 @@ def serve(
 
 
 def _run(files: dict[str, str], settings: Any, sock: Any, workers: int, where: str) -> None:
-    from skstruct.serving.app import make_app
+    from skstruct.serving import make_app
     from skstruct.serving.processes import run_app
 
     def started() -> None:

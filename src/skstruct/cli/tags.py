@@ -4,7 +4,7 @@
 from typing import Any
 
 from skstruct.cli.terminal import print_table
-from skstruct.model_selection.tag_evaluation import TagEstimates, evaluate_tags
+from skstruct.model_selection import TagEstimates, evaluate_tags
 
 _SHOWN = {
     "token_accuracy": "token accuracy",

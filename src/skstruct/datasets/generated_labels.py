@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.pairwise.forests import best_on_forest, is_forest, random_tree_edges
+from skstruct.spaces.solvers.pairwise.forests import best_on_forest, is_forest, random_tree_edges
 
 
 def make_hierarchical(

@@ -17,10 +17,10 @@ import numpy as np
 
 from skstruct.explorer.recent import Recent
 from skstruct.explorer.state import Explored
-from skstruct.learners.base import Explanation
+from skstruct.learners import Explanation
 from skstruct.learners.conditional_risk.prediction import weighing_of
 from skstruct.smoothing import Weighing
-from skstruct.spaces.contracts import Decoded
+from skstruct.spaces import Decoded
 
 KEPT = 64  # inputs whose means are kept
 MOST_OPPONENTS = 200  # training rows of negative weight whose losses are computed

@@ -23,9 +23,9 @@ from skstruct.model_selection.evaluation import (
     usual_losses,
 )
 from skstruct.reports.outputs import in_words
+from skstruct.serving import Served
 from skstruct.serving.abilities import why_not
 from skstruct.serving.constraints import constraints_for
-from skstruct.serving.served import Served
 from skstruct.spaces import Description, Targets
 from skstruct.spaces.truth import Truth, read_truth, seen_by
 

@@ -23,10 +23,9 @@ from skstruct.learners.tokens import are_tokens
 from skstruct.losses import pair, resolve_loss
 from skstruct.model_selection.left_out import leaving_out
 from skstruct.smoothing.folds import folds_of
-from skstruct.spaces import Known, Marginals
+from skstruct.spaces import Known, Marginals, Sequences
 from skstruct.spaces.common.narrowing import with_learned_names
 from skstruct.spaces.infer_space import infer_space
-from skstruct.spaces.sequences.space import Sequences
 from skstruct.spaces.truth import read_truth
 
 

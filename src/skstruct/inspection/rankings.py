@@ -7,8 +7,8 @@ import numpy as np
 
 from skstruct._arrays.imports import require
 from skstruct.inspection.drawing import LITERAL, one_input, one_output, written
-from skstruct.solvers.linear_ordering import pair_matrix
 from skstruct.spaces import Description
+from skstruct.spaces.solvers.linear_ordering import pair_matrix
 
 
 class RankingDisplay:

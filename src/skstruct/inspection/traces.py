@@ -6,7 +6,8 @@ from typing import Any, Self
 import numpy as np
 
 from skstruct._arrays.imports import require
-from skstruct.sampling.convergence import autocovariances, checked_traces, diagnostics, embedded
+from skstruct.sampling import diagnostics
+from skstruct.sampling.convergence import autocovariances, checked_traces, embedded
 
 MOST_BINS = 20
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from skstruct.saving import savable
-from skstruct.solvers.linear_ordering import close_transitively
+from skstruct.spaces.solvers.linear_ordering import close_transitively
 from skstruct.tolerances import TABLE_DEFINITENESS, TABLE_SYMMETRY
 
 

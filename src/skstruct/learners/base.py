@@ -36,10 +36,9 @@ from skstruct.learners.marginals import MarginalPredictor, opened_space
 from skstruct.learners.partial_outputs import read_outputs
 from skstruct.learners.token_problem import check_positions
 from skstruct.losses import Observed, PartlyKnown, pair, resolve_loss
-from skstruct.spaces import SklearnTarget
+from skstruct.spaces import Decoded, SklearnTarget
 from skstruct.spaces.base import check_k
 from skstruct.spaces.constraints import check_n_rows, constraints_of
-from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.truth import read_truth, told_mean
 from skstruct.tolerances import TIE
 

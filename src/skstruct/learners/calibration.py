@@ -317,13 +317,19 @@ def fit_calibration(
     if problem.for_search() is problem:  # else decisions take long
         decoded = problem.decode(means, rows)
         losses = problem.judged_losses(decoded.outputs, outputs, rows)
-        told_of = np.isfinite(losses)
-        if problem.known is not None:  # what is known of an output costs less than all of it
+        # What is known of an output costs less than all of it; NaN is an item that is not ranked.
+        told_of = np.isfinite(losses) & _ranked(outputs)
+        if problem.known is not None:
             told_of &= problem.known[rows].all(axis=1)
         if np.isfinite(decoded.values).all() and weight[told_of].sum() > 0:
             risks = isotonic_map(decoded.values[told_of], losses[told_of], weight[told_of])
     name = parts[0] if left is not None else None
     return Calibration(logistic, isotonic, risks, n_rows, left, happened, weight, name)
+
+
+def _ranked(outputs: np.ndarray) -> np.ndarray:
+    """Rows without NaN, which is an item that a ranking leaves out; shape (n,)."""
+    return np.reshape(outputs == outputs, (len(outputs), -1)).all(axis=1)
 
 
 def _evenly(n: int, most: int) -> np.ndarray:

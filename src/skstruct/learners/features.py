@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from skstruct._arrays.memory import check_square_fits
-from skstruct.kernels.inputs import InputKernel, kernel_name, resolve_kernel
+from skstruct.kernels import InputKernel, resolve_kernel
+from skstruct.kernels.inputs import kernel_name
 from skstruct.saving import savable
 from skstruct.tolerances import EIGENVALUE_ZERO
 

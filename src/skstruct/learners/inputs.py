@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
+from skstruct._arrays.foreign import in_memory
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.methods import advise_all
 from skstruct._arrays.rows import copied_rows, known_rows, narrow_indices
@@ -68,7 +69,7 @@ def _is_of(smoother: Any, module: str, name: str) -> bool:
 
 def _first_reader(smoother: Any) -> Any:
     """The first step of a pipeline, and what others hand their inputs on to untouched."""
-    from skstruct.smoothing.classifiers import ClassifierMeans
+    from skstruct.smoothing import ClassifierMeans
 
     while True:
         if hasattr(smoother, "steps"):
@@ -322,10 +323,10 @@ def n_read(model: Any) -> int:
 
 
 def given_outputs(y: Any, used_by: str) -> Any:
-    """y, if there is one, as something that has a length."""
+    """y, if there is one, as something that has a length; frames as those of pandas."""
     if y is None:
         raise ValueError(f"{used_by} requires y to be passed, but the target y is None.")
-    y = on_host(y)
+    y = in_memory(y)
     return y if hasattr(y, "__len__") else np.asarray(y)
 
 

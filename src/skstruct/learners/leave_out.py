@@ -12,7 +12,7 @@ from sklearn.base import clone
 from skstruct._arrays.foreign import on_host
 from skstruct._arrays.progress import announce, track
 from skstruct._arrays.rows import copied_rows, distinct
-from skstruct.kernels.inputs import resolve_kernel
+from skstruct.kernels import resolve_kernel
 from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.learners.judging import FINALISTS, Judgement
 from skstruct.learners.problem import search_targets_for, targets_for

@@ -13,12 +13,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.memory import row_blocks
+from skstruct._arrays.methods import warn_caller
 from skstruct._arrays.rows import dense
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners.inputs import rows_of
 from skstruct.losses import Observed, resolve_loss
-from skstruct.spaces import Known, Marginals, SklearnTarget, Targets
-from skstruct.spaces.classes.space import Classes
+from skstruct.spaces import Classes, Known, Marginals, SklearnTarget, Targets
 from skstruct.spaces.infer_space import infer_space
 from skstruct.spaces.truth import read_truth
 
@@ -263,3 +263,18 @@ def asked_parts(space: Any, parts: str | None) -> str | None:
         f"predict_marginals: parts is one of {', '.join(map(repr, known)) or 'None'}; got "
         f"{parts!r}."
     )
+
+
+def leaves_pairs_open(space: Any, outputs: np.ndarray) -> bool:
+    """Whether some of these rankings do not order all pairs, under an embedding by pairs."""
+    return space.embedding == "pairs" and bool((Targets.of(space).targets(outputs) == 0).any())
+
+
+def warn_of_open_pairs(space: Any, outputs: np.ndarray) -> None:
+    """Warn where means of such a space are those of both orders, by half, of pairs left open."""
+    if leaves_pairs_open(space, outputs):
+        warn_caller(
+            "Some rankings of training leave pairs open, and count one half for these here, which "
+            "draws probabilities towards one half: ConditionalRiskMinimizer leaves such pairs out "
+            'where fit has arrays and a loss of pairs, "kendall".'
+        )

@@ -177,8 +177,3 @@ class OpenPairsProblem(RiskProblem):
 
     def mean_targets(self, weight: np.ndarray) -> np.ndarray:
         return column_means(self.targets(), weight)[None]
-
-
-def leaves_pairs_open(space: Any, outputs: np.ndarray) -> bool:
-    """Whether some of these rankings do not order all pairs, under an embedding by pairs."""
-    return space.embedding == "pairs" and bool((Targets.of(space).targets(outputs) == 0).any())

@@ -13,10 +13,9 @@ from skstruct._arrays.memory import row_blocks
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import Form
 from skstruct.smoothing import Learning
-from skstruct.solvers.on_device import snap
-from skstruct.spaces import Solving
+from skstruct.spaces import Decoded, Solving
 from skstruct.spaces.constraints import differs_by_row
-from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.solvers.on_device import snap
 
 
 def decide_on_device(

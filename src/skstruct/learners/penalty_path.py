@@ -26,6 +26,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.checks import is_number, repeatable
+from skstruct._arrays.methods import warn_caller
 from skstruct._arrays.progress import announce, track
 from skstruct.learners.leave_out import LeaveOutSearch, twins
 from skstruct.learners.tokens import TokenBatch
@@ -53,6 +54,9 @@ class PenaltyPath(Protocol):
 
     def left_out_losses(self, fitted: Any, rows: np.ndarray) -> np.ndarray:
         """Losses of other rows (n,); NaN for a row that says nothing."""
+
+    def constant_risk(self) -> float | None:
+        """Mean loss of the best answer that is the same for all rows; None where nobody knows."""
 
 
 def check_alpha(alpha: Any) -> None:
@@ -320,6 +324,9 @@ def choose_alpha(
     announce(f"alpha: {len(alphas)} penalties on {len(parts)} split(s) of the rows")
     search = follow_path(path, alphas, parts, weight, verbose)
     assert search.best is not None
+    search.constant = path.constant_risk()
+    if search.no_better:
+        warn_caller(f"{search.no_better} Try another kernel, or other inputs.")
     return float(search.best["alpha"]), search
 
 
@@ -341,7 +348,10 @@ def chosen_once(
     """What was chosen, also before a fit was stopped that now goes on at ``level``."""
     if found := level.found.get("alpha"):
         alpha, search = found, LeaveOutSearch.of_trials(level.found["trials"])
+        if search is not None:
+            search.constant = level.found.get("constant")
     else:
         alpha, search = choose()
-    level.keep(alpha=alpha, trials=None if search is None else search.trials)
+    told = {} if search is None else {"trials": search.trials, "constant": search.constant}
+    level.keep(alpha=alpha, **{"trials": None, "constant": None, **told})
     return alpha, search

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from skstruct.exceptions import restated
-from skstruct.spaces import Description
+from skstruct.spaces import Decoded, Description
 from skstruct.spaces.common.formats import LabelSetFormat
 from skstruct.spaces.constraints import differs_by_row
-from skstruct.spaces.contracts import Decoded
 from skstruct.streaming.blocks import count_rows
 from skstruct.streaming.prediction import TypedColumn, output_columns, plain_output
 

@@ -19,8 +19,17 @@ from skstruct.saving import savable
 from skstruct.smoothing import Learning
 from skstruct.smoothing.nystroem.landmarks import most_landmarks
 from skstruct.smoothing.planning import SPECTRAL_ROWS
-from skstruct.spaces import Coordinates, Known, Marginals, Solving, Targets
-from skstruct.spaces.contracts import Decoded, KBest, Restrictable
+from skstruct.spaces import (
+    Coordinates,
+    Decoded,
+    KBest,
+    Known,
+    Marginals,
+    Restrictable,
+    Solving,
+    Targets,
+)
+from skstruct.spaces.constraints import differs_by_row
 from skstruct.spaces.truth import told_mean
 
 RATE = 1e10  # operations a second of products, nominally
@@ -587,3 +596,16 @@ def risk_problem(
     if Deciding.of(loss).needs_weights(space):
         return WeightProblem(space, loss, outputs)
     return RiskProblem(space, loss, outputs, joint=joint, by_weights=by_weights, some=some)
+
+
+def best_constant(view: Any, loss: Any, outputs: np.ndarray, weight: np.ndarray) -> float | None:
+    """Mean loss of the best answer that is the same for all rows, of a space and a loss that were
+    paired; None where rows have constraints of their own, or the loss no mean embedding.
+    """
+    if differs_by_row(view) or Deciding.of(loss).needs_weights(view):
+        return None
+    share = weight / weight.sum()
+    psi = Targets.of(Observed.of(loss).space_of(view)).targets(outputs)
+    mean = np.asarray(share @ psi).reshape(1, -1)
+    answer = view.argmin(np.ascontiguousarray(loss.cost(mean, np.ones((1, 1))))).outputs
+    return float(share @ loss(np.repeat(answer, len(outputs), axis=0), outputs))

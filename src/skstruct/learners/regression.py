@@ -13,7 +13,8 @@ from sklearn.utils.validation import has_fit_parameter
 from skstruct._arrays.checks import repeatable
 from skstruct._arrays.methods import warn_caller
 from skstruct._arrays.progress import announce, working
-from skstruct.kernels.inputs import kernel_name, resolve_kernel
+from skstruct.kernels import resolve_kernel
+from skstruct.kernels.inputs import kernel_name
 from skstruct.learners.inputs import TrainingData, n_read, plain_kernel
 from skstruct.learners.judging import plan_beside
 from skstruct.learners.leave_out import (

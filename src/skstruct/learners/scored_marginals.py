@@ -17,6 +17,7 @@ from skstruct.learners.marginals import (
     asked_parts,
     estimator_type,
     named_marginals,
+    warn_of_open_pairs,
 )
 from skstruct.learners.whole_rows import whole_rows
 from skstruct.spaces import Marginals, Solving
@@ -100,6 +101,7 @@ class ScoredMarginals(MarginalPredictor):
             return named_marginals(self, blocks, space, parts, index)
         if raw:
             return np.concatenate(blocks)
+        warn_of_open_pairs(space, self.outputs_)
         # Those of a distribution are coherent as they are: a search for nearest ones would only
         # lose digits.
         blocks = [Marginals.of(space).marginals(block, parts, raw=True) for block in blocks]

@@ -7,7 +7,7 @@ import numpy as np
 
 from skstruct._arrays.by_name import by_position
 from skstruct._arrays.checks import is_number
-from skstruct.solvers.thresholds import best_thresholds
+from skstruct.learners.best_thresholds import best_thresholds
 
 # Names of measures, with what best_thresholds makes of them.
 CHOSEN: dict[str, dict[str, Any]] = {

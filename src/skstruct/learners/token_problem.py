@@ -13,9 +13,8 @@ from skstruct.learners.problem import RiskProblem
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import Tokens
 from skstruct.saving import savable
-from skstruct.solvers.marginals import nearest_on_simplex
-from skstruct.spaces import Solving
-from skstruct.spaces.contracts import Decoded
+from skstruct.spaces import Decoded, Solving
+from skstruct.spaces.solvers.marginals import nearest_on_simplex
 from skstruct.tolerances import SURE
 
 

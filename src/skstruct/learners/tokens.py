@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.imports import is_pandas
+from skstruct.features import TokenFeatures
 from skstruct.features.token_columns import are_words
-from skstruct.features.token_features import TokenFeatures
 from skstruct.saving import check_numbered, require, savable, whole_numbers
 
 

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from skstruct.losses.base import plain_weights
 from skstruct.losses.separable import SeparableLoss
 from skstruct.saving import savable
-from skstruct.solvers.curves import chi_square
 from skstruct.spaces import Coordinates
+from skstruct.spaces.solvers.curves import chi_square
 from skstruct.tolerances import OUTPUT_RANGE
 
 
@@ -102,7 +102,7 @@ class SquaredHellinger(_HistogramLoss):
         return offsets
 
     def curves(self, weights: Any, outputs: Any) -> Any:
-        from skstruct.solvers.curves.roots import LinearRootCurves
+        from skstruct.spaces.solvers.curves.roots import LinearRootCurves
 
         weights, outputs, scale = self._training(weights, outputs)
         linear = 0.5 * scale * weights.sum(axis=1)[:, None]
@@ -144,7 +144,7 @@ class RootAbsolute(_HistogramLoss):
             return np.where(np.asarray(t) < y, -0.5, 0.5) / np.sqrt(t)
 
     def curves(self, weights: Any, outputs: Any) -> Any:
-        from skstruct.solvers.curves.roots import RootCurves
+        from skstruct.spaces.solvers.curves.roots import RootCurves
 
         return RootCurves(*self._training(weights, outputs))
 

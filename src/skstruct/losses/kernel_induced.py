@@ -11,18 +11,17 @@ from numpy.typing import ArrayLike
 
 from skstruct.losses.base import BaseLoss, matched_quantities
 from skstruct.losses.deciding import Effort
-from skstruct.losses.squared import Squared
-from skstruct.saving import savable
-from skstruct.solvers.preimages import (
+from skstruct.losses.preimages import (
     GaussianCells,
     climb_gaussians,
     descend,
     feature_bounds,
     gaussian_sums,
 )
-from skstruct.spaces import Coordinates, Solving
+from skstruct.losses.squared import Squared
+from skstruct.saving import savable
+from skstruct.spaces import Coordinates, Decoded, Solving
 from skstruct.spaces.constraints import allowed_by, constraints_of
-from skstruct.spaces.contracts import Decoded
 from skstruct.tolerances import BOUND_ROUNDING
 
 UNIT = ("rbf", "laplacian")  # h(z, z) = 1 and h >= 0
@@ -355,7 +354,7 @@ class KernelLoss(BaseLoss):
 
     def curves(self, weights: np.ndarray, outputs: np.ndarray) -> Any:
         """The risk as a function of one number, for a Gaussian kernel."""
-        from skstruct.solvers.curves.global_search import SmoothCurves
+        from skstruct.spaces.solvers.curves.global_search import SmoothCurves
 
         gamma = self.width
 

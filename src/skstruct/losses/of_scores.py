@@ -11,11 +11,10 @@ from scipy.special import logsumexp
 
 from skstruct._arrays.checks import is_count
 from skstruct._arrays.rows import dense, distinct
+from skstruct.sizes import AT_ONCE
 from skstruct.spaces.common.listing import MOST_LISTED
 from skstruct.spaces.truth import flattened
 from skstruct.tolerances import TIE
-
-BLOCK = 1 << 22  # scores of outputs at a time
 
 
 def exponential_loss(
@@ -207,7 +206,7 @@ class ScoredTruths:
     def values_of(self, outputs: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Scores of outputs, (b, m), for some rows at a time."""
         psi = self.space.embed(outputs)
-        step = max(1, BLOCK // max(1, len(outputs)))
+        step = max(1, AT_ONCE // max(1, len(outputs)))
         for start in range(0, len(self.u), step):
             rows = slice(start, min(start + step, len(self.u)))
             yield rows, np.asarray(psi @ self.u[rows].T).T

@@ -19,7 +19,7 @@ class PiecewiseLoss(SeparableLoss):
         """Positions, jumps of the slope, jumps of the second derivative; k of each per y."""
 
     def curves(self, weights: Any, outputs: Any) -> Any:
-        from skstruct.solvers.curves.piecewise import PiecewiseCurves
+        from skstruct.spaces.solvers.curves.piecewise import PiecewiseCurves
 
         weights, outputs, scale = self._training(weights, outputs)
         return PiecewiseCurves(weights, outputs, self.rho, self.slope, self.knots, scale=scale,

@@ -20,9 +20,9 @@ from skstruct.losses.grid_forms import GridForm
 from skstruct.losses.levels import Levels
 from skstruct.losses.partial_orders import PartialKendall, check_cost_of_pair, swapped_pairs
 from skstruct.saving import savable
-from skstruct.solvers.linear_ordering import pair_blocks, pair_numbers, pair_signs
 from skstruct.spaces import Entries
 from skstruct.spaces.rankings.partial import expected_ranks, is_total, position_shares
+from skstruct.spaces.solvers.linear_ordering import pair_blocks, pair_numbers, pair_signs
 
 
 @savable

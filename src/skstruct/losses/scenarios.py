@@ -15,10 +15,10 @@ from skstruct.losses.completions import Ends
 from skstruct.losses.deciding import Deciding, Effort
 from skstruct.losses.observed import Observed, PartlyKnown
 from skstruct.saving import savable
-from skstruct.solvers.tail_risk import closed, probabilities
+from skstruct.spaces import Decoded
 from skstruct.spaces.constraints import allowed_by, differs_by_row
-from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.observed_rows import ObservedRows
+from skstruct.spaces.solvers.tail_risk import closed, probabilities
 from skstruct.tolerances import SOLVER_GAP
 
 MOST = 2**12  # outputs that are compared without being given as candidates

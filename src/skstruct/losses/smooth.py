@@ -50,7 +50,7 @@ class _SmoothLoss(SeparableLoss):
         return y.min(), y.max(), self._width()
 
     def curves(self, weights: Any, outputs: Any) -> Any:
-        from skstruct.solvers.curves.global_search import SmoothCurves
+        from skstruct.spaces.solvers.curves.global_search import SmoothCurves
 
         weights, outputs, scale = self._training(weights, outputs)
         return SmoothCurves(weights, outputs, self.rho, self.slope, self.curvature_range,

@@ -14,10 +14,9 @@ from skstruct.losses.deciding import Deciding, Effort
 from skstruct.losses.decisions import Cost, CostsInPart
 from skstruct.losses.observed import Observed, PartlyKnown
 from skstruct.saving import savable
-from skstruct.solvers.tail_risk import TailRisk, closed, probabilities
-from skstruct.spaces import Solving
+from skstruct.spaces import Decoded, Solving
 from skstruct.spaces.constraints import differs_by_row
-from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.solvers.tail_risk import TailRisk, closed, probabilities
 
 FEW = 2**12  # outputs that are compared one by one rather than searched
 SECONDS = 0.02  # of one decision, nominally

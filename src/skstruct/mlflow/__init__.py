@@ -18,7 +18,7 @@ from skstruct.mlflow.pyfunc import PyfuncModel
 from skstruct.mlflow.rows import example
 from skstruct.mlflow.signatures import signature_of
 from skstruct.persistence import describe_model
-from skstruct.serving.served import Served
+from skstruct.serving import Served
 
 __all__ = ["load_model", "log_model", "save_model", "signature_of"]
 

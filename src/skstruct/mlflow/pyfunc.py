@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from skstruct._arrays.imports import require
 from skstruct.mlflow.rows import pandas, rows_of
+from skstruct.serving import Asked, Served
 from skstruct.serving.answers import answer
-from skstruct.serving.asked import Asked
-from skstruct.serving.served import Served
 from skstruct.serving.settings import ONLY_OF
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.imports import require
-from skstruct.serving.served import Served
+from skstruct.serving import Served
 
 
 def pandas() -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 from skstruct._arrays.imports import require
 from skstruct.mlflow.pyfunc import PyfuncModel
 from skstruct.mlflow.rows import example, kinds
-from skstruct.serving.served import Served
+from skstruct.serving import Served
 
 # Of MLflow, by what a column held in training. Durations are numbers of days.
 _TYPES = {"number": "double", "names": "string", "date": "datetime", "boolean": "boolean"}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Judging models: losses with intervals, comparisons, left-out risks, measures and scorers."""
 
+from skstruct.learners.best_thresholds import best_thresholds
 from skstruct.model_selection.chunk_measures import (
     ChunkCounts,
     chunk_counts,
@@ -32,7 +33,6 @@ from skstruct.model_selection.top_measures import (
     precision_at,
     propensity_scored_precision_at,
 )
-from skstruct.solvers.thresholds import best_thresholds
 
 __all__ = [
     "ChunkCounts",

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstruct.solvers.score_cuts import checked_scores, cuts
-
-BLOCK = 2**22  # scores that are sorted at a time
+from skstruct._arrays.score_cuts import checked_scores, cuts
+from skstruct.sizes import AT_ONCE
 
 
 def average_precisions(scores: np.ndarray, truth: np.ndarray) -> np.ndarray:
@@ -161,7 +160,7 @@ def area_under_prc(
 
 def _blocks(shape: tuple[int, int]) -> Iterator[slice]:
     """Columns of an array of this shape, so many at a time as are sorted at once."""
-    step = max(1, BLOCK // shape[0])
+    step = max(1, AT_ONCE // shape[0])
     yield from (slice(start, start + step) for start in range(0, shape[1], step))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.score_cuts import checked_known, columns_of, matched, zeros_and_ones
+from skstruct._arrays.score_cuts import checked_known, columns_of, matched, zeros_and_ones
 
 
 def hierarchical_precision(

@@ -7,7 +7,7 @@ import numpy as np
 
 from skstruct.losses import Observed, PartlyKnown, pair, resolve_loss
 from skstruct.model_selection.evaluation import deciding
-from skstruct.solvers.tail_risk import TailRisk
+from skstruct.spaces.solvers.tail_risk import TailRisk
 from skstruct.spaces.truth import read_truth
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from skstruct._arrays.by_name import by_position
 from skstruct._arrays.checks import is_count
-from skstruct.solvers.score_cuts import checked_scores, columns_of
+from skstruct._arrays.score_cuts import checked_scores, columns_of
 
 
 def precision_at(scores: ArrayLike, truth: Any, k: int = 1) -> float:

@@ -20,7 +20,6 @@ from skstruct.persistence.scikit_learn import CLASSES, PREFIX
 
 GROUP = "skstruct.savable"
 PUBLIC = ("learners", "spaces", "losses", "kernels", "smoothing", "conformal", "tasks")
-FOLDERS = (*PUBLIC, "solvers")
 ELSEWHERE = ("_", "on_device")  # compiled functions, and what needs torch
 
 # Functions and types that are named, never written out.
@@ -71,7 +70,7 @@ def _import_public(names: Any) -> None:
 def _import_defining(names: Any) -> None:
     """Modules of this library whose text defines classes of these names."""
     marks = [f"class {name}(".encode() for name in names if name.isidentifier()]
-    for folder in FOLDERS if marks else ():
+    for folder in PUBLIC if marks else ():
         for file in sorted((PACKAGE / folder).rglob("[!_]*.py")):
             text = b"" if file.name.startswith(ELSEWHERE) else file.read_bytes()
             if any(mark in text for mark in marks):
@@ -91,7 +90,7 @@ def _import_installed(names: Any) -> None:
 
 @cache
 def _import_own() -> None:
-    for folder in FOLDERS:
+    for folder in PUBLIC:
         package = import_module(f"skstruct.{folder}")
         for found in walk_packages(package.__path__, f"{package.__name__}."):
             if not found.name.rpartition(".")[2].startswith(ELSEWHERE):

@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.base import clone
 
 from skstruct.losses import ZeroOne, pair, resolve_loss
-from skstruct.solvers.linear_ordering import packed_bound, pair_matrix, solve_triangles
 from skstruct.spaces import Rankings, Targets
 from skstruct.spaces.rankings.partial import expected_ranks, is_total, tied_behind
+from skstruct.spaces.solvers.linear_ordering import packed_bound, pair_matrix, solve_triangles
 
 
 def kwik_sort(costs: np.ndarray, d: int, n_runs: int, rng: np.random.Generator) -> np.ndarray:

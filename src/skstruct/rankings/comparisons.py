@@ -10,8 +10,8 @@ from skstruct._arrays.by_name import are_named, by_position
 from skstruct._arrays.foreign import in_memory
 from skstruct._arrays.imports import is_pandas
 from skstruct.losses import Footrule, Kendall, Spearman
-from skstruct.solvers.linear_ordering import pair_blocks, pair_signs
 from skstruct.spaces.rankings.partial import average_ranks, is_total
+from skstruct.spaces.solvers.linear_ordering import pair_blocks, pair_signs
 
 
 def distance(A: ArrayLike, B: ArrayLike, metric: str = "kendall") -> Any:

@@ -11,9 +11,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct._files.atomic import replacing
-from skstruct.datasets.dataset import Dataset
+from skstruct.datasets import Dataset
 from skstruct.inspection.drawing import written
-from skstruct.model_selection.evaluation import evaluate, loss_name
+from skstruct.model_selection import evaluate
+from skstruct.model_selection.evaluation import loss_name
 from skstruct.persistence import describe_model, load_model
 from skstruct.persistence.model_files import installed_versions
 from skstruct.reports.card_limits import intended, limits

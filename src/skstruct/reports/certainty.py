@@ -9,8 +9,8 @@ from skstruct.conformal.structures import STRUCTURES, structure_of
 from skstruct.inspection.marginals import happened_and_predicted, known_pairs, of_pairs
 from skstruct.reports.pages import Section, Share, Table, Text, left_out
 from skstruct.reports.probabilities import CALIBRATE
-from skstruct.solvers.marginals import nearest_on_simplex
 from skstruct.spaces import Description, Marginals
+from skstruct.spaces.solvers.marginals import nearest_on_simplex
 
 TITLE, ANCHOR = "What it can say for certain", "certain"
 ERRORS = (0.02, 0.05, 0.10)

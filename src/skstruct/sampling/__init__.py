@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from skstruct.sampling.rejection import rejection_sample
     from skstruct.sampling.simulated_annealing import SimulatedAnnealing
     from skstruct.sampling.tempering import ParallelTempering
-    from skstruct.solvers.distributions import Distribution
-    from skstruct.solvers.proposals import Proposals
+    from skstruct.spaces.solvers.distributions import Distribution
+    from skstruct.spaces.solvers.proposals import Proposals
 
 __getattr__, __dir__ = lazy_names(
     __name__,
@@ -23,11 +23,11 @@ __getattr__, __dir__ = lazy_names(
         "Coalescence": "sampling.coupling",
         "Diagnostics": "sampling.convergence",
         "Draws": "sampling.metropolis",
-        "Distribution": "solvers.distributions",
+        "Distribution": "spaces.solvers.distributions",
         "LogPartition": "sampling.partition",
         "Metropolis": "sampling.metropolis",
         "MixingBounds": "sampling.mixing",
-        "Proposals": "solvers.proposals",
+        "Proposals": "spaces.solvers.proposals",
         "ParallelTempering": "sampling.tempering",
         "SimulatedAnnealing": "sampling.simulated_annealing",
         "coupling_from_the_past": "sampling.coupling",

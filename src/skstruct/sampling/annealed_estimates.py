@@ -35,7 +35,7 @@ from skstruct.sampling.chains import (
 )
 from skstruct.sampling.exact_levels import MOST_TRIALS, ExactLevels
 from skstruct.sampling.populations import BATCHES, Population, draws_of_a_batch
-from skstruct.solvers.proposals import Proposals
+from skstruct.spaces.solvers.proposals import Proposals
 
 MOST_CHAINS = 200_000  # chains that run at a time
 MOST_DRAWS = 10**9  # that a promise may take

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from skstruct._arrays.memory import row_blocks
-from skstruct.solvers.proposals import Proposals, new_streams
+from skstruct.spaces import Samplable
 from skstruct.spaces.common.listing import check_width
 from skstruct.spaces.constraints import differs_by_row
-from skstruct.spaces.contracts import Samplable
+from skstruct.spaces.solvers.proposals import Proposals, new_streams
 
 
 def values_of(space: Any, outputs: np.ndarray, scores: np.ndarray, row: np.ndarray) -> np.ndarray:

@@ -15,14 +15,11 @@ from skstruct._arrays.checks import is_count
 from skstruct._arrays.progress import track
 from skstruct.exceptions import SamplingError
 from skstruct.sampling.chains import value_range, values_of
-from skstruct.solvers.coupling import OrderedDistributions, coupled
-from skstruct.solvers.proposals import new_streams
+from skstruct.sampling.ordered_draws import OrderedDistributions, coupled
+from skstruct.spaces import Hierarchy, LabelSets, PairwiseLabels, Samplable
 from skstruct.spaces.common.listing import check_scores, check_width
 from skstruct.spaces.constraints import check_feasible, check_n_rows, differs_by_row
-from skstruct.spaces.contracts import Samplable
-from skstruct.spaces.hierarchies.space import Hierarchy
-from skstruct.spaces.label_sets.space import LabelSets
-from skstruct.spaces.pairwise.labels import PairwiseLabels
+from skstruct.spaces.solvers.proposals import new_streams
 
 ORDERED = (LabelSets, Hierarchy, PairwiseLabels)
 
@@ -78,7 +75,7 @@ def _turned(pair: np.ndarray, edges: np.ndarray, d: int) -> Any:
     """Labels to turn, and a pair that fits no order, of every row."""
     if not (pair < 0).any():
         return np.zeros((len(pair), d), bool), np.full(len(pair), -1)
-    from skstruct.solvers._numba_markov_chains import sides
+    from skstruct.spaces.solvers._numba_markov_chains import sides
 
     return sides(np.ascontiguousarray(pair), edges, d)
 
@@ -210,7 +207,7 @@ class MetaCoupling:
         return np.concatenate([np.asarray(part) for part in drawn])
 
     def _finish(self, past: _Past, first: np.ndarray, ended: np.ndarray, times: np.ndarray) -> None:
-        from skstruct.solvers._numba_markov_chains import replayed
+        from skstruct.spaces.solvers._numba_markov_chains import replayed
 
         times[past.slots] = first + 1
         for a, slot in enumerate(past.slots):

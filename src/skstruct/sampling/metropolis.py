@@ -13,8 +13,8 @@ from skstruct._arrays.progress import track
 from skstruct.exceptions import MixingWarning
 from skstruct.sampling.chains import Chains, mean_of, values_of
 from skstruct.sampling.convergence import Diagnostics, advice
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common.listing import check_scores
+from skstruct.spaces.solvers.proposals import Proposals
 
 MANY = 100  # draws of a chain that are enough to tell whether chains have met
 LARGE = 10**6  # numbers in the embeddings of all draws that are not looked at unasked

@@ -37,7 +37,7 @@ from skstruct.sampling.small_chains import (
     second_eigenvalue,
 )
 from skstruct.sampling.small_chains import lazy as made_lazy
-from skstruct.solvers.proposals import Proposals
+from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.tolerances import CANCELED
 
 

@@ -18,9 +18,9 @@ from skstruct.sampling.chains import mean_of
 from skstruct.sampling.convergence import warn_if_moved
 from skstruct.sampling.metropolis import check_sizes
 from skstruct.sampling.populations import BATCHES, Population
-from skstruct.solvers.proposals import Proposals
+from skstruct.spaces import Countable
 from skstruct.spaces.common.listing import check_scores
-from skstruct.spaces.contracts import Countable
+from skstruct.spaces.solvers.proposals import Proposals
 
 
 def moments_of_scores(space: Any, scores: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from skstruct.sampling.chains import Chains
-from skstruct.solvers.proposals import Proposals
+from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.tolerances import SMALLEST_COOLING
 
 BATCHES = 10

@@ -8,11 +8,10 @@ import numpy as np
 
 from skstruct._arrays.checks import check_costs, is_count
 from skstruct.sampling.chains import Chains, uniform_draws, values_of
-from skstruct.solvers.proposals import Proposals
-from skstruct.spaces import Coordinates, Solving, Targets
+from skstruct.spaces import Coordinates, Decoded, Guarantee, Samplable, Solving, Targets
 from skstruct.spaces.base import EmbeddingView
 from skstruct.spaces.constraints import check_n_rows, differs_by_row
-from skstruct.spaces.contracts import Decoded, Guarantee, Samplable
+from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import SolvingWithin
 from skstruct.spaces.targets import TargetsOfSpace
 

@@ -14,8 +14,8 @@ from scipy.special import logsumexp
 
 from skstruct.sampling.chains import chosen_proposals, values_of
 from skstruct.sampling.metropolis import one_row_of_scores
-from skstruct.solvers.proposals import Proposals
-from skstruct.spaces.contracts import Enumerable
+from skstruct.spaces import Enumerable
+from skstruct.spaces.solvers.proposals import Proposals
 
 MOST_OUTPUTS = 2000  # a matrix of four million numbers
 

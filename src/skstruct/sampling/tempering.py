@@ -10,7 +10,7 @@ from skstruct._arrays.checks import is_count
 from skstruct._arrays.progress import track
 from skstruct.sampling.chains import Chains, uniform_draws
 from skstruct.sampling.metropolis import Draws, check_sizes, one_row_of_scores, warn_interrupted
-from skstruct.solvers.proposals import Proposals
+from skstruct.spaces.solvers.proposals import Proposals
 
 LEAST = 1e-3  # rejection that is taken as measured even where all swaps were accepted
 

@@ -7,7 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstruct.kernels.labels import check_semidefinite, label_kernel_matrix
+from skstruct.kernels import label_kernel_matrix
+from skstruct.kernels.labels import check_semidefinite
 from skstruct.saving import savable
 from skstruct.smoothing.facets import Learning
 from skstruct.smoothing.kernel_ridge import KernelRidge, LearningOfKernelMachine, check_alpha

@@ -80,6 +80,8 @@ class FrozenMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ign
         known = self._known_columns()
         if known is None:
             self._check_order(P, T[some, :q])
+        else:
+            self._check_classes(P, T[some, :q])
         self.columns_ = np.arange(q) if known is None else known
         return self
 
@@ -98,6 +100,21 @@ class FrozenMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ign
                 f"has {_few(names)}: give the space with labels={_few(column)}."
             )
         return np.array([column[name] for name in names])
+
+    def _check_classes(self, P: np.ndarray, T: np.ndarray) -> None:
+        """Raise where P (n, m) are of one class a row, and targets T (n, q) of several, or none.
+
+        Levels that are reached, and labels with those above them, have the names of classes, too.
+        """
+        total, whole = np.nansum(T, axis=1), ~np.isnan(T).any(axis=1)
+        others = np.flatnonzero((total > 1.0) | (whole & (total != 1.0)))
+        if len(others) and np.allclose(P.sum(axis=1), 1.0):
+            there = [name for name, bit in zip(self.names, T[others[0]]) if bit == 1.0]
+            raise ValueError(
+                f"{self._name()} was fitted before, to one class a row, and the loss needs the "
+                f"probability of each target, of which a row of fit has {_few(there)}: give one "
+                "that was fitted to these, label by label, or Classes as the space."
+            )
 
     def _check_order(self, P: np.ndarray, T: np.ndarray) -> None:
         """Raise where columns P (n, m) are not those of targets T (n, q), one by one."""

@@ -161,7 +161,7 @@ class ByPattern(_Matrix):
         kernel = Learning.of(estimator).kernel
         if kernel is None:
             return estimator
-        from skstruct.kernels.inputs import resolve_kernel
+        from skstruct.kernels import resolve_kernel
 
         settled = resolve_kernel(kernel).fit(self.X_fit_, self.sample_weight_)
         gamma = getattr(settled, "gamma_", None)

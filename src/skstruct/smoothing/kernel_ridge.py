@@ -15,7 +15,8 @@ from skstruct._arrays.rows import dense
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.backends import device_of
 from skstruct.config import Configured, config_context
-from skstruct.kernels.inputs import kernel_name, resolve_kernel
+from skstruct.kernels import resolve_kernel
+from skstruct.kernels.inputs import kernel_name
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_rows
 from skstruct.smoothing.facets import (
@@ -224,6 +225,8 @@ class KernelRidge(KernelMachine):
             )
         if np.ndim(self.alpha) > 0 or self.solver == "spectral":
             return "spectral"
+        if self.solver == "auto" and self.alpha == np.inf:
+            return "spectral"  # alpha is chosen later, of several
         if self.device is not None and (self.solver == "packed" or self.precision == "mixed"):
             raise ValueError(
                 'On a device the whole matrix is factored in double precision: solver="cholesky" '

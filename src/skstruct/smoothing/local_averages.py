@@ -11,7 +11,8 @@ from sklearn.utils.extmath import row_norms
 
 from skstruct._arrays.memory import row_blocks
 from skstruct.config import Configured
-from skstruct.kernels.inputs import kernel_name, resolve_kernel
+from skstruct.kernels import resolve_kernel
+from skstruct.kernels.inputs import kernel_name
 from skstruct.saving import savable
 from skstruct.smoothing.base import WeightedMean
 from skstruct.smoothing.facets import Learning, LearningByKernel

@@ -15,7 +15,7 @@ from skstruct._arrays.methods import warn_caller
 from skstruct._arrays.progress import reported, working
 from skstruct._arrays.rows import dense
 from skstruct._arrays.weights import check_sample_weight
-from skstruct.kernels.inputs import resolve_kernel
+from skstruct.kernels import resolve_kernel
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_numbers
 from skstruct.smoothing.bracketing import Bracketing, Trials

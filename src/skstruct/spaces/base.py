@@ -17,9 +17,6 @@ from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.methods import keep_in_step
 from skstruct.exceptions import InfeasibleError, UndecidableError
 from skstruct.saving import savable
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.k_best import k_min_cost, min_cost
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common import listing
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance
 from skstruct.spaces.common.description import DescribedOutputs
@@ -31,6 +28,9 @@ from skstruct.spaces.coordinates import Coordinates, CoordinatesOfList, Coordina
 from skstruct.spaces.description import Description
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.k_best import k_min_cost, min_cost
+from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving, SolvingOfLists
 from skstruct.tolerances import ROUNDING_GAP
 
@@ -151,13 +151,13 @@ class BaseSpace(
 
         Returns
         -------
-        distribution : :class:`~skstruct.solvers.distributions.Distribution` or None
+        distribution : :class:`~skstruct.spaces.solvers.distributions.Distribution` or None
             Here for outputs that are few enough to be listed.
         """
         return listing.listed_distribution(self, self._checked_scores(scores))
 
     def proposals(self) -> Proposals | None:
-        """Local moves of Markov chains, :class:`~skstruct.solvers.proposals.Proposals`, or None."""
+        """Local moves of Markov chains, :class:`~.proposals.Proposals`, or None."""
         return None
 
     def _checked_scores(self, scores: Any, width: int | None = None) -> np.ndarray:

@@ -14,8 +14,8 @@ from skstruct._arrays.foreign import in_memory
 from skstruct._arrays.imports import is_networkx, is_pandas
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import check_row_constraints, require, savable
-from skstruct.solvers.dags import Dag
 from skstruct.spaces.common.formats import unknown_label
+from skstruct.spaces.solvers.dags import Dag
 
 
 @savable

@@ -8,7 +8,7 @@ import numpy as np
 
 from skstruct._arrays.memory import row_blocks
 from skstruct.facets import Facet
-from skstruct.solvers.nearest_means import nearest_means
+from skstruct.spaces.common.nearest_means import nearest_means
 from skstruct.spaces.description import Description
 
 MIXED, MEMORY = 100, "100MB"  # outputs that a row is a mixture of, and all that rows may take

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from skstruct.facets import Facet
-from skstruct.solvers.chains.forward_backward import ChainDistribution
-from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.sequence_sets.chains.forward_backward import ChainDistribution
+from skstruct.spaces.solvers.mixed_programs import LinearSet
 
 TWINS = ("tensor_argmin", "decides_from_means")  # of ``argmin``, which they stand in for
 
@@ -69,8 +69,8 @@ class Solving(Facet):
 
         Returns
         -------
-        program : :class:`~skstruct.solvers.mixed_programs.LinearSet` or None
-            Such as a :class:`~skstruct.solvers.binary_programs.BinaryProgram`.
+        program : :class:`~skstruct.spaces.solvers.mixed_programs.LinearSet` or None
+            Such as a :class:`~skstruct.spaces.solvers.binary_programs.BinaryProgram`.
         """
         return None
 
@@ -176,7 +176,7 @@ class Solving(Facet):
 
         Returns
         -------
-        distribution : :class:`~skstruct.solvers.chains.forward_backward.ChainDistribution`
+        distribution : :class:`~.forward_backward.ChainDistribution`
         """
         self.refuse("chains")
 
@@ -233,7 +233,7 @@ class SolvingOfLists(Solving):
     __slots__ = ()
 
     def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
-        from skstruct.solvers.on_device import listed_argmin
+        from skstruct.spaces.solvers.on_device import listed_argmin
 
         return listed_argmin(self.space.listed_, self.space.allowed()[0], backend)
 

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
+from skstruct._arrays.foreign import of_pandas
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.stopping import check_cancelled
 from skstruct.backends import on_host
@@ -192,6 +193,7 @@ def _identity(value: Any) -> Any:
 
 
 def _outputs(y: Any) -> Any:
+    y = of_pandas(y)
     if hasattr(y, "shape") or isinstance(y, (list, tuple)) or is_pandas(y, "DataFrame", "Series"):
         return y
     return list(y) if hasattr(y, "__len__") else np.asarray(y)

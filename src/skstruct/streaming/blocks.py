@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from skstruct._arrays.foreign import of_pandas
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.rows import narrow_indices
 from skstruct.backends import is_tensor
@@ -21,7 +22,10 @@ def count_rows(value: Any) -> int:
 
 
 def sliceable(value: Any) -> Any:
-    """The same rows in a form of which rows can be taken: sparse formats become CSR."""
+    """The same rows in a form of which rows can be taken, and joined: sparse formats become CSR,
+    frames of other packages those of pandas.
+    """
+    value = of_pandas(value)
     return value.tocsr() if sparse.issparse(value) and value.format != "csr" else value
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.datasets.dataset import Table
-from skstruct.kernels.inputs import KernelSum, kernel_name, resolve_kernel
+from skstruct.datasets import Table
+from skstruct.kernels import KernelSum, resolve_kernel
+from skstruct.kernels.inputs import kernel_name
 from skstruct.losses import resolve_loss
 from skstruct.model_selection.evaluation import loss_name
 

@@ -14,25 +14,18 @@ from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.imports import is_pandas
-from skstruct.datasets.dataset import Dataset, Table
+from skstruct.datasets import Dataset, Table
 from skstruct.datasets.tasks import outputs_for_learning, space_for
 from skstruct.datasets.training_blocks import TrainingBlocks
 from skstruct.encoding import TableEncoder
 from skstruct.exceptions import DataFormatError
-from skstruct.features.token_features import TokenFeatures
+from skstruct.features import TokenFeatures
 from skstruct.learners.marginals import named_marginals
 from skstruct.model_selection.evaluation import loss_name
 from skstruct.saving import savable
-from skstruct.spaces.contracts import Decoded
-from skstruct.streaming.blocks import (
-    Block,
-    Partition,
-    Source,
-    block_of,
-    check_rows,
-    joined,
-    rows_text,
-)
+from skstruct.spaces import Decoded
+from skstruct.streaming import Block, Partition, Source
+from skstruct.streaming.blocks import block_of, check_rows, joined, rows_text
 from skstruct.tasks.learners import (
     default_learner,
     loss_of,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.imports import is_pandas
-from skstruct.datasets.dataset import Dataset
+from skstruct.datasets import Dataset
 from skstruct.datasets.formats.base import ReadOptions
 from skstruct.datasets.formats.columns import TextColumn
 from skstruct.datasets.formats.outputs import assemble

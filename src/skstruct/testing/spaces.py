@@ -10,8 +10,8 @@ from scipy.special import logsumexp
 from scipy.stats import chi2
 
 from skstruct._arrays.rows import distinct
-from skstruct.solvers.proposals import new_streams
-from skstruct.spaces.contracts import Countable, Enumerable, KBest, Samplable
+from skstruct.spaces import Countable, Enumerable, KBest, Samplable
+from skstruct.spaces.solvers.proposals import new_streams
 from skstruct.tolerances import CHECK_LEVEL, CHECKED_COST, CHECKED_EXACTLY, EMPTY_CELL
 
 

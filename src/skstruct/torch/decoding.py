@@ -7,9 +7,9 @@ import numpy as np
 import torch
 
 from skstruct.backends import backend_for
-from skstruct.solvers.on_device import snap
 from skstruct.spaces import Solving
 from skstruct.spaces.constraints import differs_by_row
+from skstruct.spaces.solvers.on_device import snap
 from skstruct.torch.inputs import to_host, to_tensor
 
 

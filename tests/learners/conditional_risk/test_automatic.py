@@ -343,7 +343,7 @@ def test_a_stack_of_a_stream():
     source = ArraySource(inputs, labels, None)
     model = ConditionalRiskMinimizer(LabelSets()).fit(source)
     trials = {trial["smoother"]: trial for trial in model.search_.trials}
-    assert {STACK, "gaussian", "laplacian", "linear", "forest"} <= set(trials)
+    assert {STACK, "gaussian", "laplacian", "linear", "forest", CONSTANT} <= set(trials)
     held = ConditionalRiskMinimizer(LabelSets(), solver="nystroem").fit(inputs, labels)
     fresh, truth = labels_of(400, 4)
     wrong = np.abs(model.predict(fresh) - truth).mean()

@@ -8,7 +8,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
 
-from skstruct import ConditionalRiskMinimizer
+from skstruct import (
+    ConditionalRiskMinimizer,
+    CountingRidge,
+    ExponentialFamily,
+    OutputKernelRegressor,
+    StructuredSVM,
+)
 from skstruct._arrays.rows import dense
 from skstruct.persistence import load_model, save_model
 from skstruct.smoothing import Neighbors
@@ -111,6 +117,28 @@ def test_where_open_pairs_count_one_half_probabilities_say_so():
         model("footrule").fit(X[:100], lists(orders[:100])).predict_marginals(X[:2])
 
 
+@pytest.mark.parametrize(
+    "learner",
+    [
+        ExponentialFamily(Rankings(NAMES[:4]), alpha=0.1, max_iter=5),
+        StructuredSVM(Rankings(NAMES[:4]), alpha=0.1, max_iter=5),
+        CountingRidge(Rankings(NAMES[:4], "pairs"), alpha=0.1),
+        OutputKernelRegressor(Rankings(NAMES[:4]), alpha=0.1),
+    ],
+)
+def test_learners_that_count_one_half_say_so(learner):
+    rng = np.random.default_rng(0)
+    X, orders = rng.normal(size=(20, 2)), [rng.permutation(4) for _ in range(20)]
+    for y, told in ((lists(orders, 4), False), (lists(orders, 2), True)):
+        fitted = learner.fit(X, y)
+        if isinstance(fitted, StructuredSVM):
+            fitted.calibrate(X, lists(orders, 4))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            fitted.predict_marginals(X[:2])
+        assert ["leave pairs open" in str(one.message) for one in caught] == [True] * told
+
+
 @pytest.mark.parametrize("k", [1, 3])
 def test_lists_that_look_like_beginnings_are_pointed_out(k):
     _, orders, _ = plackett_luce()
@@ -126,3 +154,19 @@ def test_items_that_were_shown_to_people_are_no_beginnings():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Rankings(NAMES, unlisted="unknown").fit(lists(orders))
+
+
+@pytest.mark.parametrize("loss", ["kendall", "footrule"])
+def test_risks_are_calibrated_by_rankings_of_all_items(loss):
+    """What is known of a ranking costs less than all of it."""
+    X, orders, _ = plackett_luce(n=120)
+    fitted = model(loss).fit(X, lists(orders))
+    Y = np.argsort(orders, axis=1) + 1.0
+    partial = np.where((np.arange(120) % 2 == 0)[:, None] & (Y > 3), np.nan, Y)
+    risks = [
+        fitted.calibrate(X[rows], partial[rows]).predict_risk(X[:9], calibrated=True)
+        for rows in (slice(None), slice(1, None, 2))
+    ]
+    assert_array_equal(*risks)
+    with pytest.raises(ValueError, match="of whose outputs"):
+        fitted.calibrate(X[::2], partial[::2]).predict_risk(X[:9], calibrated=True)

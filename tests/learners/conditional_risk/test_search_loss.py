@@ -13,9 +13,9 @@ from skstruct.kernels import RBF
 from skstruct.learners.problem import risk_problem
 from skstruct.losses import Hamming, HierarchicalLoss
 from skstruct.model_selection import left_out_risk
-from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.spaces import Coordinates, Hierarchy
 from skstruct.spaces.indicator_sets.parent_products import ParentProducts
+from skstruct.spaces.solvers.binary_programs import BinaryProgram
 
 ARCS = [("r", "a"), ("r", "b"), ("s", "b"), ("a", "c"), ("b", "c"), ("s", "d"), ("b", "d"),
         ("c", "e"), ("d", "e")]  # fmt: skip

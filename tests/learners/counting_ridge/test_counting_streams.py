@@ -75,7 +75,7 @@ def test_blocks_are_as_small_as_one_likes(one_pass, monkeypatch):
     monkeypatch.setattr(streams, "MOST_EQUATIONS", 600 if one_pass else 0)
     monkeypatch.setattr(normal_equations, "BLOCK", 45)  # two rows
     whole = CountingRidge(space, **shared).fit(ArraySource(X, y))
-    monkeypatch.setattr(streams, "BLOCK", 20)
+    monkeypatch.setattr(streams, "AT_ONCE", 20)
 
     def blocks_of(n):
         def blocks():

@@ -10,7 +10,7 @@ from forest_cases import pairs_of, random_case, trees_of
 from skstruct.learners.max_margin.circuit_rank import crank
 from skstruct.learners.max_margin.contest import Contest, exchanges, pulls
 from skstruct.learners.max_margin.tree_search import train_on
-from skstruct.solvers.pairwise.forests import is_forest
+from skstruct.spaces.solvers.pairwise.forests import is_forest
 
 ACCURACY = 1e-4
 

@@ -12,8 +12,8 @@ from tests.margin_cases import ListedVertices
 
 from skstruct.learners.max_margin import cutting_planes
 from skstruct.learners.max_margin.cutting_planes import CuttingPlanes, largest_on_simplex
-from skstruct.solvers.linear_constraints import read_constraints
-from skstruct.solvers.quadratic_programs import minimize_quadratic
+from skstruct.spaces.quantities.quadratic_programs import minimize_quadratic
+from skstruct.spaces.solvers.linear_constraints import read_constraints
 
 
 def value(Q, b, weights):

@@ -220,3 +220,16 @@ def test_what_cannot_be_completed_is_refused():
         StructuredSVM(LabelSets(), alpha=0.1).fit(lambda: iter([(X, Y)]))
     with pytest.raises(ValueError, match="known goes with outputs in memory"):
         StructuredSVM(LabelSets(), alpha=0.1).fit(lambda: iter([(X, Y)]), known=seen)
+
+
+def test_no_further_rows_after_completed_ones():
+    X, Y = np.arange(8.0).reshape(4, 2), np.array([[1, 0], [np.nan, 1], [1, 1], [0, 0]])
+    model = StructuredSVM(LabelSets(), alpha=1.0).fit(X, Y)
+    before = model.decision_function(X)
+    with pytest.raises(
+        ValueError, match=r"parts of the outputs of fit are missing.*all rows to fit"
+    ):
+        model.partial_fit(X[:1], [[0, 1]])
+    assert_allclose(model.decision_function(X), before, atol=0)  # as it was
+    model.fit(X[[0, 2, 3]], Y[[0, 2, 3]])
+    assert len(model.partial_fit(X[:1], [[0, 1]]).outputs_) == 4

@@ -121,7 +121,7 @@ def test_blocks_of_any_sizes_give_the_same_weights(monkeypatch):
     space, X, y = data("labels", n=200)
     expected = StructuredSVM(space, alpha=0.1).fit(ArraySource(X, y))
     models = [StructuredSVM(space, alpha=0.1).fit(blocks(X, y, sizes=s)) for s in ([1], [33, 90])]
-    monkeypatch.setattr(streams, "BLOCK", 100)
+    monkeypatch.setattr(streams, "AT_ONCE", 100)
     models.append(StructuredSVM(space, alpha=0.1).fit(ArraySource(X, y)))
     for model in models:
         assert_allclose(model.coef_, expected.coef_, atol=1e-9)

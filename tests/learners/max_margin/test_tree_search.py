@@ -24,7 +24,7 @@ from skstruct.learners.max_margin.circuit_rank import (
     sufficient_cost,
 )
 from skstruct.learners.max_margin.tree_search import edge_bounds, greedy, mst, project, train_on
-from skstruct.solvers.pairwise.forests import is_forest, random_tree_edges
+from skstruct.spaces.solvers.pairwise.forests import is_forest, random_tree_edges
 from strategies import subsets
 
 

@@ -14,9 +14,9 @@ from sklearn.exceptions import NotFittedError
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners import StructuredSVM
-from skstruct.solvers.pairwise import solve
 from skstruct.spaces import Coordinates, LabelSets, PairwiseLabels
 from skstruct.spaces.cliques.space import Cliques
+from skstruct.spaces.solvers.pairwise import solve
 from skstruct.testing import check_space
 from strategies import subsets
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from cycle_cases import KINDS
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.proposals import new_streams
 from skstruct.spaces import Cliques, Cycles, Graphs, Matchings, SpanningTrees
+from skstruct.spaces.solvers.proposals import new_streams
 from skstruct.testing import check_proposals
 
 SOME = settings(max_examples=10, deadline=None)

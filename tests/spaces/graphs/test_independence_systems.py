@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skstruct.solvers.spanning_trees import (
+from skstruct.spaces.edge_sets.spanning_trees import (
     are_bipartite,
     count_components,
     min_cost_connected,

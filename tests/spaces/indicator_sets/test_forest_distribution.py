@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 
 from set_cases import EXTREME, check_distribution_or_empty, limited, rows_of, sibling_groups
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.distributions import ListedDistribution
 from skstruct.spaces import Hierarchy
 from skstruct.spaces.indicator_sets.distribution import ForestDistribution
+from skstruct.spaces.solvers.distributions import ListedDistribution
 from skstruct.testing import check_distribution
 from strategies import dags, forests
 from work import n_calls

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from set_cases import limited, rows_of, sibling_groups
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.proposals import new_streams
 from skstruct.spaces import Hierarchy, LabelSets
 from skstruct.spaces.indicator_sets.proposals import ClosedProposals, GroupProposals
+from skstruct.spaces.solvers.proposals import new_streams
 from skstruct.testing import check_proposals
 from strategies import dags, forests
 

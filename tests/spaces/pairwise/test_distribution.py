@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.pairwise import elimination
-from skstruct.solvers.pairwise.forests import random_tree_edges
 from skstruct.spaces import PairwiseLabels, PairwiseStates
+from skstruct.spaces.solvers.pairwise import elimination
+from skstruct.spaces.solvers.pairwise.forests import random_tree_edges
 from skstruct.testing import check_distribution
 
 FEW = settings(max_examples=40, deadline=None)

@@ -14,8 +14,8 @@ from sklearn.exceptions import NotFittedError
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.pairwise import solve
 from skstruct.spaces import Coordinates, LabelSets, PairwiseLabels, Solving
+from skstruct.spaces.solvers.pairwise import solve
 from skstruct.testing import check_space
 from strategies import subsets
 

@@ -17,8 +17,8 @@ from skstruct import ConditionalRiskMinimizer
 from skstruct.datasets.generated_labels import random_tree_edges
 from skstruct.exceptions import InfeasibleError
 from skstruct.losses import Hamming, Listed, ZeroOne
-from skstruct.solvers.pairwise.forests import best_states_on_forest, k_best_states
 from skstruct.spaces import Coordinates, PairwiseStates, Sequences
+from skstruct.spaces.solvers.pairwise.forests import best_states_on_forest, k_best_states
 from skstruct.testing import check_loss, check_space
 
 

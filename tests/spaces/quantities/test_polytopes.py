@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.curves.base import QuadraticCurves
 from skstruct.spaces.quantities.polytopes import Polytope
+from skstruct.spaces.solvers.curves.base import QuadraticCurves
 
 seeds = st.integers(0, 10**6)
 

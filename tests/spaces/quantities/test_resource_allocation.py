@@ -9,16 +9,16 @@ from hypothesis.extra import numpy as hnp
 from scipy.optimize import minimize
 
 from skstruct.losses import Absolute
-from skstruct.solvers.curves.base import QuadraticCurves
-from skstruct.solvers.curves.chi_square import ChiSquareCurves
-from skstruct.solvers.curves.piecewise import PiecewiseCurves
-from skstruct.solvers.curves.roots import LinearRootCurves, RootCurves
 from skstruct.spaces.quantities.resource_allocation import (
     best_vertices,
     quadratic_on_simplex,
     roots_on_simplex,
     separable_on_simplex,
 )
+from skstruct.spaces.solvers.curves.base import QuadraticCurves
+from skstruct.spaces.solvers.curves.chi_square import ChiSquareCurves
+from skstruct.spaces.solvers.curves.piecewise import PiecewiseCurves
+from skstruct.spaces.solvers.curves.roots import LinearRootCurves, RootCurves
 
 STEPS = {1: 1, 2: 600, 3: 60}  # of the grids: 601 and 1891 points
 

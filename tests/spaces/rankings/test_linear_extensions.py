@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.linear_ordering import (
+from skstruct.spaces import Rankings
+from skstruct.spaces.rankings import _numba as compiled
+from skstruct.spaces.rankings.counting import sample_linear_extensions
+from skstruct.spaces.solvers.linear_ordering import (
     close_transitively,
     count_orders,
     ranks_of,
     sample_orders,
 )
-from skstruct.solvers.proposals import new_streams
-from skstruct.spaces import Rankings
-from skstruct.spaces.rankings import _numba as compiled
-from skstruct.spaces.rankings.counting import sample_linear_extensions
+from skstruct.spaces.solvers.proposals import new_streams
 from skstruct.testing.spaces import assert_drawn_from
 from strategies import total_orders
 

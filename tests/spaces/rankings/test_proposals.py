@@ -7,8 +7,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ranking_cases import limited_rankings, row_scores
-from skstruct.solvers.proposals import new_streams
 from skstruct.spaces import Rankings
+from skstruct.spaces.solvers.proposals import new_streams
 from skstruct.testing.spaces import check_proposals
 
 EMBEDDINGS = ["positions", "pairs", "ranks", "pair shares", "complete rating shares"]

@@ -249,7 +249,7 @@ def test_precedences_at_any_scale():
 
 def test_a_top_of_thousands_is_quick():
     """No closure over all triples of items where nothing is demanded."""
-    from skstruct.solvers.linear_ordering import close_transitively
+    from skstruct.spaces.solvers.linear_ordering import close_transitively
 
     before = np.zeros((1, 4000, 4000), bool)
     before[0, 5, 9] = before[0, 9, 7] = True

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.proposals import new_streams
 from skstruct.spaces import Sequences
+from skstruct.spaces.solvers.proposals import new_streams
 from skstruct.testing import check_proposals
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.spanning_trees import are_trees
 from skstruct.spaces import SpanningTrees
+from skstruct.spaces.edge_sets.spanning_trees import are_trees
 from skstruct.spaces.spanning_trees.distribution import TreeDistribution
 from skstruct.testing import check_distribution
 from skstruct.testing.spaces import assert_drawn_from

@@ -17,7 +17,7 @@ from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners import StructuredSVM
 from skstruct.losses import Hamming
-from skstruct.solvers.linear_ordering import pair_signs
+from skstruct.spaces.solvers.linear_ordering import pair_signs
 from skstruct.spaces.tournaments.space import Tournaments
 from skstruct.testing import check_loss, check_space
 

@@ -13,8 +13,8 @@ from skstruct.conformal.structures.base import (
     check_probabilities,
     shared,
 )
-from skstruct.solvers.marginals import lowered
 from skstruct.spaces import Description
+from skstruct.spaces.solvers.marginals import lowered
 
 
 class Labels(Structure):

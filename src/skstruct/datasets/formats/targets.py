@@ -133,11 +133,16 @@ def guess_task(columns: list[TextColumn], options: Any) -> tuple[str, str]:
 
 
 def _not_paths(texts: list[str]) -> str:
-    """What is said of texts with a slash that is taken for a letter."""
-    slashed = next((text for text in texts if "/" in text), None)
-    if slashed is None:
-        return ""
-    return f", such as {slashed[:60]!r} (if these are paths of a taxonomy, the task is 'hierarchy')"
+    """What is said of texts with a slash, or with '>' in its place, that is taken for a letter."""
+    marks = {
+        "/": "if these are paths of a taxonomy, the task is 'hierarchy'",
+        ">": "steps of a path are read where '/' is between them",
+    }
+    for mark, advice in marks.items():
+        marked = next((text for text in texts if mark in text.strip(">")), None)
+        if marked is not None:
+            return f", such as {marked[:60]!r} ({advice})"
+    return ""
 
 
 def _task_of_sets(name: str, texts: list[str]) -> tuple[str, str]:

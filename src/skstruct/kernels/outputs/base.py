@@ -18,7 +18,7 @@ from sklearn.utils import _safe_indexing
 from skstruct.kernels.outputs.codes import hashable, listed
 from skstruct.losses import Levels
 from skstruct.saving import savable
-from skstruct.spaces.contracts import Decoded
+from skstruct.spaces import Decoded
 from skstruct.tolerances import GRAM_SYMMETRY, SYMMETRY_ABSOLUTE
 
 Array = Any

@@ -16,15 +16,22 @@ from skstruct.kernels.grams import REPAIR
 from skstruct.kernels.outputs.base import resolve_output_kernel
 from skstruct.kernels.outputs.moments import SampledMoments
 from skstruct.saving import savable
-from skstruct.solvers.k_best import k_min_cost, min_cost
-from skstruct.spaces import Marginals, Solving
+from skstruct.sizes import AT_ONCE
+from skstruct.spaces import (
+    EXACT,
+    Countable,
+    Decoded,
+    Enumerable,
+    Guarantee,
+    Marginals,
+    Samplable,
+    Solving,
+)
 from skstruct.spaces.base import EmbeddingView, check_k
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
-from skstruct.spaces.contracts import EXACT, Countable, Decoded, Enumerable, Guarantee, Samplable
+from skstruct.spaces.solvers.k_best import k_min_cost, min_cost
 from skstruct.spaces.solving import SolvingWithin
 from skstruct.tolerances import GRAM_DEFINITENESS, SINGULAR_VALUE_ZERO
-
-BLOCK = 1 << 22  # kernel values at a time
 
 
 @savable
@@ -212,7 +219,7 @@ class KernelSpace(EmbeddingView):
     # ------------------------------------------------------------------ features
     def embed(self, Z: np.ndarray) -> np.ndarray:
         Z = np.asarray(Z)
-        step = max(1, BLOCK // len(self.basis_))
+        step = max(1, AT_ONCE // len(self.basis_))
         parts = [
             self.kernel_(self.space.restore(Z[start : start + step]), self._shown) @ self.turn_
             for start in range(0, len(Z), step)

@@ -20,7 +20,7 @@ from skstruct.learners.leave_out import LeaveOutSearch, group_numbers, searched_
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import Regressed, warn_of_loss
 from skstruct.losses import Observed, resolve_loss
-from skstruct.smoothing import Gaps, Learning, LeavingOut, Penalties, Weighing
+from skstruct.smoothing import Gaps, Learning, LeavingOut, Penalties, Stacked, Weighing
 from skstruct.smoothing.base import group_numbers as numbered
 from skstruct.smoothing.folds import folds_of, rank_by_content
 from skstruct.smoothing.penalties import (
@@ -30,7 +30,6 @@ from skstruct.smoothing.penalties import (
 )
 from skstruct.smoothing.planning import PATH_ROWS, SPECTRAL_ROWS
 from skstruct.smoothing.stack_weights import mean_without
-from skstruct.smoothing.stacked import Stacked
 
 STACK, OF_ALL, BY_BLOCKS = "stack", "stack of all", "stack by blocks"
 STACKS = (STACK, OF_ALL, BY_BLOCKS)

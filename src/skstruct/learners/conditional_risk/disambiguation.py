@@ -41,10 +41,8 @@ from skstruct.learners.conditional_risk.candidates import (
 from skstruct.learners.inputs import TrainingData
 from skstruct.learners.problem import RiskProblem
 from skstruct.saving import savable
-from skstruct.smoothing import Penalties
-from skstruct.smoothing.kernel_ridge import KernelRidge
+from skstruct.smoothing import KernelRidge, Penalties, Scaled
 from skstruct.smoothing.penalties import alpha_grid, open_to_any, smoother_alphas
-from skstruct.smoothing.scaled import Scaled
 from skstruct.spaces import Known
 from skstruct.spaces.common.choices import joined
 from skstruct.spaces.partial import PartialOutputs

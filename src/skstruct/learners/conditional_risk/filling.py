@@ -9,11 +9,9 @@ import numpy as np
 
 from skstruct._arrays.progress import announce
 from skstruct.saving import savable
-from skstruct.smoothing import LeavingOut
+from skstruct.smoothing import LeavingOut, MaskedRidge, Scaled
 from skstruct.smoothing.base import group_numbers
 from skstruct.smoothing.folds import folds_of_rows, rank_by_content
-from skstruct.smoothing.masked_ridge import MaskedRidge
-from skstruct.smoothing.scaled import Scaled
 from skstruct.tolerances import FILLING_RESIDUAL
 
 FOLDS = 5  # of rows that are left out of filling

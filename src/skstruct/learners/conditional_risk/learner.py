@@ -31,8 +31,8 @@ from skstruct.learners.inputs import (
     takes_raw_inputs,
 )
 from skstruct.learners.leave_out import check_groups
-from skstruct.learners.marginals import check_outputs_observed
-from skstruct.learners.masked_problem import OpenPairsProblem, leaves_pairs_open, masked_problem
+from skstruct.learners.marginals import check_outputs_observed, leaves_pairs_open
+from skstruct.learners.masked_problem import OpenPairsProblem, masked_problem
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import (
     ONE_PASS,
@@ -393,7 +393,7 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
         if self._expected is not None:
             return Classes(self._expected)
         if self.starts_ is not None:
-            from skstruct.spaces.sequences.space import Sequences
+            from skstruct.spaces import Sequences
 
             return Sequences()
         loss = None if self.loss is None else resolve_loss(self.loss)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.progress import announce
-from skstruct.kernels.inputs import kernel_name, resolve_kernel
+from skstruct.kernels import resolve_kernel
+from skstruct.kernels.inputs import kernel_name
 from skstruct.learners.inputs import TrainingData
 from skstruct.learners.leave_out import kernel_grid
 from skstruct.learners.regression import ONE_PASS, Regressed, RidgeRegression, number_tried

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skstruct.kernels.inputs import RBF, Laplacian, kernel_name
-from skstruct.smoothing import KernelRidge
+from skstruct.kernels import RBF, Laplacian
+from skstruct.kernels.inputs import kernel_name
+from skstruct.smoothing import CrossFitted, Forest, KernelRidge, Scaled
 from skstruct.smoothing.base import has_gaps
 from skstruct.smoothing.bracketing import BRACKETED
-from skstruct.smoothing.cross_fitting import CrossFitted
 from skstruct.smoothing.folds import n_folds_for
-from skstruct.smoothing.forest import Forest
 from skstruct.smoothing.nystroem.landmarks import most_landmarks
 from skstruct.smoothing.penalties import SAMPLE, sample_size
 from skstruct.smoothing.planning import (
@@ -28,7 +27,6 @@ from skstruct.smoothing.planning import (
     plan,
 )
 from skstruct.smoothing.projections import FEW, MANY
-from skstruct.smoothing.scaled import Scaled
 
 N_TREES, FEWEST_TREES = 200, 50
 FEW_ROWS = 1000  # up to these, second widths of kernels are worth their time
@@ -132,7 +130,7 @@ def ridge_part(
         primal = made(*_primal(size))
         if size.p <= LINEAR_FEATURES or size.n > EXACT_ROWS:
             return primal
-    from skstruct.smoothing.nystroem.ridge import NystroemRidge
+    from skstruct.smoothing import NystroemRidge
 
     m = most_landmarks("auto", size.n) if n_landmarks is None else n_landmarks
     landmarks = NystroemRidge(kernel, "auto", n_landmarks="auto" if n_landmarks is None else m)
@@ -159,8 +157,7 @@ def _exact_seconds(size: Size) -> float:
 
 def _primal(size: Size) -> tuple[Any, float]:
     """Linear ridge regression of many rows, by products of their columns."""
-    from skstruct.smoothing.linear import LinearRidge
-    from skstruct.smoothing.nystroem.ridge import NystroemRidge
+    from skstruct.smoothing import LinearRidge, NystroemRidge
 
     if size.p <= LINEAR_FEATURES:
         seconds = feature_costs(size.n, 0, size.n_targets, size.p, BRACKETED)[1] / PRODUCTS
@@ -201,7 +198,8 @@ def _forest(size: Size, seed: Any, trees: str) -> Part:
 
 def _network(size: Size, seed: Any) -> Part:
     """Fitted to all rows, and as often again as those that judge are left out."""
-    from skstruct.smoothing.neural_network import BATCH, NeuralNetwork, passes_over
+    from skstruct.smoothing import NeuralNetwork
+    from skstruct.smoothing.neural_network import BATCH, passes_over
 
     network = CrossFitted(NeuralNetwork(random_state=seed), cv=3)
     layers = *network.estimator.hidden_layer_sizes, size.n_targets

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +21,7 @@ from skstruct.learners.inputs import (
     refuse_training_rows,
     rows_of,
 )
-from skstruct.learners.marginals import estimator_type, space_of
-from skstruct.learners.masked_problem import leaves_pairs_open
+from skstruct.learners.marginals import estimator_type, space_of, warn_of_open_pairs
 from skstruct.learners.regression import Retargeting, given_name
 from skstruct.learners.thresholds import decide_by_threshold, read_threshold
 from skstruct.losses import Levels, Observed, Pinball, resolve_loss
@@ -124,13 +122,8 @@ class RiskPredictor(BlockPredictor):
         """
         loss = None if told else Marginals.of(self.space_).losses[parts]
         problem, smoother = self._prepared(loss)
-        if not problem.has_gaps and leaves_pairs_open(problem.space, self.outputs_):
-            warnings.warn(
-                "Some rankings of training leave pairs open, and count one half for these here, "
-                "which draws probabilities towards one half: give arrays to fit under a loss of "
-                'pairs, "kendall", which leaves such pairs out.',
-                stacklevel=3,
-            )
+        if not problem.has_gaps:
+            warn_of_open_pairs(problem.space, self.outputs_)
         return problem, smoother
 
     def __getstate__(self) -> Any:

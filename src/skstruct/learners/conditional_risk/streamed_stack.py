@@ -40,7 +40,8 @@ class StreamedStack(StackedRegression):
         self.n_rows = read["source"].n_rows or UNKNOWN
         self.plain = self.decided = targets = self.problem.targets()
         parts = self._fitted(targets)
-        return self._decided([*self._stacks(parts, targets), *parts])
+        constant = self._constant(parts[0], targets)
+        return self._decided([*self._stacks(parts, targets), *parts, constant])
 
     def _amount(self, targets: np.ndarray) -> str:
         n, (k, q) = self.read["source"].n_rows, targets.shape

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.rows import dense, equal_rows
 from skstruct.learners.base import BlockPredictor, Explanation
+from skstruct.learners.marginals import warn_of_open_pairs
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import pair, resolve_loss
 from skstruct.saving import savable
@@ -200,6 +201,7 @@ class CountingPredictor(BlockPredictor):
             )
         problem = copy.copy(self.problem_)
         problem.space, problem.by_loss = problem.scored, True
+        warn_of_open_pairs(problem.space, problem.outputs)
         return problem, self.function_
 
     def decision_function(self, X: Any) -> Any:

@@ -21,7 +21,7 @@ from skstruct.learners.inputs import given_outputs, plain_kernel, read_inputs, r
 from skstruct.learners.marginals import opened_space
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import resolve_loss
-from skstruct.spaces.contracts import Countable
+from skstruct.spaces import Countable
 from skstruct.spaces.truth import flattened
 
 SEEN = 1000  # outputs whose embeddings are compared

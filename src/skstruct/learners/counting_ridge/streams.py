@@ -32,10 +32,9 @@ from skstruct.learners.counting_ridge.normal_equations import MOST_EQUATIONS, No
 from skstruct.learners.counting_ridge.objective import CountingExamples, NewtonCG
 from skstruct.learners.counting_ridge.reading import check_ridge, solver_of
 from skstruct.learners.passes import NEEDS_FEATURES, Passes, first_sample
+from skstruct.sizes import AT_ONCE
 from skstruct.streaming.engines import kept_open, opened
 from skstruct.tolerances import SYSTEM_RESIDUAL
-
-BLOCK = 1 << 22  # numbers of features and embeddings of a block
 
 
 class CountingBlocks(BlockReader):
@@ -67,7 +66,7 @@ class CountingBlocks(BlockReader):
 
     @property
     def rows_of_block(self) -> int:
-        return max(1, BLOCK // (len(self.moments_[0]) + self.n_features))
+        return max(1, AT_ONCE // (len(self.moments_[0]) + self.n_features))
 
 
 # What is summed over the rows of a partition; sums are lists of arrays, which add up.

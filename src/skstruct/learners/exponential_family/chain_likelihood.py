@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from skstruct.learners.exponential_family.token_likelihood import ChainBlock
 from skstruct.learners.token_problem import inner_positions
-from skstruct.solvers.chains.likelihood import ChainBlock
 from skstruct.spaces import Solving
 from skstruct.tolerances import CHAIN_GRADIENT_ACCURACY
 
@@ -60,12 +60,12 @@ class SparseTokens:
         return self.bounds[rows.start : rows.stop + 1], self.columns, self.values
 
     def add_scores(self, rows: slice, weights: np.ndarray, scores: np.ndarray) -> None:
-        from skstruct.solvers.chains._numba_likelihood import token_scores
+        from skstruct.learners.exponential_family._numba_likelihood import token_scores
 
         token_scores(*self._entries(rows), weights, scores)
 
     def pull_back(self, rows: slice, residuals: np.ndarray, gradient: np.ndarray) -> None:
-        from skstruct.solvers.chains._numba_likelihood import pull_back
+        from skstruct.learners.exponential_family._numba_likelihood import pull_back
 
         pull_back(*self._entries(rows), residuals, gradient)
 

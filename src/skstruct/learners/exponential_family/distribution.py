@@ -8,13 +8,14 @@ import numpy as np
 
 from skstruct._arrays.rows import dense
 from skstruct.learners.exponential_family.perturbations import PerturbedSpace
+from skstruct.sampling import LogPartition, log_partition
 from skstruct.sampling.chains import mean_of
-from skstruct.sampling.partition import LogPartition, chain_draws, exact_distribution, log_partition
+from skstruct.sampling.partition import chain_draws, exact_distribution
 from skstruct.saving import savable
-from skstruct.solvers.distributions import ListedDistribution
 from skstruct.spaces import Coordinates, Targets
 from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import differs_by_row
+from skstruct.spaces.solvers.distributions import ListedDistribution
 
 
 def exact_means(distribution: Any, space: Any, view: Any, scores: np.ndarray) -> Any:

@@ -40,7 +40,7 @@ from skstruct.sampling.chains import check_samplable
 from skstruct.saving import savable
 from skstruct.spaces import Known, Solving
 from skstruct.spaces.constraints import differs_by_row
-from skstruct.streaming.sources import as_source
+from skstruct.streaming import as_source
 
 DESCENT_ACCURACY = 1e-3  # what the objective may still fall by, where gradients are stochastic
 

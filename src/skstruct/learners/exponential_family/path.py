@@ -17,11 +17,13 @@ from skstruct.learners.exponential_family.marginal_likelihood import (
     soft_targets,
 )
 from skstruct.learners.exponential_family.perturbations import PerturbedSpace
+from skstruct.learners.exponential_family.token_likelihood import ChainBlock
 from skstruct.learners.partial_outputs import some_agreeing, told_apart
 from skstruct.learners.penalty_path import mean_square, rows_of
+from skstruct.learners.problem import best_constant
 from skstruct.learners.token_problem import ChainScores
 from skstruct.learners.tokens import TokenBatch
-from skstruct.solvers.chains.likelihood import ChainBlock
+from skstruct.losses import pair
 from skstruct.spaces import Known, Solving, Targets
 
 LOOSER = 10.0  # times the tolerance of training, along the path
@@ -301,3 +303,11 @@ class LikelihoodPath:
             return -self.rows.log_likelihoods(scores, rows)
         problem = self.learner.problem_
         return problem.loss(problem.decode(scores, rows).outputs, self.rows.outputs[rows])
+
+    def constant_risk(self) -> float | None:
+        """Under the loss of predictions; likelihoods have no best output."""
+        problem, rows = self.learner.problem_, self.rows
+        if rows.by_likelihood:
+            return None
+        view, loss = pair(problem.asked, problem.scored, rows.outputs)
+        return best_constant(view, loss, rows.outputs, rows.share)

@@ -19,9 +19,9 @@ from sklearn.base import BaseEstimator
 from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.rows import dense
 from skstruct.saving import savable
-from skstruct.solvers.distributions import Distribution
 from skstruct.spaces import Targets
 from skstruct.spaces.constraints import constraints_of
+from skstruct.spaces.solvers.distributions import Distribution
 
 
 @savable

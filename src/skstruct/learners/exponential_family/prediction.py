@@ -15,9 +15,9 @@ from skstruct._arrays.checks import is_count
 from skstruct._arrays.memory import row_blocks
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners.base import ScoreLearner
-from skstruct.learners.marginals import asked_parts, named_marginals
+from skstruct.learners.marginals import asked_parts, named_marginals, warn_of_open_pairs
 from skstruct.losses import resolve_loss
-from skstruct.sampling.partition import LogPartition
+from skstruct.sampling import LogPartition
 from skstruct.saving import check_floats, savable
 from skstruct.spaces import Decoded, Marginals
 
@@ -176,6 +176,7 @@ class ExponentialPredictor(ScoreLearner):
         if told is None:
             return np.concatenate(blocks)
         space = Marginals.of(space).view(told)
+        warn_of_open_pairs(space, self.outputs_)
         blocks = [Marginals.of(space).read(block, told) for block in blocks]
         return named_marginals(self, blocks, space, told, index)
 

@@ -17,7 +17,7 @@ from skstruct.learners.token_problem import (
     sums_of_sequences,
 )
 from skstruct.losses import Deciding, Levels, Observed, Tokens, pair
-from skstruct.sampling.partition import LogPartition
+from skstruct.sampling import LogPartition
 from skstruct.saving import savable
 from skstruct.spaces import Known, Marginals, Solving, Targets
 

@@ -20,8 +20,9 @@ from skstruct._arrays.progress import announce, reported
 from skstruct.learners.inputs import InputReader, given_outputs, read_inputs, row_weights
 from skstruct.learners.label_ranking.preferences import CalibratedPreferences
 from skstruct.learners.label_ranking.reductions import PreferenceReduction, with_constant
-from skstruct.solvers.linear_ordering import pair_blocks, pair_signs
-from skstruct.spaces import Rankings
+from skstruct.losses import Kendall, pair
+from skstruct.spaces import Rankings, Targets
+from skstruct.spaces.solvers.linear_ordering import pair_blocks, pair_signs
 
 
 class LabelRanker(CalibratedPreferences, InputReader, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -240,3 +241,20 @@ def wrong_pairs(Z_pred: np.ndarray, Z_true: np.ndarray) -> np.ndarray:
         n_ordered[rows] = np.abs(true).sum(axis=1)
     n_ordered[n_ordered == 0] = np.nan
     return (1.0 - agreement / n_ordered) / 2.0
+
+
+def best_wrong_pairs(space: Any, outputs: np.ndarray, weight: np.ndarray) -> float | None:
+    """Mean of ``wrong_pairs`` of the best order that is the same for all rows.
+
+    None where no row orders a pair.
+    """
+    view, loss = pair(Kendall(), space, outputs)
+    signs = np.asarray(Targets.of(view).targets(outputs))
+    n_ordered = np.count_nonzero(signs, axis=1)
+    rows = np.flatnonzero((n_ordered > 0) & (weight > 0))
+    if not len(rows):
+        return None
+    share = weight[rows] / n_ordered[rows]
+    costs = loss.cost(share[None] @ signs[rows], np.full((1, 1), share.sum()))
+    best = np.repeat(view.argmin(costs).outputs, len(rows), axis=0)
+    return float(np.average(wrong_pairs(best, outputs[rows]), weights=weight[rows]))

@@ -15,7 +15,7 @@ from skstruct._arrays.progress import track, working
 from skstruct.learners.label_ranking.base import LabelRanker, LinearLabelRanker, weight_argument
 from skstruct.learners.label_ranking.reductions import KeslerReduction, PairwiseReduction, votes
 from skstruct.saving import savable
-from skstruct.solvers.linear_ordering import pair_numbers
+from skstruct.spaces.solvers.linear_ordering import pair_numbers
 
 
 @savable

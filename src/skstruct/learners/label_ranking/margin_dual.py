@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from skstruct.learners.label_ranking.base import wrong_pairs
+from skstruct.learners.label_ranking.base import best_wrong_pairs, wrong_pairs
 from skstruct.learners.penalty_path import LOOSER, mean_square
 
 MOST_PASSES = 50  # of one training along a path of penalties
@@ -145,3 +145,7 @@ class RankingPath:
         else:
             scores = self.K[np.ix_(rows, learned)] @ weights
         return wrong_pairs(self.learner._inverted(scores), self.learner.outputs_[rows])
+
+    def constant_risk(self) -> float | None:
+        """Of the order that is best for all rows."""
+        return best_wrong_pairs(self.learner.space_, self.learner.outputs_, self.weight)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from skstruct.learners.label_ranking.base import wrong_pairs
+from skstruct.learners.label_ranking.base import best_wrong_pairs, wrong_pairs
 from skstruct.learners.penalty_path import mean_square
 from skstruct.tolerances import PASSIVE_AGGRESSIVE_ACCURACY
 
@@ -140,3 +140,7 @@ class OnlinePath:
         """Shares of pairs in the wrong order."""
         scores = safe_sparse_dot(self.X[rows], fitted, dense_output=True)
         return wrong_pairs(self.learner._inverted(scores), self.outputs[rows])
+
+    def constant_risk(self) -> float | None:
+        """Of the order that is best for all rows."""
+        return best_wrong_pairs(self.learner.space_, self.outputs, self.weight)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct.learners.calibration import logistic_map
 from skstruct.learners.inputs import row_weights
 from skstruct.learners.marginals import named_marginals
-from skstruct.solvers.linear_ordering import pair_signs
+from skstruct.spaces.solvers.linear_ordering import pair_signs
 from skstruct.tolerances import SURE
 
 

@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 
 from skstruct._arrays.checks import snap
 from skstruct.saving import savable
-from skstruct.solvers.linear_ordering import pair_numbers, pair_signs
 from skstruct.spaces import Rankings
+from skstruct.spaces.solvers.linear_ordering import pair_numbers, pair_signs
 
 Array = Any
 

@@ -103,6 +103,7 @@ class Past:
     weight: np.ndarray
     dual: HingeDual | None  # kept where training may go on from it
     key: str | None  # of the objective that the dual belongs to
+    completed: bool = False  # whether parts of the outputs were missing
 
 
 class HingeLearner(MarginLearner):
@@ -131,7 +132,8 @@ class HingeLearner(MarginLearner):
         All rows are kept, those of ``fit`` too (the array itself: do not change it in between),
         and all are trained on: until the gap is at most ``tol``, or for ``max_iter`` more
         passes. The space, the loss and what the first call learned of them (labels, ranges,
-        n-grams) stay as they are, and so does the penalty that the first call has chosen.
+        n-grams) stay as they are, and so does the penalty that the first call has chosen. Outputs
+        of all calls, and of ``fit`` before them, are known as a whole.
 
         Parameters
         ----------
@@ -146,6 +148,11 @@ class HingeLearner(MarginLearner):
             raise ValueError(
                 "partial_fit adds rows to those of earlier calls, which copies and stored models "
                 "do not keep: call fit with all rows."
+            )
+        if past is not None and past.completed:  # completions are no truths
+            raise ValueError(
+                "partial_fit: parts of the outputs of fit are missing, and are completed anew with "
+                "every row: give all rows to fit."
             )
         with expecting(self, classes):
             X, weight = self._begin(X, y, sample_weight, reset=past is None)
@@ -187,7 +194,7 @@ class HingeLearner(MarginLearner):
         dual = self._solve(dual, level) if latent is None else latent.solve(dual)
         self.problem_ = self.problem_.trained()
         X = None if self._precomputed else X
-        return Past(X, self.outputs_, weight, dual if keep else None, key)
+        return Past(X, self.outputs_, weight, dual if keep else None, key, latent is not None)
 
     def __getstate__(self) -> Any:
         """Without rows and dual variables of training: a stored model predicts."""
@@ -328,6 +335,10 @@ class HingePath:
             outputs = self.problem.outputs_of(scores, dual.constants, part)
             losses[first : first + MOST_BATCH] = self.problem.losses_of(outputs, part)
         return losses
+
+    def constant_risk(self) -> float | None:
+        """Of outputs that are known as a whole, one to a row of inputs."""
+        return self.problem.constant_risk(self.weight)
 
 
 class OracleOf:

@@ -14,7 +14,7 @@ from skstruct.learners.max_margin.chow_liu import n_nodes, spanning_forest
 from skstruct.learners.max_margin.contest import Contest
 from skstruct.learners.max_margin.tree_search import train_on
 from skstruct.saving import savable
-from skstruct.solvers.pairwise.forests import is_forest, random_tree_edges
+from skstruct.spaces.solvers.pairwise.forests import is_forest, random_tree_edges
 
 ROUNDS = 3  # of linearising, before the cost goes up
 FIRST, LAST = 16.0, 4.0  # random starts begin between these shares of the highest cost

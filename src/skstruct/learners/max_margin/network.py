@@ -14,9 +14,7 @@ from skstruct.learners.max_margin.base import HingeLearner
 from skstruct.learners.max_margin.problem import MarginProblem, MostViolating
 from skstruct.learners.tokens import TokenBatch
 from skstruct.saving import savable
-from skstruct.spaces import Solving
-from skstruct.spaces.base import BaseSpace
-from skstruct.spaces.pairwise.labels import PairwiseLabels
+from skstruct.spaces import BaseSpace, PairwiseLabels, Solving
 
 if TYPE_CHECKING:
     import networkx

@@ -12,7 +12,7 @@ import numpy as np
 from skstruct._arrays.rows import dense
 from skstruct.learners.max_margin.dual import Vertices
 from skstruct.learners.max_margin.gaps import ChainGaps, RowGaps
-from skstruct.learners.problem import RiskProblem
+from skstruct.learners.problem import RiskProblem, best_constant
 from skstruct.learners.token_problem import (
     ChainScores,
     WithChainScores,
@@ -23,8 +23,7 @@ from skstruct.learners.token_problem import (
 )
 from skstruct.losses import Deciding, Observed, pair
 from skstruct.saving import savable
-from skstruct.spaces import Coordinates, Solving, Targets
-from skstruct.spaces.contracts import KBest
+from skstruct.spaces import Coordinates, KBest, Solving, Targets
 
 
 @dataclass(frozen=True)
@@ -188,6 +187,13 @@ class MarginProblem(RowGaps, RiskProblem):
         outputs = self.outputs_of(scores, constants, examples)
         return dense(self.scored.embed(outputs), np.float64), np.zeros((len(examples), 0))
 
+    def constant_risk(self, sample_weight: Any = None) -> float | None:
+        """As of other problems; None also where outputs were completed."""
+        if self.least is not None:
+            return None
+        weight = np.ones(len(self.outputs)) if sample_weight is None else sample_weight
+        return best_constant(self.view, self.loss, self.outputs, weight)
+
     def totals(self, values: np.ndarray, examples: np.ndarray) -> np.ndarray:
         """Sums over the rows of each example; here every example is one row."""
         return values
@@ -250,6 +256,9 @@ class ChainMargins(WithChainScores, ChainGaps, MarginProblem):
     """
 
     relaxed = False
+
+    def constant_risk(self, sample_weight: Any = None) -> None:
+        """Sequences of any length have no answer in common."""
 
     def __init__(self, space: Any, loss: Any, outputs: np.ndarray, starts: np.ndarray) -> None:
         self.loss = check_token_loss(loss, space, outputs)

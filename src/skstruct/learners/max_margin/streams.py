@@ -22,10 +22,9 @@ from skstruct.learners.max_margin.slack_rescaling import oracle_of
 from skstruct.learners.passes import NEEDS_FEATURES, Passes, first_sample
 from skstruct.learners.token_problem import check_positions
 from skstruct.learners.tokens import TokenBatch
+from skstruct.sizes import AT_ONCE
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.streaming.engines import kept_open, opened
-
-BLOCK = 1 << 22  # numbers of features and scores of a block
 
 
 class HingeBlocks(BlockReader):
@@ -58,7 +57,7 @@ class HingeBlocks(BlockReader):
     def rows_of_block(self) -> int:
         problem = self.problem_
         positions = max(1, problem.width // problem.n_seeing)
-        return max(1, int(BLOCK // (positions * (self.p + 4 * problem.n_seeing))))
+        return max(1, int(AT_ONCE // (positions * (self.p + 4 * problem.n_seeing))))
 
 
 def hinge_sums(

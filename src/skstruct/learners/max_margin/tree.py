@@ -11,7 +11,7 @@ from skstruct.learners.max_margin.circuit_rank import CircuitRank, crank, suffic
 from skstruct.learners.max_margin.network import NetworkLearner, NetworkMargins
 from skstruct.learners.max_margin.tree_search import greedy, mst, project, train_on
 from skstruct.saving import savable
-from skstruct.spaces.pairwise.labels import PairwiseLabels
+from skstruct.spaces import PairwiseLabels
 
 FIXED = ("empty", "full")
 METHODS = ("crank", "greedy", "project", "mst", "chow-liu", *FIXED)

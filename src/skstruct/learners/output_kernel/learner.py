@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported
 from skstruct._arrays.rows import dense
@@ -18,9 +19,7 @@ from skstruct.bounds.certificate import largest_loss
 from skstruct.bounds.output_regression import largest_output_loss
 from skstruct.config import config_context
 from skstruct.encoding.frames import is_frame
-from skstruct.kernels.inputs import resolve_kernel
-from skstruct.kernels.outputs.base import OutputKernel, resolve_output_kernel
-from skstruct.kernels.outputs.matches import Dirac
+from skstruct.kernels import Dirac, OutputKernel, resolve_kernel, resolve_output_kernel
 from skstruct.kernels.outputs.precomputed import check_definite
 from skstruct.learners.base import BlockPredictor, Explanation
 from skstruct.learners.checkpoints.saving import Checkpoint, resuming
@@ -42,6 +41,7 @@ from skstruct.learners.leave_out import (
     kernel_grid,
     twins,
 )
+from skstruct.learners.marginals import warn_of_open_pairs
 from skstruct.learners.output_kernel import methods
 from skstruct.learners.output_kernel.components import OutputComponents, choose_components
 from skstruct.learners.output_kernel.problem import KernelProblem, output_space
@@ -437,6 +437,7 @@ class OutputKernelRegressor(BlockPredictor):
         """psi of the training outputs, weighed as answers in feature space weigh them."""
         loss = resolve_loss(Marginals.of(self.space_).losses[parts])
         telling = risk_problem(self.space_, loss, self.outputs_).from_weights()
+        warn_of_open_pairs(telling.space, self.outputs_)
         if self.problem_.components is not None:
             telling._psi = self.problem_.components.targets(dense(telling._psi))
         return telling, self.smoother_
@@ -493,7 +494,7 @@ class OutputKernelRegressor(BlockPredictor):
         sample_weight: Any = None,
     ) -> tuple[np.ndarray, Any]:
         """Losses of the predictions, and what measures them: a loss, or an output kernel."""
-        y = given_outputs(y, type(self).__name__)
+        y = self._named_alike(given_outputs(y, type(self).__name__))
         judge: OutputKernel | None = self.output_kernel_
         if loss is not None:
             # An output never seen is wrong.
@@ -503,6 +504,16 @@ class OutputKernelRegressor(BlockPredictor):
             return self._losses(X, y, problem, smoother, sample_weight), problem.loss.loss
         check_consistent_length(y, sample_weight)
         return judge.loss(self._decode(X, problem, smoother).outputs, y), judge
+
+    def _named_alike(self, y: Any) -> Any:
+        """Outputs in the format of predictions where columns have names, in whatever order.
+
+        Others are as they came: kernels compare outputs that the space does not hold, too.
+        """
+        if not is_pandas(y, "DataFrame"):
+            return y
+        check_is_fitted(self, "smoother_")
+        return self.space_.restore(self.space_.validate(y))
 
     def certify(
         self, X: Any, y: Any, *, delta: float = 0.05, bound: str | None = None, **options: Any

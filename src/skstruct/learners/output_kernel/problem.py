@@ -16,19 +16,17 @@ from skstruct._arrays.checks import snap
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.memory import parse_memory, row_blocks
 from skstruct._arrays.rows import distinct
-from skstruct.kernels.outputs.base import resolve_output_kernel
+from skstruct.kernels import resolve_output_kernel
 from skstruct.kernels.outputs.precomputed import PrecomputedKernel
 from skstruct.kernels.outputs.vectors import RowKernel
 from skstruct.learners.problem import RiskProblem
-from skstruct.losses import pair, resolve_loss
-from skstruct.losses.base import BaseLoss
+from skstruct.losses import BaseLoss, pair, resolve_loss
 from skstruct.saving import savable
-from skstruct.solvers.k_best import k_min_cost
-from skstruct.spaces import Box, Candidates, Classes, Interval, Solving, Targets
+from skstruct.spaces import Box, Candidates, Classes, Decoded, Interval, KBest, Solving, Targets
 from skstruct.spaces.base import ListView
 from skstruct.spaces.constraints import check_feasible, check_n_rows
-from skstruct.spaces.contracts import Decoded, KBest
 from skstruct.spaces.infer_space import infer_space
+from skstruct.spaces.solvers.k_best import k_min_cost
 
 
 def output_space(y: Any, space: Any, kernel: Any) -> tuple[Any, np.ndarray, Any]:

@@ -19,7 +19,7 @@ from skstruct._arrays.rows import narrow_indices
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.backends import device_of, is_tensor, on_host
 from skstruct.config import carried
-from skstruct.kernels.inputs import InputKernel, resolve_kernel
+from skstruct.kernels import InputKernel, resolve_kernel
 from skstruct.saving import savable
 from skstruct.smoothing.facets import (
     Gaps,

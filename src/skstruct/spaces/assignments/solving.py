@@ -4,9 +4,9 @@
 import numpy as np
 from scipy import sparse
 
-from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.spaces.constraints import of_one_row
 from skstruct.spaces.indicator_sets.decoding import with_masks
+from skstruct.spaces.solvers.binary_programs import BinaryProgram
 from skstruct.spaces.solving import Solving
 
 

@@ -11,11 +11,6 @@ import numpy as np
 from skstruct._arrays.checks import is_count
 from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
-from skstruct.solvers.assignment import min_cost_assignments
-from skstruct.solvers.dags import Dag
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.k_best import k_best_sequences
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.assignments.counting import FreeAssignments, count_injections
 from skstruct.spaces.assignments.formats import AssignmentFormat, read_assignments
 from skstruct.spaces.base import BaseSpace, check_k
@@ -28,6 +23,11 @@ from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.description import Description
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
+from skstruct.spaces.solvers.assignment import min_cost_assignments
+from skstruct.spaces.solvers.dags import Dag
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.k_best import k_best_sequences
+from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving
 
 PAIR_BYTES = 112  # a tuple of two names, and the numbers of a graph without arcs

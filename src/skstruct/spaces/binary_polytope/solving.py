@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The 0/1 points of a polytope as a program."""
 
-from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.spaces.constraints import of_one_row
 from skstruct.spaces.indicator_sets.decoding import with_masks
+from skstruct.spaces.solvers.binary_programs import BinaryProgram
 from skstruct.spaces.solving import Solving
 
 

@@ -10,16 +10,20 @@ import numpy as np
 from skstruct._arrays.imports import is_pandas
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
-from skstruct.solvers.binary_programs import BinaryProgram
-from skstruct.solvers.dags import Dag
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.linear_constraints import columns_of, read_constraints, side_by_position
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.indicator_sets.decoding import with_limits
 from skstruct.spaces.label_sets.space import IndicatorSpace
+from skstruct.spaces.solvers.binary_programs import BinaryProgram
+from skstruct.spaces.solvers.dags import Dag
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.linear_constraints import (
+    columns_of,
+    read_constraints,
+    side_by_position,
+)
+from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving
 from skstruct.tolerances import FEASIBLE
 

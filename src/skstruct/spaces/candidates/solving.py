@@ -15,7 +15,7 @@ class SolvingOfCandidates(Solving):
     __slots__ = ()
 
     def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
-        from skstruct.solvers.on_device import listed_argmin
+        from skstruct.spaces.solvers.on_device import listed_argmin
 
         space, n = self.space, self.space.n_candidates_
         allowed = np.zeros(space.n_known_, bool)

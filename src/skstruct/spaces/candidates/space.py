@@ -13,7 +13,7 @@ from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.classes.space import Classes
 from skstruct.spaces.common.covariances import Covariance
-from skstruct.spaces.common.formats import is_missing_name, refuse_empty
+from skstruct.spaces.common.formats import check_writable, is_missing_name, refuse_empty
 from skstruct.spaces.description import Description
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
@@ -65,6 +65,7 @@ class Candidates(Classes):
             if is_missing_name(output):
                 raise ValueError(f"Candidates: Y[{i}] is {output!r}, a missing value.")
             self.known_.add(output)
+        check_writable(self.known_.objects)
         return self
 
     def _is_given(self) -> bool:

@@ -13,7 +13,7 @@ class SolvingOfClasses(Solving):
     __slots__ = ()
 
     def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
-        from skstruct.solvers.on_device import listed_argmin
+        from skstruct.spaces.solvers.on_device import listed_argmin
 
         space = self.space
         return listed_argmin(space.listed_, space.allowed_, backend)

@@ -13,9 +13,6 @@ from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.rows import unit_vectors
 from skstruct.saving import savable
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.k_best import k_min_cost, min_cost
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable
 from skstruct.spaces.common.formats import (
@@ -38,6 +35,9 @@ from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sklearn_target import SklearnTarget
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.k_best import k_min_cost, min_cost
+from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving
 
 
@@ -222,7 +222,7 @@ class Classes(GivenWhole):
 
     def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of the classes: a softmax of the scores themselves, (n, k)."""
-        from skstruct.solvers.distributions import ChoiceDistribution
+        from skstruct.spaces.solvers.distributions import ChoiceDistribution
 
         self._ready()
         scores = self._checked_scores(scores, len(self.listed_))
@@ -238,7 +238,7 @@ class Classes(GivenWhole):
 
     def proposals(self) -> Proposals | None:
         """Any class follows any other."""
-        from skstruct.solvers.proposals import ChoiceProposals
+        from skstruct.spaces.solvers.proposals import ChoiceProposals
 
         self._ready()
         return ChoiceProposals(self._predicted(), np.asarray)

@@ -12,9 +12,6 @@ from sklearn.exceptions import NotFittedError
 from skstruct._arrays.imports import is_networkx
 from skstruct._arrays.memory import check_square_fits
 from skstruct.saving import savable
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_fixed
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace, check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, PairScheme
 from skstruct.spaces.constraints import Constraints
@@ -23,6 +20,9 @@ from skstruct.spaces.edge_sets.table import edge_numbers, read_nodes
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.pairwise.labels import LabelsAndEdges
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.pairwise.solve import is_exact, minimize, minimize_fixed
+from skstruct.spaces.solvers.proposals import Proposals
 
 
 class NodeProposals(Proposals):

@@ -135,7 +135,7 @@ class ListedChoices:
         return self.least(np.einsum("ij,ij->i", costs[self._owner], psi))
 
     def minimize(self, curves: Any) -> Decoded:
-        """The same for numbers that cost a curve each; see :mod:`skstruct.solvers.curves`."""
+        """The same for numbers that cost a curve each; see :mod:`~.curves`."""
         values = curves.rows(self._owner).at(np.asarray(self.listed, dtype=np.float64))
         return self.least(values.sum(axis=1))
 

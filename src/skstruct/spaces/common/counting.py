@@ -15,8 +15,8 @@ import numpy as np
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError, UndecidableError
 from skstruct.saving import check_row_constraints, savable
-from skstruct.solvers.dags import Dag
 from skstruct.spaces.base import CountedSpace
+from skstruct.spaces.solvers.dags import Dag
 
 LIMIT = 10**6  # outputs listed, or subproblems counted, before giving up
 

@@ -265,9 +265,9 @@ def about_gaps(rows: Any) -> str:
     listed = ", ".join([*(str(int(row)) for row in rows[:3]), *(["..."] if len(rows) > 3 else [])])
     few = "1 row" if len(rows) == 1 else f"{len(rows):,} rows"
     return (
-        f"Values are missing in {few} of Y ({listed}): leave these out here. To learn from such "
-        "rows, give all of them to fit of ConditionalRiskMinimizer, ExponentialFamily or "
-        "StructuredSVM."
+        f"Values are missing in {few} of Y ({listed}): leave these out here. Where outputs may be "
+        "known in part, fit of ConditionalRiskMinimizer, ExponentialFamily and StructuredSVM "
+        "learns from such rows, too."
     )
 
 
@@ -282,8 +282,17 @@ def refuse_missing(rows: list[Any], names: Any, used_by: str, what: str) -> None
 
 
 def are_numbers(names: Iterable[Any]) -> bool:
-    """Whether all names are whole numbers, which could be taken for those of columns."""
-    return all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in names)
+    """Whether all names are whole numbers, which could be taken for those of columns.
+
+    Those that a table with gaps has as floats, too.
+    """
+    return all(_is_whole(name) for name in names)
+
+
+def _is_whole(name: Any) -> bool:
+    if isinstance(name, (float, np.floating)):
+        return float(name).is_integer()
+    return isinstance(name, (int, np.integer)) and not isinstance(name, bool)
 
 
 def in_columns(names: Iterable[Any]) -> list[Any]:
@@ -318,7 +327,7 @@ def check_writable(names: Iterable[Any]) -> None:
 
     Better now than when a long fit is to be saved.
     """
-    names = list(names)
+    names = _within(names)
     kinds = set(map(type, names))
     if str in kinds:
         for name in names:
@@ -334,6 +343,15 @@ def check_writable(names: Iterable[Any]) -> None:
             "do not hold: save_model will refuse this model. Give texts or numbers as names, or "
             "keep the model with pickle."
         )
+
+
+def _within(names: Iterable[Any]) -> list[Any]:
+    """Names, and in place of each tuple, such as a node of a grid, what it holds."""
+    names = list(names)
+    nested = (tuple, frozenset)
+    if not any(kind in nested for kind in set(map(type, names))):
+        return names
+    return [part for name in names for part in (_within(name) if type(name) in nested else [name])]
 
 
 def _is_text(name: str) -> bool:

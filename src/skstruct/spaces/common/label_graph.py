@@ -11,9 +11,9 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from skstruct._arrays.imports import is_networkx
+from skstruct._arrays.foreign import of_pandas
+from skstruct._arrays.imports import is_networkx, is_pandas
 from skstruct.saving import require, savable
-from skstruct.solvers.dags import Dag
 from skstruct.spaces.common.formats import (
     are_numbers,
     check_distinct,
@@ -23,6 +23,7 @@ from skstruct.spaces.common.formats import (
     is_missing_name,
     unknown_label,
 )
+from skstruct.spaces.solvers.dags import Dag
 
 
 @savable
@@ -151,6 +152,7 @@ def _named_pairs(edges: Any, used_by: str) -> tuple[list[Any], list[tuple[Any, .
             found += [parent for parent in above if parent not in edges]
             found.append(child)
         return _in_order(found, used_by), pairs
+    edges = _rows_of_pairs(edges, used_by)
     if not (edges is None or isinstance(edges, Iterable)):
         raise ValueError(
             f"{used_by}: edges are (parent, child) pairs, a child -> parent mapping, a "
@@ -167,6 +169,19 @@ def _named_pairs(edges: Any, used_by: str) -> tuple[list[Any], list[tuple[Any, .
             )
     pairs = [(parent, child) for parent, child in items]
     return _in_order([name for pair in pairs for name in pair], used_by), pairs
+
+
+def _rows_of_pairs(edges: Any, used_by: str) -> Any:
+    """The rows of a frame of two columns, which iterates over columns; anything else as it is."""
+    edges = of_pandas(edges)
+    if not is_pandas(edges, "DataFrame"):
+        return edges
+    if edges.shape[1] != 2:
+        raise ValueError(
+            f"{used_by}: a frame of edges has two columns, parents and children; got "
+            f"{edges.shape[1]}."
+        )
+    return list(edges.itertuples(index=False, name=None))
 
 
 def _path_pairs(paths: list[str], used_by: str) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -211,7 +226,7 @@ def _find_cycle(n: int, arcs: np.ndarray) -> list[int]:
 
 def node_names(graph: Any) -> list[Any]:
     """The nodes that a graph brings itself: those of a graph of networkx."""
-    return list(graph.nodes) if is_networkx(graph) else []
+    return in_columns(graph.nodes) if is_networkx(graph) else []
 
 
 def read_edges(graph: Any, labels: tuple[Any, ...], used_by: str) -> np.ndarray:

@@ -22,8 +22,12 @@ import numpy as np
 
 from skstruct._arrays.checks import LARGEST_SUM, check_costs
 from skstruct.exceptions import InfeasibleError, UndecidableError
-from skstruct.solvers.distributions import Distribution, ListedDistribution, StackedDistributions
 from skstruct.spaces.constraints import check_feasible, check_n_rows, differs_by_row
+from skstruct.spaces.solvers.distributions import (
+    Distribution,
+    ListedDistribution,
+    StackedDistributions,
+)
 from skstruct.tolerances import TIE
 
 SHORT = 10**4  # outputs that are listed and sorted rather than asked for in batches

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from skstruct._arrays.rows import dense
-from skstruct.solvers.marginals import nearest_on_simplex
 from skstruct.spaces.common.renormalized import renormalized
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.marginals import Marginals
+from skstruct.spaces.solvers.marginals import nearest_on_simplex
 
 
 class MarginalsOfViews(Marginals):

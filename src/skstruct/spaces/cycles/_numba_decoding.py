@@ -11,7 +11,7 @@ import numpy as np
 
 from skstruct._arrays import compiling as nb
 from skstruct._arrays._numba_copying import assign
-from skstruct.solvers._numba_linear_ordering import set_sizes
+from skstruct.spaces.solvers._numba_linear_ordering import set_sizes
 from skstruct.tolerances import OPEN_CAPACITY
 
 

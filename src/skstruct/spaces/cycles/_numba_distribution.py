@@ -8,7 +8,7 @@ behind s: longer sets have larger numbers. State 0 is before the first node is c
 import numpy as np
 
 from skstruct._arrays import compiling as nb
-from skstruct.solvers._numba_markov_chains import below, fraction
+from skstruct.spaces.solvers._numba_markov_chains import below, fraction
 
 
 @nb.njit(cache=True, nogil=True)

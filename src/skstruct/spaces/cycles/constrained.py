@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.k_best import k_best_sequences
 from skstruct.spaces.cycles.constraints import CycleConstraints
 from skstruct.spaces.cycles.decoding import is_exact, min_cost_cycles
 from skstruct.spaces.cycles.round_trips import proven_round_trips, visits_all
 from skstruct.spaces.cycles.search import canonical, tour_costs
 from skstruct.spaces.cycles.tours import tours_to_rows
 from skstruct.spaces.edge_sets.table import EdgeTable
+from skstruct.spaces.solvers.k_best import k_best_sequences
 from skstruct.tolerances import SOLVER_GAP
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.stopping import Limit
-from skstruct.solvers.linear_programs import INFEASIBLE
 from skstruct.spaces.cycles.relaxation import (
     CycleProgram,
     anchored_rounds,
@@ -26,6 +25,7 @@ from skstruct.spaces.cycles.search import (
     shaken_tour,
     tour_costs,
 )
+from skstruct.spaces.solvers.linear_programs import INFEASIBLE
 from skstruct.tolerances import CYCLE_GAP, SOLVER_GAP
 
 MOST_PROGRAMS = 200

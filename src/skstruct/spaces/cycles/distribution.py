@@ -9,9 +9,6 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.memory import check_square_fits
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.proposals import Proposals
-from skstruct.solvers.state_graphs import PathDistribution, StateGraph
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance
@@ -26,6 +23,9 @@ from skstruct.spaces.cycles.tours import (
     tours_to_rows,
 )
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.proposals import Proposals
+from skstruct.spaces.solvers.state_graphs import PathDistribution, StateGraph
 
 MOST_NODES = 15  # 1.5 million steps
 
@@ -49,8 +49,8 @@ def cycle_paths(
         Nodes that must be visited.
     sizes : smallest and largest number of nodes, at least 3
     """
-    from skstruct.solvers.linear_ordering import set_sizes
     from skstruct.spaces.cycles._numba_distribution import list_steps
+    from skstruct.spaces.solvers.linear_ordering import set_sizes
 
     nodes = np.flatnonzero(may.any(axis=1) | must)
     nodes = nodes[np.argsort(~must[nodes], kind="stable")]

@@ -20,8 +20,8 @@ from scipy import sparse
 
 from skstruct._arrays.stopping import Limit, check_cancelled
 from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
-from skstruct.solvers.linear_programs import solve_linear_program, weak_dual_bounds
 from skstruct.spaces.cycles.search import Problem, guided_start, improved_tour, split_cycles
+from skstruct.spaces.solvers.linear_programs import solve_linear_program, weak_dual_bounds
 from skstruct.tolerances import CONNECTED_WEIGHT, CYCLE_GAP, INTEGRAL, REDUCED_COST_MARGIN
 
 VIOLATED = 1e-4  # by how much an inequality must be broken to be added

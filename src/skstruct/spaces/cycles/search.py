@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skstruct.solvers.assignment import min_cost_assignments
+from skstruct.spaces.solvers.assignment import min_cost_assignments
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.edge_sets.table import edge_numbers
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.proposals import Proposals
 
 
 class FixedColumnsDistribution(Distribution):

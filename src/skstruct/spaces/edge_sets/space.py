@@ -9,9 +9,6 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.imports import is_networkx
-from skstruct.solvers.dags import Dag
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few, list_closed_sets
 from skstruct.spaces.common.formats import sorted_names
@@ -24,6 +21,9 @@ from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_node
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.marginals import Marginals
+from skstruct.spaces.solvers.dags import Dag
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.proposals import Proposals
 
 
 class EdgeSetSpace(IndicatorSpace):

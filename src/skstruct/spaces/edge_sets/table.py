@@ -8,7 +8,13 @@ from typing import Any, Self
 import numpy as np
 
 from skstruct._arrays.imports import is_networkx
-from skstruct.spaces.common.formats import check_distinct, in_order, plain_name, unknown_label
+from skstruct.spaces.common.formats import (
+    check_distinct,
+    in_columns,
+    in_order,
+    plain_name,
+    unknown_label,
+)
 from skstruct.spaces.constraints import is_label, label_mask
 
 CONTAINERS = (set, frozenset, list, tuple)
@@ -34,7 +40,7 @@ def read_nodes(nodes: Any, used_by: str) -> tuple[Any, ...]:
     if isinstance(nodes, (int, np.integer)) and not isinstance(nodes, bool):
         nodes = range(int(nodes))
     elif is_networkx(nodes):
-        nodes = list(nodes.nodes)
+        nodes = in_columns(nodes.nodes)
     elif isinstance(nodes, (str, bytes)) or not isinstance(nodes, Iterable) or runs_dry(nodes):
         raise ValueError(
             f"{used_by}: nodes are a sequence of names, or how many there are; got {nodes!r}."

@@ -6,18 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.k_best import min_cost
-from skstruct.solvers.linear_ordering import (
-    MOST_ITEMS,
-    close_transitively,
-    linear_orders,
-    min_cost_orders,
-    ranks_of,
-)
-from skstruct.solvers.pairwise.solve import CORE, minimize
-from skstruct.solvers.spanning_trees import are_bipartite, min_cost_forests
 from skstruct.spaces.contracts import EXACT, Guarantee
 from skstruct.spaces.edge_sets.formats import as_networkx
+from skstruct.spaces.edge_sets.spanning_trees import are_bipartite, min_cost_forests
 from skstruct.spaces.graphs.independence_systems import min_cost_members, n_blocks
 from skstruct.spaces.graphs.properties import (
     GraphProperty,
@@ -26,6 +17,15 @@ from skstruct.spaces.graphs.properties import (
     name_cycle,
     outweighing,
 )
+from skstruct.spaces.solvers.k_best import min_cost
+from skstruct.spaces.solvers.linear_ordering import (
+    MOST_ITEMS,
+    close_transitively,
+    linear_orders,
+    min_cost_orders,
+    ranks_of,
+)
+from skstruct.spaces.solvers.pairwise.solve import CORE, minimize
 
 
 def better_of_siblings(

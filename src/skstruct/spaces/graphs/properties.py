@@ -7,17 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.pairwise.solve import CORE, minimize_fixed
-from skstruct.solvers.proposals import Proposals
-from skstruct.solvers.spanning_trees import count_components, min_cost_connected, min_cost_forests
 from skstruct.spaces.common.covariances import PairScheme, Scalar
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.contracts import EXACT, Guarantee
 from skstruct.spaces.edge_sets.distribution import MOST_NODES, InnerEdgeDistribution, allowed_sets
 from skstruct.spaces.edge_sets.formats import as_networkx
+from skstruct.spaces.edge_sets.spanning_trees import (
+    count_components,
+    min_cost_connected,
+    min_cost_forests,
+)
 from skstruct.spaces.edge_sets.table import EdgeTable
 from skstruct.spaces.label_sets.space import LabelSets
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.pairwise.solve import CORE, minimize_fixed
+from skstruct.spaces.solvers.proposals import Proposals
 
 
 def n_forests(n: int) -> int:

@@ -9,8 +9,6 @@ import numpy as np
 
 from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.constraints import Constraints, check_feasible
@@ -18,6 +16,8 @@ from skstruct.spaces.contracts import Guarantee
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
 from skstruct.spaces.graphs.hereditary import Acyclic, Bipartite, Custom, Planar, grow_sets
 from skstruct.spaces.graphs.properties import Anything, Clique, Connected, Forest, GraphProperty
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.proposals import Proposals
 
 OWN_SPACES = ("matching", "spanning tree")
 

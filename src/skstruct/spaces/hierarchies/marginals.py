@@ -3,8 +3,8 @@
 
 import numpy as np
 
-from skstruct.solvers.marginals import nearest_falling
 from skstruct.spaces.indicator_sets.marginals import MarginalsOfIndicators, given_marginals
+from skstruct.spaces.solvers.marginals import nearest_falling
 
 
 class MarginalsOfHierarchies(MarginalsOfIndicators):

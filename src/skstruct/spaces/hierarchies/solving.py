@@ -4,9 +4,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.spaces.constraints import of_one_row
 from skstruct.spaces.indicator_sets.decoding import set_program
+from skstruct.spaces.solvers.mixed_programs import LinearSet
 from skstruct.spaces.solving import Solving
 
 
@@ -26,7 +26,7 @@ class SolvingOfHierarchies(Solving):
         dag, limits = self.space.dag_, self.space.constraints_
         if not dag.is_forest or limits.is_sized or limits.groups or limits.one_path:
             return None
-        from skstruct.solvers.on_device import forest_argmin
+        from skstruct.spaces.solvers.on_device import forest_argmin
 
         low, high = self.space._close_masks(limits)
         return forest_argmin(dag, limits, low, high, backend)

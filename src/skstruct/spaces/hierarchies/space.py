@@ -7,15 +7,6 @@ from typing import Any, Self
 import numpy as np
 
 from skstruct.saving import savable
-from skstruct.solvers.binary_programs import BinaryProgram
-from skstruct.solvers.dags import (
-    Dag,
-    dag_closed_sets,
-    forest_closed_sets,
-    forest_exclusive_sets,
-    forest_sized_sets,
-)
-from skstruct.solvers.k_best import min_cost
 from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.common.formats import LabelSetFormat
 from skstruct.spaces.common.label_graph import LabelGraph
@@ -25,6 +16,15 @@ from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sklearn_target import SklearnTarget
+from skstruct.spaces.solvers.binary_programs import BinaryProgram
+from skstruct.spaces.solvers.dags import (
+    Dag,
+    dag_closed_sets,
+    forest_closed_sets,
+    forest_exclusive_sets,
+    forest_sized_sets,
+)
+from skstruct.spaces.solvers.k_best import min_cost
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.targets import Targets
 

@@ -8,8 +8,8 @@ Bool arrays ``low`` and ``high`` have one row for all rows of scores, or one eac
 import numpy as np
 
 from skstruct._arrays import compiling as nb
-from skstruct.solvers._numba_markov_chains import accepts, below, fraction
-from skstruct.solvers.pairwise._numba_inference import FULL, MODERATE
+from skstruct.spaces.solvers._numba_markov_chains import accepts, below, fraction
+from skstruct.spaces.solvers.pairwise._numba_inference import FULL, MODERATE
 
 
 @nb.njit(cache=True, nogil=True)

@@ -26,8 +26,8 @@ import numpy as np
 
 from skstruct._arrays import compiling as nb
 from skstruct._arrays.checks import TIE_BITS
-from skstruct.solvers._numba_closures import _trace
 from skstruct.spaces.indicator_sets._numba_f_measures import _select
+from skstruct.spaces.solvers._numba_closures import _trace
 
 WIDE = 16  # sizes between two that are evaluated, for a bound on all above to pay
 

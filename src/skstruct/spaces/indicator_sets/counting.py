@@ -10,11 +10,11 @@ from scipy import sparse
 
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.dags import Dag
-from skstruct.solvers.state_graphs import StateGraph
 from skstruct.spaces.base import CountedSpace
 from skstruct.spaces.common.counting import LIMIT, check_few, count_dag, list_closed_sets
 from skstruct.spaces.constraints import Constraints
+from skstruct.spaces.solvers.dags import Dag
+from skstruct.spaces.solvers.state_graphs import StateGraph
 
 
 def sized_graph(

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skstruct.solvers.binary_programs import BinaryProgram
-from skstruct.solvers.dags import Dag
-from skstruct.solvers.mixed_programs import MixedProgram
+from skstruct.spaces.solvers.binary_programs import BinaryProgram
+from skstruct.spaces.solvers.dags import Dag
+from skstruct.spaces.solvers.mixed_programs import MixedProgram
 
 
 def threshold(costs: np.ndarray) -> np.ndarray:

@@ -9,12 +9,16 @@ import numpy as np
 from scipy.special import expit
 
 from skstruct.exceptions import InfeasibleError, UndecidableError
-from skstruct.solvers.dags import Dag
-from skstruct.solvers.distributions import ChoiceDistribution, Distribution, ListedDistribution
-from skstruct.solvers.state_graphs import PathDistribution
 from skstruct.spaces.common.listing import MOST_LISTED, listed_distribution
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.indicator_sets.counting import path_steps, sized_graph
+from skstruct.spaces.solvers.dags import Dag
+from skstruct.spaces.solvers.distributions import (
+    ChoiceDistribution,
+    Distribution,
+    ListedDistribution,
+)
+from skstruct.spaces.solvers.state_graphs import PathDistribution
 
 MANY = 1000  # numbers up to 2 whose product is a number
 

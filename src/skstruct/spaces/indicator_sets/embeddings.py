@@ -9,9 +9,6 @@ from scipy import sparse
 from skstruct._arrays.memory import row_blocks
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
-from skstruct.solvers.dags import forest_sized_sets
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.marginals import lowered
 from skstruct.spaces.base import EmbeddingView, check_k, decoded_or_infeasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
@@ -23,6 +20,9 @@ from skstruct.spaces.indicator_sets.decoding import (
 )
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
+from skstruct.spaces.solvers.dags import forest_sized_sets
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.marginals import lowered
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.targets import Targets, TargetsOfSpace
 

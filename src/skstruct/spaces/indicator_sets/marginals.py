@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skstruct.solvers.dags import Dag
 from skstruct.spaces.marginals import Marginals
+from skstruct.spaces.solvers.dags import Dag
 from skstruct.tolerances import SURE
 
 

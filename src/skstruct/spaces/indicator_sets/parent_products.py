@@ -12,16 +12,16 @@ from skstruct._arrays.checks import check_costs
 from skstruct._arrays.stopping import Limit
 from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
-from skstruct.solvers.binary_programs import BinaryProgram
-from skstruct.solvers.closed_products import ProductDag
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import EmbeddingView, decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
+from skstruct.spaces.indicator_sets.closed_products import ProductDag
 from skstruct.spaces.indicator_sets.decoding import limit_constraints
 from skstruct.spaces.known import Known
+from skstruct.spaces.solvers.binary_programs import BinaryProgram
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving
 from skstruct.tolerances import ROUNDING_GAP
 

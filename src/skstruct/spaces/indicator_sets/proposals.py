@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.dags import Dag
-from skstruct.solvers.proposals import ChoiceProposals, Proposals, n_columns_changed
 from skstruct.spaces.indicator_sets.distribution import paths_of
+from skstruct.spaces.solvers.dags import Dag
+from skstruct.spaces.solvers.proposals import ChoiceProposals, Proposals, n_columns_changed
 
 
 class GroupProposals(Proposals):
@@ -28,7 +28,7 @@ class GroupProposals(Proposals):
 
     Examples
     --------
-    >>> from skstruct.solvers.proposals import new_streams
+    >>> from skstruct.spaces.solvers.proposals import new_streams
     >>> proposals = GroupProposals(np.zeros(3, bool), [[0, 1], [2]], 1, 1)
     >>> states = proposals.start(np.array([[1, 0, 0]]))
     >>> scores, row, beta = np.array([[0.0, 0.0, 50.0]]), np.zeros(1, np.int64), np.ones(1)

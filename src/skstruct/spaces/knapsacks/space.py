@@ -10,10 +10,6 @@ from scipy import sparse
 
 from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
-from skstruct.solvers.binary_programs import BinaryProgram
-from skstruct.solvers.dags import Dag
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.constraints import check_feasible, check_size, label_mask
@@ -30,6 +26,10 @@ from skstruct.spaces.knapsacks.weights import (
     whole_units,
 )
 from skstruct.spaces.label_sets.space import IndicatorSpace
+from skstruct.spaces.solvers.binary_programs import BinaryProgram
+from skstruct.spaces.solvers.dags import Dag
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving
 from skstruct.tolerances import FEASIBLE
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.state_graphs import PathDistribution, StateGraph
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.state_graphs import PathDistribution, StateGraph
 
 
 @dataclass(frozen=True, eq=False)

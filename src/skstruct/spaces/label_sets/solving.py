@@ -4,9 +4,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from skstruct.solvers.mixed_programs import LinearSet
 from skstruct.spaces.constraints import of_one_row
 from skstruct.spaces.indicator_sets.decoding import set_program
+from skstruct.spaces.solvers.mixed_programs import LinearSet
 from skstruct.spaces.solving import Solving
 
 
@@ -26,6 +26,6 @@ class SolvingOfLabelSets(Solving):
         constraints = self.space.constraints_
         if constraints.is_sized or constraints.groups:
             return None
-        from skstruct.solvers.on_device import sets_argmin, threshold
+        from skstruct.spaces.solvers.on_device import sets_argmin, threshold
 
         return sets_argmin(threshold, constraints, constraints.low, constraints.high, backend)

@@ -12,11 +12,6 @@ from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.stopping import Limit, check_cancelled
 from skstruct.saving import savable
-from skstruct.solvers.binary_programs import BinaryProgram
-from skstruct.solvers.dags import Dag
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.k_best import k_best
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, check_proven, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, Scalar
 from skstruct.spaces.common.description import MarkedLabels
@@ -42,6 +37,11 @@ from skstruct.spaces.indicator_sets.decoding import (
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sklearn_target import SklearnTarget
+from skstruct.spaces.solvers.binary_programs import BinaryProgram
+from skstruct.spaces.solvers.dags import Dag
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.k_best import k_best
+from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.targets import Targets
 

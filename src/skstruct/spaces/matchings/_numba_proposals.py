@@ -4,7 +4,7 @@
 import numpy as np
 
 from skstruct._arrays import compiling as nb
-from skstruct.solvers._numba_markov_chains import below, fraction
+from skstruct.spaces.solvers._numba_markov_chains import below, fraction
 
 
 @nb.njit(cache=True, nogil=True)

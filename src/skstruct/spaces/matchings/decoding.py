@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.assignment import min_cost_assignments
+from skstruct.spaces.solvers.assignment import min_cost_assignments
 
 BITS = 40  # costs are rounded to so many binary digits of the most expensive of their row
 

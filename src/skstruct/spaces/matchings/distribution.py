@@ -8,9 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.proposals import Proposals
-from skstruct.solvers.state_graphs import PathDistribution, StateGraph
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.edge_sets.distribution import (
     FixedColumnsDistribution,
@@ -19,6 +16,9 @@ from skstruct.spaces.edge_sets.distribution import (
 from skstruct.spaces.edge_sets.space import WithinGraph
 from skstruct.spaces.edge_sets.table import edge_numbers
 from skstruct.spaces.matchings.counting import short_range_order
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.proposals import Proposals
+from skstruct.spaces.solvers.state_graphs import PathDistribution, StateGraph
 
 MOST_STEPS = 2_000_000
 

@@ -12,7 +12,6 @@ from skstruct._arrays.imports import is_networkx
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
-from skstruct.solvers.state_graphs import StateGraph
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.formats import in_order
@@ -26,6 +25,7 @@ from skstruct.spaces.matchings.counting import (
 )
 from skstruct.spaces.matchings.decoding import hold_edges, min_cost_matchings, min_cost_pairings
 from skstruct.spaces.matchings.distribution import MOST_STEPS, LawfulMatchings
+from skstruct.spaces.solvers.state_graphs import StateGraph
 
 
 @savable

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skstruct.solvers.marginals import nearest_falling, nearest_on_simplex
 from skstruct.spaces.poset.marginals import MarginalsOfElements
+from skstruct.spaces.solvers.marginals import nearest_falling, nearest_on_simplex
 
 
 class MarginalsOfLevels(MarginalsOfElements):

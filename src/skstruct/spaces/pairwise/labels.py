@@ -9,12 +9,6 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from skstruct.saving import savable
-from skstruct.solvers.dags import Dag
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.pairwise.inference import label_distribution
-from skstruct.solvers.pairwise.proposals import LabelProposals
-from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_fixed
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.formats import check_distinct, sorted_names, unknown_label
 from skstruct.spaces.common.label_graph import node_names, read_edges
@@ -26,6 +20,12 @@ from skstruct.spaces.indicator_sets.counting import mean_of_products, second_mom
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace, LabelSets
 from skstruct.spaces.marginals import Marginals
+from skstruct.spaces.solvers.dags import Dag
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.pairwise.inference import label_distribution
+from skstruct.spaces.solvers.pairwise.proposals import LabelProposals
+from skstruct.spaces.solvers.pairwise.solve import is_exact, minimize, minimize_fixed
+from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving
 
 # Labels and the pairs of them that count: given, learned, or brought by a graph.

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.checks import check_costs
-from skstruct.solvers.pairwise.roof_duality import embed_points
-from skstruct.solvers.pairwise.solve import relax, relax_fixed
 from skstruct.spaces.base import decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible, check_n_rows
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.pairwise.labels import min_cost_sets
+from skstruct.spaces.solvers.pairwise.roof_duality import embed_points
+from skstruct.spaces.solvers.pairwise.solve import relax, relax_fixed
 from skstruct.spaces.solving import Solving
 
 

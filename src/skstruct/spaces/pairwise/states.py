@@ -11,11 +11,6 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from skstruct.saving import savable
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.pairwise.forests import best_states_on_forest, is_forest, k_best_states
-from skstruct.solvers.pairwise.inference import StateForestDistribution
-from skstruct.solvers.pairwise.proposals import StateProposals
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.counting import StateConstraints, UniformStates
 from skstruct.spaces.common.formats import check_distinct, unknown_label
@@ -31,6 +26,11 @@ from skstruct.spaces.pairwise.state_formats import (
     read_allowed,
     read_states,
 )
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.pairwise.forests import best_states_on_forest, is_forest, k_best_states
+from skstruct.spaces.solvers.pairwise.inference import StateForestDistribution
+from skstruct.spaces.solvers.pairwise.proposals import StateProposals
+from skstruct.spaces.solvers.proposals import Proposals
 
 EMBEDDINGS = ("states", "node states")
 

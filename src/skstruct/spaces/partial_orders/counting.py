@@ -4,10 +4,10 @@
 import numpy as np
 
 from skstruct.exceptions import UndecidableError
+from skstruct.sizes import AT_ONCE
 from skstruct.spaces.partial_orders.decoding import as_columns, as_matrices
 
 MOST_LISTED = 6  # items whose orders are listed: 130,023 of six, but six million of seven
-BLOCK = 2**22  # orders and places of a new item that are tried at once
 
 # Labelled partial orders of 0, 1, 2, ... items: sequence A001035 of the On-Line Encyclopedia of
 # Integer Sequences; up to 16 items by Brinkmann and McKay (2002).
@@ -30,7 +30,7 @@ def list_orders(low: np.ndarray, high: np.ndarray, n_items: int, limit: int) -> 
     orders = np.zeros((1, n_items, n_items), bool)
     for new in range(1, n_items):
         before, after = _places(new, known, allowed)
-        step = max(1, BLOCK // max(1, len(before)))
+        step = max(1, AT_ONCE // max(1, len(before)))
         parts, found = [], 0
         for start in range(0, len(orders), step):
             parts.append(_extended(orders[start : start + step], before, after))

@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 
 from skstruct._arrays.stopping import MOST_NODES, Limit, check_cancelled, is_cancellable
-from skstruct.solvers.linear_ordering import close_transitively
+from skstruct.spaces.solvers.linear_ordering import close_transitively
 from skstruct.tolerances import ROUNDING_GAP, TIE
 
 MOST_PROVEN = 10  # items: up to so many the search goes on until the order is proven best

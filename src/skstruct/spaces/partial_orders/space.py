@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from skstruct.saving import savable
-from skstruct.solvers.linear_ordering import close_transitively
 from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.contracts import EXACT, Guarantee
@@ -30,6 +29,7 @@ from skstruct.spaces.partial_orders.decoding import (
 )
 from skstruct.spaces.partial_orders.formats import as_pairs
 from skstruct.spaces.partial_orders.relaxation import OpenPairs
+from skstruct.spaces.solvers.linear_ordering import close_transitively
 from skstruct.spaces.solving import Solving
 
 

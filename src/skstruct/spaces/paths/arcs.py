@@ -11,10 +11,15 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.imports import is_networkx
-from skstruct.solvers.state_graphs import StateGraph
-from skstruct.spaces.common.formats import is_missing_name, plain_name, unknown_label
+from skstruct.spaces.common.formats import (
+    check_writable,
+    is_missing_name,
+    plain_name,
+    unknown_label,
+)
 from skstruct.spaces.constraints import is_label
 from skstruct.spaces.edge_sets.table import EdgeTable
+from skstruct.spaces.solvers.state_graphs import StateGraph
 
 NAME = "ShortestPaths"
 
@@ -149,6 +154,7 @@ def read_graph(graph: Any) -> ArcTable:
         nodes, arcs = _from_list(graph)
     if not arcs:
         raise ValueError(f"{NAME}: the graph has no arcs.")
+    check_writable(nodes)
     number = {node: v for v, node in enumerate(nodes)}
     edges = np.array([[number[u], number[v]] for u, v in arcs], np.int64)
     table = ArcTable(tuple(nodes), edges, directed)

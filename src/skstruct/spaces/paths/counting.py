@@ -7,8 +7,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order
 
-from skstruct.solvers.state_graphs import StateGraph
 from skstruct.spaces.paths.arcs import NAME, ArcTable, Steps
+from skstruct.spaces.solvers.state_graphs import StateGraph
 
 
 def state_graph(

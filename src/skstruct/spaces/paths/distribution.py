@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.distributions import Distribution, StackedDistributions
-from skstruct.solvers.state_graphs import PathDistribution, StateGraph
 from skstruct.spaces.base import BaseSpace, CountedSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.paths.arcs import NAME, ArcTable, read_graph
@@ -20,6 +18,8 @@ from skstruct.spaces.paths.counting import (
     state_graph,
 )
 from skstruct.spaces.paths.decoding import ends_open
+from skstruct.spaces.solvers.distributions import Distribution, StackedDistributions
+from skstruct.spaces.solvers.state_graphs import PathDistribution, StateGraph
 
 
 class CountedPaths(CountedSpace):

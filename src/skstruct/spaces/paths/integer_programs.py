@@ -16,8 +16,8 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.stopping import Limit
-from skstruct.solvers.linear_programs import INFEASIBLE
 from skstruct.spaces.paths.arcs import ArcTable
+from skstruct.spaces.solvers.linear_programs import INFEASIBLE
 from skstruct.tolerances import SOLVER_GAP
 
 SECONDS = 60.0  # for one row; what is proven by then is the bound

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from skstruct.exceptions import UndecidableError
-from skstruct.solvers.k_best import k_best_pieces
 from skstruct.spaces.paths.arcs import NAME, ArcTable
 from skstruct.spaces.paths.constraints import PathConstraints
 from skstruct.spaces.paths.decoding import decode, k_onward
 from skstruct.spaces.paths.formats import trace_paths
+from skstruct.spaces.solvers.k_best import k_best_pieces
 
 
 def k_min_cost_paths(

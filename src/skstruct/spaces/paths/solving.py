@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.spaces.constraints import of_one_row
 from skstruct.spaces.paths.constraints import with_ends
 from skstruct.spaces.paths.decoding import ends_open
+from skstruct.spaces.solvers.binary_programs import BinaryProgram
 from skstruct.spaces.solving import Solving
 
 

@@ -15,10 +15,6 @@ from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
-from skstruct.solvers.dags import Dag
-from skstruct.solvers.distributions import ChoiceDistribution, Distribution
-from skstruct.solvers.k_best import k_min_cost, min_cost
-from skstruct.solvers.proposals import ChoiceProposals, Proposals
 from skstruct.spaces.base import CountedSpace, EmbeddingView, check_k, decoded_or_infeasible
 from skstruct.spaces.common.counting import StateConstraints
 from skstruct.spaces.common.description import MarkedLabels
@@ -35,6 +31,10 @@ from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
 from skstruct.spaces.marginals import Marginals
+from skstruct.spaces.solvers.dags import Dag
+from skstruct.spaces.solvers.distributions import ChoiceDistribution, Distribution
+from skstruct.spaces.solvers.k_best import k_min_cost, min_cost
+from skstruct.spaces.solvers.proposals import ChoiceProposals, Proposals
 
 
 class UniformElements(MarkedLabels, CountedSpace):

@@ -4,7 +4,7 @@
 import numpy as np
 
 from skstruct._arrays import compiling as nb
-from skstruct.solvers.curves._numba import lower_hull
+from skstruct.spaces.solvers.curves._numba import lower_hull
 
 
 @nb.njit(cache=True, nogil=True)

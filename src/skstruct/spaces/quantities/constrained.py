@@ -11,13 +11,13 @@ import numpy as np
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import require, savable
-from skstruct.solvers.curves.base import QuadraticCurves
-from skstruct.solvers.linear_constraints import LinearConstraints
-from skstruct.solvers.quadratic_programs import minimize_quadratic
-from skstruct.solvers.separable.envelopes import minimize_over_polytope
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.boxes import Range
+from skstruct.spaces.quantities.quadratic_programs import minimize_quadratic
+from skstruct.spaces.quantities.separable.envelopes import minimize_over_polytope
+from skstruct.spaces.solvers.curves.base import QuadraticCurves
+from skstruct.spaces.solvers.linear_constraints import LinearConstraints
 from skstruct.spaces.solving import Solving
 from skstruct.tolerances import OUTPUT_FEASIBLE
 

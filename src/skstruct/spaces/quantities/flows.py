@@ -9,12 +9,12 @@ import numpy as np
 from skstruct._arrays.imports import is_pandas
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
-from skstruct.solvers.linear_constraints import read_constraints
 from skstruct.spaces.description import Description
 from skstruct.spaces.quantities.base import read_quantities
 from skstruct.spaces.quantities.boxes import Range
 from skstruct.spaces.quantities.constrained import ConstrainedSpace, LinearSystem, for_all
 from skstruct.spaces.quantities.networks import read_network, read_supply, tight_cut
+from skstruct.spaces.solvers.linear_constraints import read_constraints
 from skstruct.tolerances import FEASIBLE
 
 ATTRIBUTE = "flow"  # of the edges of a graph

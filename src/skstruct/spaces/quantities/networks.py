@@ -170,7 +170,7 @@ def tight_cut(network: Network, supply: np.ndarray, capacity: np.ndarray) -> str
     The largest share of the supply that can be carried is a linear program; where it is
     below one, the nodes of high dual variable make up such a set (max flow, min cut).
     """
-    from skstruct.solvers.linear_constraints import read_constraints
+    from skstruct.spaces.solvers.linear_constraints import read_constraints
 
     d = len(network.arcs)
     A = sparse.hstack([network.incidence, sparse.csr_array(-supply[:, None])], format="csr")

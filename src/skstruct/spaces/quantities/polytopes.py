@@ -12,9 +12,13 @@ from skstruct._arrays.by_name import by_position
 from skstruct._arrays.imports import is_pandas
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
-from skstruct.solvers.linear_constraints import columns_of, read_constraints, side_by_position
 from skstruct.spaces.quantities.boxes import Range
 from skstruct.spaces.quantities.constrained import ConstrainedSpace, LinearSystem, for_all
+from skstruct.spaces.solvers.linear_constraints import (
+    columns_of,
+    read_constraints,
+    side_by_position,
+)
 
 
 @savable

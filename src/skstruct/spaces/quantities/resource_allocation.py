@@ -393,7 +393,7 @@ def separable_on_simplex(
 
     Examples
     --------
-    >>> from skstruct.solvers.curves.base import QuadraticCurves
+    >>> from skstruct.spaces.solvers.curves.base import QuadraticCurves
     >>> curves = QuadraticCurves([[1.0, 1.0]], [[-1.0, 0.0]])
     >>> outputs, values, bounds = separable_on_simplex(curves)
     >>> outputs.round(6).tolist(), bool(values - bounds < 1e-9)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError, UndecidableError, UnverifiedAnswerError
-from skstruct.solvers.linear_constraints import LinearConstraints
+from skstruct.spaces.solvers.linear_constraints import LinearConstraints
 from skstruct.tolerances import DIFFERENCE_ROUNDING, FLAT_WIDTH, TIGHT_INEQUALITY, VOLUME_AGREEMENT
 
 
@@ -38,7 +38,7 @@ def affine_hull(constraints: LinearConstraints, low: np.ndarray, high: np.ndarra
 
     Examples
     --------
-    >>> from skstruct.solvers.linear_constraints import read_constraints
+    >>> from skstruct.spaces.solvers.linear_constraints import read_constraints
     >>> shares = read_constraints([[1, 1, 1]], [1.0], [[1, 1, 0]], [0.0])
     >>> hull = affine_hull(shares, np.zeros(3), np.ones(3))  # x + y <= 0 leaves one point
     >>> hull.dimension, hull.origin.tolist()
@@ -140,7 +140,7 @@ def triangulate(constraints: LinearConstraints, low: np.ndarray, high: np.ndarra
 
     Examples
     --------
-    >>> from skstruct.solvers.linear_constraints import read_constraints
+    >>> from skstruct.spaces.solvers.linear_constraints import read_constraints
     >>> half = read_constraints(None, None, [[1, 1]], [1.0])
     >>> triangle = triangulate(half, np.zeros(2), np.ones(2))
     >>> triangle.simplices.shape

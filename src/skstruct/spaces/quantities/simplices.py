@@ -147,9 +147,9 @@ class Simplex(QuantitySpace):
         )
         if not len(rows) or not max_boxes:
             return found
-        from skstruct.solvers.linear_constraints import read_constraints
-        from skstruct.solvers.separable.branch_and_bound import close_gaps
-        from skstruct.solvers.separable.relaxations import HullProblem
+        from skstruct.spaces.quantities.separable.branch_and_bound import close_gaps
+        from skstruct.spaces.quantities.separable.relaxations import HullProblem
+        from skstruct.spaces.solvers.linear_constraints import read_constraints
 
         d = len(self.labels_)
         polytope = HullProblem(read_constraints(np.ones((1, d)), [float(self.total)]))
@@ -169,8 +169,8 @@ class Simplex(QuantitySpace):
         return found
 
     def _searched(self, curves: Any) -> Decoded:
-        from skstruct.solvers.curves.base import QuadraticCurves
         from skstruct.spaces.quantities.resource_allocation import separable_on_simplex
+        from skstruct.spaces.solvers.curves.base import QuadraticCurves
 
         if isinstance(curves, QuadraticCurves):
             decoded = self._quadratic(curves.a, curves.b)

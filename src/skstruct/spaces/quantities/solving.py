@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skstruct.solvers.mixed_programs import LinearSet, MixedProgram, simplex_program
 from skstruct.spaces.constraints import of_one_row
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.solvers.mixed_programs import LinearSet, MixedProgram, simplex_program
 from skstruct.spaces.solving import SolvingOfQuantities
 
 

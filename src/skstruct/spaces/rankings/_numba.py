@@ -11,8 +11,8 @@ else they are numbers, which is faster and as exact unless they are too large or
 import numpy as np
 
 from skstruct._arrays import compiling as nb
-from skstruct.solvers._numba_linear_ordering import set_sizes
-from skstruct.solvers._numba_markov_chains import below, fraction, word
+from skstruct.spaces.solvers._numba_linear_ordering import set_sizes
+from skstruct.spaces.solvers._numba_markov_chains import below, fraction, word
 
 
 @nb.njit(cache=True, nogil=True)

@@ -12,9 +12,9 @@ import numpy as np
 from skstruct._arrays.by_name import by_position
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import check_row_constraints, require, savable
-from skstruct.solvers.linear_ordering import close_transitively
 from skstruct.spaces.common.formats import unknown_label
 from skstruct.spaces.constraints import check_size
+from skstruct.spaces.solvers.linear_ordering import close_transitively
 
 NUMBERS = (int, float, np.number)
 

@@ -11,19 +11,19 @@ import numpy as np
 
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.linear_ordering import (
-    MOST_ITEMS,
-    close_transitively,
-    count_orders,
-    sample_orders,
-)
-from skstruct.solvers.proposals import new_streams
 from skstruct.spaces.base import CountedSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.uniform_means import mean_of_outputs
 from skstruct.spaces.rankings.constraints import RankConstraints
 from skstruct.spaces.rankings.partial import tied_behind
+from skstruct.spaces.solvers.linear_ordering import (
+    MOST_ITEMS,
+    close_transitively,
+    count_orders,
+    sample_orders,
+)
+from skstruct.spaces.solvers.proposals import new_streams
 
 
 def sample_linear_extensions(n: int, before: np.ndarray, rng: Any) -> np.ndarray:

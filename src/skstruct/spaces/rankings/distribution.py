@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.linear_ordering import MOST_ITEMS, pair_matrix, pair_numbers, ranks_of
-from skstruct.solvers.proposals import Proposals, n_columns_changed
 from skstruct.spaces.constraints import check_feasible, check_n_rows
 from skstruct.spaces.rankings.counting import UniformRankings
 from skstruct.spaces.rankings.partial import tied_behind
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.linear_ordering import MOST_ITEMS, pair_matrix, pair_numbers, ranks_of
+from skstruct.spaces.solvers.proposals import Proposals, n_columns_changed
 
 LARGEST_EXPONENT = 300.0  # products of weights up to exp(300), times 20!, are ordinary numbers
 BLOCK = 10**6  # random numbers held at once
@@ -262,7 +262,7 @@ class RankingProposals(Proposals):
 
     Examples
     --------
-    >>> from skstruct.solvers.proposals import new_streams
+    >>> from skstruct.spaces.solvers.proposals import new_streams
     >>> proposals = RankingProposals("ranks", np.zeros(3, int))
     >>> states = proposals.start(np.array([[2.0, 1.0, 3.0]]))
     >>> states
@@ -353,7 +353,7 @@ class RandomRankings(UniformRankings):
 
         Returns
         -------
-        distribution : :class:`~skstruct.solvers.distributions.Distribution` or None
+        distribution : :class:`~skstruct.spaces.solvers.distributions.Distribution` or None
 
         Examples
         --------

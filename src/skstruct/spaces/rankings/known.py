@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.imports import is_pandas
-from skstruct.solvers.linear_ordering import close_transitively
 from skstruct.spaces.common.narrowing import within
 from skstruct.spaces.common.reading_choices import has_choices, read_choices
 from skstruct.spaces.known import Known
 from skstruct.spaces.partial import PartialOutputs, are_choices, known_cells
 from skstruct.spaces.rankings.constraints import RankConstraints
 from skstruct.spaces.rankings.partial import average_ranks, is_total
+from skstruct.spaces.solvers.linear_ordering import close_transitively
 
 
 class KnownOfRankings(Known):

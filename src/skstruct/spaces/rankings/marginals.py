@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skstruct.solvers.marginals import doubly_stochastic, nearest_doubly_stochastic
 from skstruct.spaces.marginals import Marginals
+from skstruct.spaces.solvers.marginals import doubly_stochastic, nearest_doubly_stochastic
 
 
 class MarginalsOfRankings(Marginals):

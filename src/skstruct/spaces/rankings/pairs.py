@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skstruct.solvers.linear_ordering import (
+from skstruct.spaces.common.covariances import Covariance, PairScheme
+from skstruct.spaces.rankings.constraints import RankConstraints
+from skstruct.spaces.rankings.partial import tied_behind
+from skstruct.spaces.solvers.linear_ordering import (
     MOST_ITEMS,
     improve_tops,
     linear_orders,
@@ -18,9 +21,6 @@ from skstruct.solvers.linear_ordering import (
     pair_numbers,
     pair_signs,
 )
-from skstruct.spaces.common.covariances import Covariance, PairScheme
-from skstruct.spaces.rankings.constraints import RankConstraints
-from skstruct.spaces.rankings.partial import tied_behind
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from skstruct.solvers.linear_ordering import ranks_of
+from skstruct.spaces.solvers.linear_ordering import ranks_of
 
 
 def average_ranks(Y: np.ndarray) -> np.ndarray:

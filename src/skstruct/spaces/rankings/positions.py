@@ -10,12 +10,12 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.assignment import min_cost_assignments
-from skstruct.solvers.binary_programs import BinaryProgram
-from skstruct.solvers.linear_ordering import MOST_ITEMS, min_cost_orders, ranks_of
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, GridScheme
 from skstruct.spaces.rankings.constraints import RankConstraints
 from skstruct.spaces.rankings.partial import expected_ranks, is_total, position_shares, tied_behind
+from skstruct.spaces.solvers.assignment import min_cost_assignments
+from skstruct.spaces.solvers.binary_programs import BinaryProgram
+from skstruct.spaces.solvers.linear_ordering import MOST_ITEMS, min_cost_orders, ranks_of
 
 
 def min_cost_by_program(
@@ -209,7 +209,7 @@ class Ranks(PositionEmbedding):
     ) -> Callable[..., Any] | None:
         if constraints.has_before or constraints.has_fixed:
             return None
-        from skstruct.solvers.on_device import ranks_argmin
+        from skstruct.spaces.solvers.on_device import ranks_argmin
 
         return ranks_argmin(d, constraints.top, backend)
 
@@ -304,7 +304,7 @@ class Positions(PositionEmbedding):
         # Positions beyond the top are all alike: only the host knows which of equals it takes.
         if constraints.has_before or constraints.has_fixed or constraints.top is not None:
             return None
-        from skstruct.solvers.assignment_on_device import positions_argmin
+        from skstruct.spaces.rankings.assignment_on_device import positions_argmin
 
         return positions_argmin(d, backend)
 

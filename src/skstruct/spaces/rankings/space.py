@@ -10,8 +10,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct.saving import savable
-from skstruct.solvers.k_best import k_best_sequences
-from skstruct.solvers.linear_ordering import MOST_ITEMS
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import check_feasible
@@ -27,6 +25,8 @@ from skstruct.spaces.rankings.formats import RankingFormat, read_rankings
 from skstruct.spaces.rankings.pairs import Pairs, WeightedPairs
 from skstruct.spaces.rankings.partial import is_total, tied_behind
 from skstruct.spaces.rankings.positions import Positions, Ranks, RatedRanks
+from skstruct.spaces.solvers.k_best import k_best_sequences
+from skstruct.spaces.solvers.linear_ordering import MOST_ITEMS
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.targets import Targets
 

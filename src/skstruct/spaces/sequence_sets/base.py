@@ -10,12 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
-from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.spaces.base import CountedSpace, ListedOutputs
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.description import Description
 from skstruct.spaces.entries import Entries, Symbols
 from skstruct.spaces.known import Known
+from skstruct.spaces.sequence_sets.chains.counting import ChainCounts
 from skstruct.spaces.sequence_sets.constraints import (
     SequenceConstraints,
     read_forbidden,

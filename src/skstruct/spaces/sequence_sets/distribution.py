@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.chains.forward_backward import ChainDistribution
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.proposals import Proposals, n_columns_changed
+from skstruct.spaces.sequence_sets.chains.forward_backward import ChainDistribution
 from skstruct.spaces.sequence_sets.constraints import SequenceConstraints
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.proposals import Proposals, n_columns_changed
 
 
 class SequenceDistribution(Distribution):

@@ -11,11 +11,11 @@ import numpy as np
 from skstruct._arrays.imports import is_pandas
 from skstruct.saving import savable
 from skstruct.spaces.common.formats import (
+    about_gaps,
     check_distinct,
     in_order,
     is_missing_name,
     refuse_empty,
-    refuse_missing,
     sorted_names,
     unknown_label,
 )
@@ -179,8 +179,16 @@ def _distinct_symbols(rows: list[Any], flat: list[Any], used_by: str) -> tuple[A
         raise ValueError(f"{used_by}: a symbol must be hashable ({error}).") from None
     if not symbols:
         raise ValueError(f"{used_by}: all {len(rows)} sequences are empty; give the alphabet.")
-    refuse_missing(rows, symbols, used_by, "a symbol")
+    if any(map(is_missing_name, symbols)):
+        raise ValueError(_missing_symbol(rows, used_by))
     return symbols
+
+
+def _missing_symbol(rows: list[Any], used_by: str) -> str:
+    gaps = [i for i, row in enumerate(rows) if any(map(is_missing_name, row))]
+    symbol = next(filter(is_missing_name, rows[gaps[0]]))
+    what = f"{used_by}: Y[{gaps[0]}] holds {symbol!r}, a missing value, which cannot be a symbol."
+    return f"{what} {about_gaps(gaps)}"
 
 
 def _first_unknown(
@@ -193,6 +201,8 @@ def _first_unknown(
                     continue
             except TypeError as error:
                 return f"{used_by}: Y[{i}][{t}] is {symbol!r}; a symbol must be hashable ({error})."
+            if is_missing_name(symbol):
+                return _missing_symbol(rows, used_by)
             near = unknown_label(f"Y[{i}][{t}] is", symbol, symbols, used_by)
             return near.replace("the label ", "the symbol ", 1)
     raise AssertionError("every symbol is known")

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skstruct.solvers.marginals import nearest_on_simplex
 from skstruct.spaces.marginals import Marginals
+from skstruct.spaces.solvers.marginals import nearest_on_simplex
 from skstruct.tolerances import SURE
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.chains.forward_backward import ChainDistribution
-from skstruct.solvers.chains.viterbi import best_chains, k_best_chains
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible, check_n_rows
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.sequence_sets.base import given_lengths
+from skstruct.spaces.sequence_sets.chains.forward_backward import ChainDistribution
+from skstruct.spaces.sequence_sets.chains.viterbi import best_chains, k_best_chains
 from skstruct.spaces.sequence_sets.distribution import distribution_of_costs
 from skstruct.spaces.sequences.chains import chains_of
 from skstruct.spaces.solving import Solving
@@ -104,7 +104,7 @@ class SolvingOfSequences(Solving):
         if constraints.forbidden[0, :q, :q].any():
             walls["steps"] = nothing["transitions"][0]
         lengths = int(constraints.least_lengths()[0]), int(constraints.longest[0])
-        from skstruct.solvers.chains.on_device import chains_argmin
+        from skstruct.spaces.sequence_sets.chains.on_device import chains_argmin
 
         return chains_argmin(T, q, bigrams, walls, lengths, backend)
 

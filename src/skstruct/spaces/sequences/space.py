@@ -10,10 +10,6 @@ from scipy import sparse
 
 from skstruct._arrays.memory import check_square_fits
 from skstruct.saving import savable
-from skstruct.solvers.chains.counting import ChainCounts
-from skstruct.solvers.chains.viterbi import best_chains, k_best_chains
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
@@ -21,6 +17,8 @@ from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sequence_sets.base import EMBEDDINGS, ListedSequences, SequenceSet
+from skstruct.spaces.sequence_sets.chains.counting import ChainCounts
+from skstruct.spaces.sequence_sets.chains.viterbi import best_chains, k_best_chains
 from skstruct.spaces.sequence_sets.constraints import SequenceConstraints
 from skstruct.spaces.sequence_sets.distribution import (
     SequenceDistribution,
@@ -29,6 +27,8 @@ from skstruct.spaces.sequence_sets.distribution import (
 )
 from skstruct.spaces.sequence_sets.formats import sequence_lengths
 from skstruct.spaces.sequences.chains import chains_of
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving
 
 # Moments of sequence embeddings under the uniform distribution.

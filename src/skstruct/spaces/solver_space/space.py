@@ -12,17 +12,17 @@ import numpy as np
 from skstruct._arrays.checks import check_costs
 from skstruct.exceptions import UnverifiedAnswerError
 from skstruct.saving import require, savable
-from skstruct.solvers.given_solvers import (
-    SolutionPool,
-    options_taken,
-    solve_rows,
-    solve_together,
-)
 from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.contracts import Decoded, Guarantee
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.quantities.base import QuantitySpace
+from skstruct.spaces.solver_space.given_solvers import (
+    SolutionPool,
+    options_taken,
+    solve_rows,
+    solve_together,
+)
 from skstruct.spaces.solving import Solving
 from skstruct.tolerances import INTEGRAL, SOLVER_GAP
 

@@ -4,8 +4,8 @@
 import numpy as np
 
 from skstruct._arrays import compiling as nb
-from skstruct.solvers._numba_markov_chains import below, fraction
-from skstruct.solvers._numba_spanning_trees import find, join
+from skstruct.spaces.edge_sets._numba_spanning_trees import find, join
+from skstruct.spaces.solvers._numba_markov_chains import below, fraction
 
 
 @nb.njit(cache=True, nogil=True)

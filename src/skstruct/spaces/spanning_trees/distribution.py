@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.distributions import Distribution
 from skstruct.spaces.edge_sets.distribution import OpenEdgeProposals
+from skstruct.spaces.solvers.distributions import Distribution
 
 # Scores of a row that differ by less are summed as numbers: what falls below 1e-308 on the way
 # is less than 1e-40 of everything. Others are summed as logarithms.

@@ -11,13 +11,18 @@ import numpy as np
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.proposals import Proposals
-from skstruct.solvers.spanning_trees import are_trees, list_trees, min_cost_trees, sample_trees
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance, PairScheme
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.edge_sets.space import WithinGraph
+from skstruct.spaces.edge_sets.spanning_trees import (
+    are_trees,
+    list_trees,
+    min_cost_trees,
+    sample_trees,
+)
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.spanning_trees import counting as tree_counts
 
 

@@ -18,16 +18,16 @@ from scipy import sparse
 from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.stopping import Limit
 from skstruct.saving import savable
-from skstruct.solvers.chains.counting import ChainCounts
-from skstruct.solvers.chains.viterbi import best_chains
-from skstruct.solvers.distributions import Distribution
 from skstruct.spaces.base import decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.sequence_sets.base import EMBEDDINGS, ListedSequences, SequenceSet
+from skstruct.spaces.sequence_sets.chains.counting import ChainCounts
+from skstruct.spaces.sequence_sets.chains.viterbi import best_chains
 from skstruct.spaces.sequence_sets.constraints import SequenceConstraints
 from skstruct.spaces.sequence_sets.distribution import distribution_of_grams
 from skstruct.spaces.sequences.space import Sequences
+from skstruct.spaces.solvers.distributions import Distribution
 from skstruct.spaces.strings.decoding import (
     MAX_NODES,
     NODES_PER_SECOND,

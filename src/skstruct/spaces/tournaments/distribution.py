@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.pairwise.inference import StateForestDistribution
-from skstruct.solvers.pairwise.proposals import StateProposals
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import CountedSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance, Scalar
 from skstruct.spaces.constraints import check_feasible
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.pairwise.inference import StateForestDistribution
+from skstruct.spaces.solvers.pairwise.proposals import StateProposals
+from skstruct.spaces.solvers.proposals import Proposals
 
 NO_EDGES = np.empty((0, 2), np.int64)
 

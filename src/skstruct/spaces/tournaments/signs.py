@@ -10,8 +10,6 @@ import numpy as np
 
 from skstruct._arrays.checks import check_costs
 from skstruct.saving import check_row_constraints, savable
-from skstruct.solvers.distributions import Distribution
-from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import EmbeddingView, decoded_or_infeasible
 from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.contracts import Decoded
@@ -19,6 +17,8 @@ from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.edge_sets.formats import GraphFormat, read_rows
 from skstruct.spaces.edge_sets.table import EdgeTable
 from skstruct.spaces.entries import Entries, States
+from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.tournaments.distribution import sign_distribution, sign_proposals
 
 

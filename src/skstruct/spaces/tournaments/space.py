@@ -10,7 +10,6 @@ from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
-from skstruct.solvers.k_best import k_best
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible, check_n_rows, check_restricted
 from skstruct.spaces.contracts import Decoded
@@ -18,6 +17,7 @@ from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.formats import GraphFormat, learn_nodes, read_format
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
 from skstruct.spaces.entries import Entries, States
+from skstruct.spaces.solvers.k_best import k_best
 from skstruct.spaces.tournaments.distribution import UniformTournaments
 from skstruct.spaces.tournaments.signs import (
     SignConstraints,
