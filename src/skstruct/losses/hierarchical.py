@@ -12,8 +12,7 @@ from skstruct.losses.base import BaseLoss, Weights, label_weights
 from skstruct.losses.deciding import BilinearForm, Effort, Form
 from skstruct.losses.levels import Levels, weight_levels
 from skstruct.saving import savable
-from skstruct.spaces import Description
-from skstruct.spaces.embeddings import whole_of
+from skstruct.spaces import Description, whole_of
 
 
 @savable

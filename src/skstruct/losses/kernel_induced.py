@@ -20,9 +20,8 @@ from skstruct.losses.preimages import (
 )
 from skstruct.losses.squared import Squared
 from skstruct.saving import savable
-from skstruct.spaces import Coordinates, Decoded, Embeddings, Solving
+from skstruct.spaces import Coordinates, Decoded, Embeddings, Solving, whole_of
 from skstruct.spaces.constraints import allowed_by, constraints_of
-from skstruct.spaces.embeddings import whole_of
 from skstruct.tolerances import BOUND_ROUNDING
 
 UNIT = ("rbf", "laplacian")  # h(z, z) = 1 and h >= 0
