@@ -22,11 +22,11 @@ BRIEF = ("skstruct.spaces", "skstruct.losses", "skstruct.kernels", "skstruct.tor
 CONTRACTS = {
     "skstruct.spaces": "contracts",
     "skstruct.losses": "base",
-    "skstruct.smoothing": "base",
+    "skstruct.smoothing": "facets",
 }
 PROTOCOLS = {
     "BilinearLoss", "Decoded", "Guarantee", "KBest", "LinearSmoother",
-    "OutputSpace", "Restrictable", "SupportsInference", "SupportsProposals",
+    "OutputSpace", "Restrictable",
 }  # fmt: skip
 
 

@@ -31,6 +31,7 @@ from skstruct.model_selection.evaluation import (
 from skstruct.spaces import (
     Box,
     Classes,
+    Description,
     Hierarchy,
     Interval,
     LabelSets,
@@ -69,7 +70,7 @@ def test_means_are_those_of_a_loop_over_rows(space):
     X, y = toy(space)
     model = ConditionalRiskMinimizer(space, alpha=0.5).fit(X[:20], y[:20])
     estimates = evaluate(model, X[20:], y[20:])
-    assert [e.loss for e in estimates] == [space.default_loss, *space.usual_losses]
+    assert [e.loss for e in estimates] == [space.default_loss, *Description.of(space).usual_losses]
     truth = model.space_.validate(y[20:])
     for estimate in estimates:
         loss = pair(resolve_loss(estimate.loss), model.space_, model.outputs_)[1]
@@ -87,7 +88,7 @@ def test_the_baseline_is_the_best_constant_of_training(space):
     X, y = toy(space)
     model = ConditionalRiskMinimizer(space, alpha=0.5).fit(X, y)
     every = model.space_.enumerate()
-    for name in (space.default_loss, *space.usual_losses):
+    for name in (space.default_loss, *Description.of(space).usual_losses):
         loss = pair(resolve_loss(name), model.space_, model.outputs_)[1]
         if name == "zero_one" and not isinstance(space, Classes):
             every = np.unique(model.outputs_, axis=0)  # decided among outputs of training

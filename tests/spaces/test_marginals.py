@@ -17,6 +17,7 @@ from skstruct.spaces import (
     Classes,
     Cycles,
     Decoded,
+    Embeddings,
     Hierarchy,
     LabelSets,
     Marginals,
@@ -57,7 +58,7 @@ SPACES = {
     "words": FIXED,
     "words of any length": OPEN,
     "words, known": FIXED.restrict(known={1: "b"}, forbidden=[("b", "b")]),
-    "words by bigrams": FIXED.with_embedding("bigrams"),
+    "words by bigrams": Embeddings.of(FIXED).view("bigrams"),
     "matchings": Matchings(list("abcd")),
     "trees": SpanningTrees(list("abcd")),
     "cycles": Cycles(list("abcd")),
@@ -106,7 +107,7 @@ def test_means_of_a_distribution_stay(name):
 
 
 def test_pairs_of_a_ranking_sum_to_one():
-    space = Rankings(4).with_embedding("pairs")
+    space = Embeddings.of(Rankings(4)).view("pairs")
     found = Marginals.of(space).marginals(np.random.default_rng(0).normal(size=(6, 6)), "pairs")
     assert found.shape == (6, 4, 4)
     assert_allclose(found + found.swapaxes(1, 2), 1.0)

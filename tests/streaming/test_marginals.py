@@ -16,6 +16,7 @@ from learners.stream_cases import (
     tokens,
 )
 from skstruct import ConditionalRiskMinimizer, StructuredSVM
+from skstruct.fitted import Staged
 from skstruct.kernels import RBF
 from skstruct.spaces import Hierarchy, LabelSets, Ordinal, Rankings, Sequences
 from skstruct.streaming import ArraySource, predict_batches, predict_parquet
@@ -112,7 +113,7 @@ def test_what_has_no_columns(tmp_path):
 
 def test_columns_can_be_sent():
     model = fitted(*CASES["classes"][:2])
-    columns = MarginalColumns(model.predicted_columns(), model, {})
+    columns = MarginalColumns(Staged.of(model).columns({}), model, {})
     (block,) = ArraySource(X_NEW).partitions(1)[0].blocks(100)
     found, right = pickle.loads(pickle.dumps(columns))(block), columns(block)
     assert list(found) == list(right)

@@ -7,6 +7,7 @@ from textwrap import fill
 from typing import Any
 
 from skstruct._arrays.rows import distinct
+from skstruct.fitted import Fitted
 from skstruct.losses import Levels
 from skstruct.spaces import Targets
 from skstruct.tolerances import STATED_BOUND
@@ -118,7 +119,7 @@ def check_not_encoded(model: Any, used_by: str) -> None:
 
     The features of all rows then depend on each of them, which the theorems do not allow.
     """
-    if getattr(model, "encoder_", None) is not None:
+    if Fitted.of(model).encoder is not None:
         raise ValueError(
             f"{used_by}: medians, scales and names of the inputs were learned from these rows, and "
             "the bound holds for inputs that do not depend on them. Give numbers of a TableEncoder "

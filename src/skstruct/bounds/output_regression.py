@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.bounds.certificate import WIDTH, check_not_encoded, check_positive
+from skstruct.fitted import Fitted
 from skstruct.kernels.inputs import follows_scale
 from skstruct.spaces import Solving
 from skstruct.tolerances import STATED_BOUND
@@ -49,8 +50,8 @@ def _n_rows(rows: Any) -> int:
 
 def _check_same_outputs(model: Any, y: Any, used_by: str) -> None:
     """The outputs are those of training; a precomputed kernel matrix cannot tell."""
-    space = getattr(model, "space_", None)
-    if space is None or getattr(model, "output_kernel", None) == "precomputed":
+    space = Fitted.of(model).space
+    if space is None or model.output_kernel == "precomputed":
         return
     if not np.array_equal(space.validate(y), model.outputs_):
         raise ValueError(
@@ -60,7 +61,7 @@ def _check_same_outputs(model: Any, y: Any, used_by: str) -> None:
 
 def _check_predictable(model: Any, used_by: str) -> None:
     """The theorems rest on the true output being one of those that are compared."""
-    problem = getattr(model, "problem_", None)
+    problem = Fitted.of(model).problem
     if problem is None:
         return
     never = np.flatnonzero(~problem.predictable())
@@ -86,7 +87,7 @@ def squared_error_and_norm(A: np.ndarray, K_X: np.ndarray, K_Y: np.ndarray) -> t
 
 def kernel_trials(model: Any) -> int:
     """How many input kernels were tried on the training rows; penalties do not count."""
-    search = getattr(model, "search_", None)
+    search = Fitted.of(model).search
     if search is None:
         return 1
     return len({(str(trial.get("kernel")), trial.get("gamma")) for trial in search.trials})
@@ -98,7 +99,7 @@ def output_dimension_of(model: Any) -> Any:
     A kernel that is bilinear in an embedding psi, up to terms of one output alone, has
     features in the span of psi and the constant; a list of outputs has no more than its length.
     """
-    problem = getattr(model, "problem_", None)
+    problem = Fitted.of(model).problem
     if problem is None:
         return None
     if problem.by_embedding:
@@ -136,7 +137,7 @@ def _largest_loss_of(K: np.ndarray) -> float:
 
 def _kernel_of_list(model: Any) -> np.ndarray | None:
     """Kernel matrix of all outputs, where the model chooses from a list; else None."""
-    problem = getattr(model, "problem_", None)
+    problem = Fitted.of(model).problem
     if problem is None or problem.by_embedding or not _is_list(problem):
         return None
     return np.asarray(model.output_kernel_(model.space_.restore(problem.space.listed_)))
@@ -157,7 +158,7 @@ def input_bound_of(model: Any, given: float | None, K_X: np.ndarray) -> float:
                 f"input_bound is {given:g}, but k(x, x) = {seen:g} for a training row."
             )
         return given
-    if getattr(model, "unit_inputs_", False):
+    if Fitted.of(model).unit_inputs:
         return 1.0
     raise ValueError(
         "compression_bound: the largest k(x, x) is not known for this input kernel; give "

@@ -19,6 +19,7 @@ from skstruct.bounds.output_regression import (
     squared_error_and_norm,
     training_matrices,
 )
+from skstruct.fitted import Fitted
 from skstruct.tolerances import STATED_BOUND
 
 SOME = 500  # training outputs whose span a given dimension is compared with
@@ -107,7 +108,7 @@ def pac_bayes_bound(
     Certificate
     """
     delta = check_delta(delta)
-    if not getattr(model, "unit_inputs_", False):
+    if not Fitted.of(model).unit_inputs:
         raise ValueError(
             "pac_bayes_bound needs k(x, x) = 1 for all inputs; use the rbf or laplacian kernel, "
             "or a normalized one."

@@ -20,8 +20,9 @@ from skstruct.bounds.certificate import (
     check_positive,
     largest_of_problem,
 )
+from skstruct.fitted import Fitted
 from skstruct.kernels.inputs import follows_scale
-from skstruct.smoothing import KernelRidge
+from skstruct.smoothing import KernelRidge, Learning, Weighing
 from skstruct.spaces import Solving, Targets
 from skstruct.tolerances import STATED_BOUND
 
@@ -115,9 +116,9 @@ OTHER_ROWS = "Rows that no model was fitted to bound the risk of any: certify(X_
 
 def checked_ridge(model: Any, X: Any, y: Any) -> KernelRidge:
     """The kernel ridge regression of a fitted model, if the theorem covers it."""
-    smoother = getattr(model, "smoother_", None)
-    name = type(model).__name__
-    if smoother is None or not hasattr(model, "predict_risk"):
+    fitted = Fitted.of(model)
+    smoother, name = fitted.smoother, type(model).__name__
+    if smoother is None or fitted.learner is not model or not fitted.estimates_risks:
         raise ValueError(f"stability_bound needs a fitted ConditionalRiskMinimizer; got {name}.")
     if type(smoother) is not KernelRidge or np.ndim(smoother.alpha) > 0:
         raise ValueError(
@@ -146,7 +147,7 @@ def _check_training_rows(model: Any, X: Any, y: Any) -> None:
     if X is None or y is None:
         raise ValueError("stability_bound needs the rows that the model was fitted to.")
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    if getattr(model, "starts_", None) is not None:
+    if Fitted.of(model).starts is not None:
         raise ValueError(
             "stability_bound is about one row of inputs for each output; this model smooths "
             "the tokens of sequences, which are not independent draws."
@@ -180,7 +181,7 @@ def largest_kernel_value(model: Any, X: Any, kappa: float | None) -> float:
     if kappa is None:
         if _is_unit(model):
             return 1.0
-        kernel = getattr(model, "kernel_", None) or model.smoother_.kernel
+        kernel = getattr(model, "kernel_", None) or Learning.of(model.smoother_).kernel
         raise ValueError(
             f"stability_bound: the largest k(x, x) of the kernel {kernel!r} is not known; give "
             "kappa, for all inputs that may come."
@@ -193,14 +194,14 @@ def largest_kernel_value(model: Any, X: Any, kappa: float | None) -> float:
 
 
 def _is_unit(model: Any) -> bool:
-    features = getattr(model, "features_", None)
+    features = Fitted.of(model).features
     if features is not None:
         return bool(getattr(features, "normalize", False))
     return bool(model.smoother_.kernel_.is_unit)
 
 
 def _largest_diagonal(smoother: KernelRidge, X: Any, step: int = 64) -> float:
-    rows = smoother.X_fit_
+    rows = Weighing.of(smoother).rows
     if rows is None:  # precomputed: X is the matrix itself
         return float((X.diagonal() if sparse.issparse(X) else np.diagonal(np.asarray(X))).max())
     blocks = (rows[start : start + step] for start in range(0, rows.shape[0], step))

@@ -12,6 +12,7 @@ from skstruct.conformal import Abstention, PredictionSets, RiskControl
 from skstruct.conformal.calibration import Calibrated
 from skstruct.conformal.risks import RISKS
 from skstruct.datasets.formats.cells import NUMBERS, ONE_NAME
+from skstruct.fitted import Fitted
 from skstruct.losses import ZeroOne
 from skstruct.spaces import Description
 
@@ -57,8 +58,8 @@ def _control(task_model: Any, level: float, risk: str | None, delta: float | Non
 
 def _abstention(learner: Any, level: float, of: str, delta: float | None) -> Abstention:
     """By estimated risks and the loss of the learner where it has them."""
-    by = "risk" if hasattr(learner, "predict_risk") else "marginals"
-    known = getattr(learner, "loss_", None)
+    fitted = Fitted.of(learner)
+    by, known = "risk" if fitted.estimates_risks else "marginals", fitted.loss
     loss = "zero_one" if known is None or isinstance(known, ZeroOne) else "learner"
     delta = 0.1 if delta is None else delta
     return Abstention(learner, level, delta=delta, of=of, by=by, loss=loss)

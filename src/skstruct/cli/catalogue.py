@@ -34,9 +34,8 @@ def spaces(as_json: bool) -> None:
     rows = []
     for name in room.__all__:
         space: Any = getattr(room, name)
-        if inspect.isclass(space) and hasattr(space, "argmin") and hasattr(space, "get_params"):
-            loss = getattr(space, "default_loss", None)
-            usual = loss if isinstance(loss, str) else ""
+        if inspect.isclass(space) and room.BaseSpace in space.__mro__[1:]:
+            usual = space.default_loss if isinstance(space.default_loss, str) else ""
             can = [word for method, word in ABILITIES if _has(space, method)]
             rows.append((name, _first_sentence(space), usual, ", ".join(can)))
     columns = ("space", "outputs", "usual_loss", "can")
@@ -67,7 +66,7 @@ def losses(as_json: bool) -> None:
 
 def _has(space: type[Any], method: str) -> bool:
     """Whether outputs of the space can be treated so; probabilities need outputs to list."""
-    return hasattr(space, method) and (method != "distribution" or getattr(space, "discrete", True))
+    return method == "distribution" or hasattr(space, method)
 
 
 def _first_sentence(thing: type[Any]) -> str:

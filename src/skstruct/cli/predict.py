@@ -115,13 +115,17 @@ def _rows(model: Any, explain: Any) -> Any:
 
 def _held_against(model: Any, explain: Any) -> Any:
     """How many rows of training a new row is compared with: all, landmarks, or none."""
+    from skstruct.fitted import Fitted
+
     n_training = model.about_["rows"]
-    learner = model.learner_
-    smoother: Any = getattr(learner, "smoother_", None)
-    if explain is not None or getattr(getattr(learner, "problem_", None), "by_weights", False):
+    fitted = Fitted.of(model)
+    if explain is not None or (fitted.smoother is not None and fitted.problem.by_weights):
         return n_training
-    if hasattr(smoother, "n_landmarks_"):
-        return smoother.n_landmarks_
+    from skstruct.smoothing import Learning
+
+    smoother = fitted.smoother
+    if n_landmarks := Learning.of(smoother).n_landmarks:
+        return n_landmarks
     if hasattr(smoother, "n_neighbors"):
         return smoother.n_neighbors
     return n_training if hasattr(smoother, "X_fit_") else 1  # trees keep the means of leaves
@@ -167,9 +171,10 @@ def write_predictions(
     from skstruct.cli.beside import with_columns
     from skstruct.cli.predictions import TOKENS, opened, predictions, widest
     from skstruct.cli.terminal import rows_bar, watched
+    from skstruct.fitted import Fitted
     from skstruct.streaming.pipeline import overlapped
 
-    if hasattr(model.learner_, "verbose"):
+    if Fitted.of(model).verbose:
         model.learner_.verbose = 0  # one bar is enough
     of_tokens = style.kind in TOKENS
 

@@ -30,6 +30,7 @@ from skstruct.datasets.formats.conll import write_conll
 from skstruct.datasets.formats.conllu import write_conllu
 from skstruct.datasets.formats.parquet import need_pandas
 from skstruct.exceptions import InfeasibleError
+from skstruct.fitted import Fitted
 from skstruct.spaces import Decoded
 from skstruct.tolerances import REPORTED_GAP
 
@@ -162,7 +163,8 @@ def predictions(
     start : int, default=0
         Number of the rows that went before in the file.
     """
-    learner, task = task_model.learner_, task_model.task_
+    fitted, task = Fitted.of(task_model), task_model.task_
+    learner = fitted.learner
     known = signature(learner.predict).parameters
     options = {key: value for key, value in options.items() if value is not None}
     for key in options:
@@ -178,11 +180,11 @@ def predictions(
     voices = None if explain is None else _voices(learner, X, explain, options)
     columns = ["row"] + ([] if kbest is None else ["rank"]) + _output_columns(task_model)
     # Others than conditional risk minimization decide by scores, which are no risks.
-    columns += ["risk" if hasattr(learner, "predict_risk") else "cost", "gap"] if risk else []
+    columns += [fitted.value_name, "gap"] if risk else []
     columns += ["for", "against"] if explain is not None else []
     rows = []
     finite = np.isfinite(values).tolist()
-    if hasattr(learner, "possible_risks"):  # for people: no risk below what the loss can be
+    if fitted.can("possible_risks"):  # for people: no risk below what the loss can be
         values = learner.possible_risks(values, loss=options.get("loss"))
     listed, distances = values.tolist(), gaps.tolist()
     for i in range(len(values)):
@@ -216,7 +218,7 @@ def _decoded(learner: Any, X: Any, kbest: int | None, options: dict[Any, Any]) -
         return Decoded(outputs, np.zeros(len(outputs)), np.zeros(len(outputs)))
     if kbest is None:
         return learner.decode(X, **options)
-    if not hasattr(learner, "kbest"):
+    if not Fitted.of(learner).can("kbest"):
         raise click.UsageError(f"{type(learner).__name__} gives one prediction: no --kbest.")
     return learner.kbest(X, kbest, **options)
 
@@ -247,7 +249,7 @@ def _output_cells(task_model: Any, output: Any) -> list[Any]:
 
 def _voices(learner: Any, X: Any, n: int, options: Any) -> Any:
     """For every row the training rows, counted from 1, for and against it with their weights."""
-    if not hasattr(learner, "explain"):
+    if not Fitted.of(learner).can("explain"):
         raise click.UsageError(f"{type(learner).__name__} cannot tell training rows: no --explain.")
     explanation = learner.explain(X, **options)
     dense = explanation.weights

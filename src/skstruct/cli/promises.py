@@ -55,12 +55,13 @@ def makers_for(
 
 
 def _check_threshold(task_model: Any, threshold: float | str) -> None:
-    learner = task_model.learner_
+    from skstruct.fitted import Fitted
+
     if task_model.task_ not in ("labels", "hierarchy"):
         raise click.UsageError(
             f"--threshold is for label sets and hierarchies; the model predicts {task_model.task_}."
         )
-    known = getattr(learner, "calibration_", None)
+    known = Fitted.of(task_model).calibration
     if isinstance(threshold, str) and (known is None or known.left is None):
         raise click.UsageError(
             f"--threshold {threshold} is chosen on rows that were left out in fit, of which this "

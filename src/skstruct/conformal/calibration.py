@@ -13,6 +13,7 @@ from sklearn.utils.validation import _num_samples
 from skstruct._arrays.checks import is_number
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.methods import warn_caller
+from skstruct.fitted import Fitted
 from skstruct.learners.whole_rows import whole_rows
 from skstruct.losses.observed import check_outputs_observed
 
@@ -63,12 +64,13 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     def _space(self) -> Any:
         """The space of the fitted learner."""
-        if not hasattr(self.learner, "space_"):
+        space = Fitted.of(self.learner).space
+        if space is None:
             raise NotFittedError(
                 f"{type(self).__name__}: the learner is not fitted; call its fit first."
             )
         check_outputs_observed(self.learner, type(self).__name__)
-        return self.learner.space_
+        return space
 
     def _whole_rows(self, X: Any, y: Any, *others: Any) -> tuple[Any, ...]:
         """Calibration rows of which all parts were looked at; counts those that are left out."""

@@ -155,12 +155,12 @@ def file_of(files: dict[str, tuple[str, bytes]], name: str) -> Response:
 def describe(explored: Explored) -> dict[str, Any]:
     """All that the page asks once."""
     space, learner, inputs = explored.space, explored.learner, explored.inputs
-    about = dict(getattr(explored.model, "about_", {}))
+    about = dict(explored.served.fitted.about)
     about.setdefault("learner", type(learner).__name__)
     about.setdefault("space", type(space).__name__)
     return {
         "name": explored.name,
-        "task": getattr(explored.model, "task_", None),
+        "task": explored.served.task,
         "kind": Description.of(space).output_kind,
         "part_words": list(Description.of(space).part_words),
         "rows": len(explored),

@@ -17,9 +17,10 @@ import numpy as np
 
 from skstruct.explorer.recent import Recent
 from skstruct.explorer.state import Explored
+from skstruct.fitted import Staged
 from skstruct.learners import Explanation
 from skstruct.learners.conditional_risk.prediction import weighing_of
-from skstruct.smoothing.base import weights_fitted_with
+from skstruct.smoothing import Weighing
 from skstruct.spaces import Decoded
 
 KEPT = 64  # inputs whose means are kept
@@ -37,7 +38,7 @@ class Asking:
 
     def decode(self, question: Any, constraints: dict[str, Any]) -> Decoded:
         """The best output, its value and bound."""
-        if not hasattr(self.learner, "prediction_stages"):
+        if not Staged.of(self.learner).in_stages:
             return self._predicted(question, constraints)
         problem, means = self._begun(question, constraints)
         return problem.decode(means, slice(0, 1))
@@ -51,7 +52,7 @@ class Asking:
 
     def possible(self, question: Any, values: np.ndarray) -> np.ndarray:
         """Estimated risks within what the loss can be; costs as they are."""
-        if not hasattr(self.learner, "possible_risks"):
+        if not self.explored.served.fitted.can("possible_risks"):
             return np.asarray(values, dtype=np.float64)
         return self._prepared(question.loss).problem.possible(values)
 
@@ -91,7 +92,7 @@ class Asking:
             X, learner = self._input(question), self.learner
             if by_inputs:
                 linear = weighing_of(learner)
-                weight = weights_fitted_with(linear)
+                weight = Weighing.of(linear).sample_weight
                 return _or_none(
                     lambda: Explanation(linear.weights(learner._checked(X)[0]), None, weight)
                 )
@@ -102,7 +103,7 @@ class Asking:
     # ------------------------------------------------------------------ stages
     def _prepared(self, loss: str) -> Any:
         if loss not in self._stages:
-            self._stages[loss] = self.learner.prediction_stages(**self.explored.options(loss))
+            self._stages[loss] = Staged.of(self.learner).stages(self.explored.options(loss))
         return self._stages[loss]
 
     def _begun(self, question: Any, constraints: dict[str, Any]) -> tuple[Any, Any]:

@@ -15,6 +15,7 @@ from skstruct._arrays.progress import working
 from skstruct.drawings.parts import label_text
 from skstruct.explorer.inputs import Inputs, read_inputs
 from skstruct.explorer.recent import Recent
+from skstruct.fitted import Staged
 from skstruct.losses import PartlyKnown, pair, resolve_loss
 from skstruct.losses.base import same_width
 from skstruct.model_selection.evaluation import (
@@ -77,8 +78,8 @@ class Explored:
             row_names = list(X.index)
         self.n_given = X.shape[0] if hasattr(X, "shape") else len(X)
         X, y, row_names = (_first(part, first) for part in (X, y, row_names))
-        names = getattr(model, "feature_names_in_", None)
-        self.inputs: Inputs = read_inputs(X, _encoder_of(model), names)
+        fitted = self.served.fitted
+        self.inputs: Inputs = read_inputs(X, fitted.encode, fitted.names)
         if len(self.inputs) == 0:
             raise ValueError("X has no rows: there is nothing to explore.")
         self.name = name or type(self.learner).__name__
@@ -114,10 +115,11 @@ class Explored:
 
     def _decides_for(self, loss: Any) -> bool:
         """Whether the learner has what another loss needs."""
-        if not hasattr(self.learner, "prediction_stages"):
+        staged = Staged.of(self.learner)
+        if not staged.in_stages:
             return True
         try:
-            self.learner.prediction_stages(loss=loss)
+            staged.stages({"loss": loss})
         except (ValueError, TypeError, NotImplementedError):
             return False
         return True
@@ -128,7 +130,7 @@ class Explored:
 
     @property
     def value_name(self) -> str:
-        return "risk" if hasattr(self.learner, "predict_risk") else "cost"
+        return self.served.fitted.value_name
 
     def constraints(self) -> list[str]:
         """What outputs can be restricted by."""
@@ -207,7 +209,7 @@ class Explored:
         else:
             outputs = self.space.validate(learner.predict(X, **options))
             values = np.full(len(outputs), np.nan)
-        if hasattr(learner, "possible_risks"):
+        if self.served.fitted.can("possible_risks"):
             values = learner.possible_risks(values, **options)
         losses = None
         if self.truth is not None:
@@ -277,15 +279,6 @@ class Explored:
 
     def row_name(self, i: int) -> str:
         return str(i + 1) if self.row_names is None else self.row_names[i]
-
-
-def _encoder_of(model: Any) -> Any:
-    """From rows as they were given to what the learner takes."""
-    if hasattr(model, "learner_"):
-        return model.encoder_.transform
-    if hasattr(model, "steps") and len(model) > 1:
-        return model[:-1].transform
-    return lambda X: X
 
 
 def _first(part: Any, n: int | None) -> Any:

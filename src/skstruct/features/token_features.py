@@ -2,6 +2,7 @@
 """Features of words and of what stands around them, for every token of a sentence."""
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ from skstruct.features.token_columns import (
 )
 from skstruct.features.word_vectors import check_vectors, vector_width, word_vectors
 from skstruct.features.words import describe_word, word_attributes
+from skstruct.fitted import Fitted
 from skstruct.saving import check_numbered, savable
 
 FEW_TOKENS = 10_000  # of which every feature is kept
@@ -314,3 +316,12 @@ def _split(matrix: sparse.csr_array, starts: np.ndarray) -> list[Any]:
         own = (matrix.data[inside], matrix.indices[inside], at[first : end + 1] - at[first])
         parts.append(sparse.csr_array(own, (end - first, width)))
     return parts
+
+
+class _WordColumns(Fitted):
+    __slots__ = ()
+    of_sequences = True
+    token_columns = property(attrgetter("model.columns_"))
+
+
+Fitted.at(TokenFeatures, _WordColumns)

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from skstruct._arrays.checks import is_count
+from skstruct.fitted import Fitted
 from skstruct.inspection.drawing import axes_of, literal_legend, written
 from skstruct.inspection.marginals import happened_and_predicted, known_pairs
 from skstruct.learners.marginals import told_parts
@@ -228,7 +229,7 @@ def is_recalibrated(estimator: Any) -> bool:
     """Whether ``predict_marginals`` moves probabilities to what happened on left-out rows: those of
     pairs of a ranking are not, where the loss looks at positions.
     """
-    known = getattr(estimator, "calibration_", None)
+    known = Fitted.of(estimator).calibration
     if known is None or known.logistic is None:
         return False
     return known.of_marginals("auto", told_parts(estimator, None)[0]) is not None

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.imports import is_pandas, require
+from skstruct.fitted import Fitted
 
 LITERAL = {"parse_math": False}  # "$x$" is a name here, not a formula
 GOOD, MISSED, FALSE = "#3b6fb6", "#d1495b", "#e8a33d"  # right, false negative, false positive
@@ -54,7 +55,8 @@ def literal_legend(ax: Any, **options: Any) -> Any:
 
 def one_input(estimator: Any, x: Any) -> Any:
     """One row that ``estimator`` takes without a word: with names if it was fitted with them."""
-    if not hasattr(estimator, "predict_risk"):
+    fitted = Fitted.of(estimator)
+    if fitted.learner is not estimator or not fitted.estimates_risks:
         raise ValueError(
             f"The display draws predictions of a ConditionalRiskMinimizer, not of "
             f"{type(estimator).__name__}."
@@ -63,7 +65,7 @@ def one_input(estimator: Any, x: Any) -> Any:
         raise ValueError(f"One row is drawn; got {x.shape[0]}.")
     if is_pandas(x, "DataFrame"):
         return x
-    names = getattr(estimator, "feature_names_in_", None)
+    names = Fitted.of(estimator).names
     if is_pandas(x, "Series") and names is not None and set(names) <= set(x.index):
         return x[list(names)].to_frame().T
     x = x.toarray() if sparse.issparse(x) else x

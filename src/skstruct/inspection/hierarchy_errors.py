@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from skstruct.fitted import Fitted
 from skstruct.inspection.drawing import FALSE, GOOD, LITERAL, MISSED, axes_of, written
 from skstruct.inspection.risks import canonical
 from skstruct.spaces import Description
@@ -59,7 +60,7 @@ class HierarchyErrorsDisplay:
         cls, estimator: Any, X: Any, y: Any, *, max_labels: int = 40, ax: Any = None
     ) -> Self:
         """Draw where predictions of a fitted learner differ from true outputs y."""
-        predicted, space = estimator.predict(X), _space_of(estimator)
+        predicted, space = estimator.predict(X), Fitted.of(estimator).space
         return cls.from_predictions(space, predicted, y, max_labels=max_labels, ax=ax)
 
     @classmethod
@@ -110,10 +111,6 @@ class HierarchyErrorsDisplay:
         )
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-
-def _space_of(estimator: Any) -> Any:
-    return (estimator[-1] if hasattr(estimator, "steps") else estimator).space_
 
 
 def _indented(name: str, depth: int) -> str:

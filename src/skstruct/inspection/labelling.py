@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.checks import is_count
+from skstruct.fitted import Fitted
 from skstruct.learners.token_problem import sums_of_sequences
 from skstruct.spaces import Targets
 
@@ -59,27 +60,27 @@ def label_next(model: Any, X: Any, k: int = 10, by: str = "risk") -> tuple[np.nd
     known = {"risk": _risks, "disagreement": _disagreement}
     if by not in known:
         raise ValueError(f'label_next: by is "risk" or "disagreement"; got {by!r}.')
-    if hasattr(model, "steps"):
-        return label_next(model[-1], model[:-1].transform(X), k, by)
-    scores = known[by](model, X)
+    fitted = Fitted.of(model)
+    scores = known[by](fitted, fitted.inputs(X))
     rows = np.argsort(-scores, kind="stable")[:k]
     return rows, scores[rows]
 
 
-def _risks(model: Any, X: Any) -> np.ndarray:
+def _risks(fitted: Fitted, X: Any) -> np.ndarray:
     """What is expected to be lost; the probability to be wrong where there is only that."""
-    if hasattr(model, "predict_risk"):
+    model = fitted.learner
+    if fitted.estimates_risks:
         return np.asarray(model.predict_risk(X), dtype=np.float64)
-    if hasattr(model, "log_proba"):
+    if fitted.can("log_proba"):
         return 1.0 - np.exp(np.asarray(model.log_proba(X, model.predict(X)), dtype=np.float64))
     raise ValueError(
-        f"label_next: {type(model).__name__} does not estimate risks or probabilities of outputs; "
+        f"label_next: {fitted.name} does not estimate risks or probabilities of outputs; "
         "ConditionalRiskMinimizer and ExponentialFamily do."
     )
 
 
-def _disagreement(model: Any, X: Any) -> np.ndarray:
-    smoother: Any = getattr(model, "smoother_", None)
+def _disagreement(fitted: Fitted, X: Any) -> np.ndarray:
+    model, smoother = fitted.learner, fitted.smoother
     if not hasattr(smoother, "disagreement"):
         name = "no smoother" if smoother is None else type(smoother).__name__
         raise ValueError(

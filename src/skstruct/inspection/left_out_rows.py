@@ -14,6 +14,7 @@ from sklearn.utils.validation import _num_samples
 from skstruct._arrays.checks import is_count
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.progress import track
+from skstruct.fitted import Fitted
 from skstruct.inspection.marginals import happened_and_predicted
 from skstruct.inspection.risks import canonical
 from skstruct.learners.inputs import are_training_rows, rows_of
@@ -77,8 +78,7 @@ def knowing_all_names(model: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
     some; and the outputs in canonical form, numbers of rows where there is no space to read them.
     """
     model = clone(model)
-    steps = getattr(model, "steps", None)
-    learner = model if steps is None else steps[-1][1]
+    learner = Fitted.of(model).learner
     if "space" not in learner.get_params(deep=False):
         return model, np.arange(_num_samples(y))
     space = clone(learner.space) if learner.space is not None else _inferred(learner, X, y)
@@ -119,23 +119,24 @@ def of_new_rows(
     model: Any, X: Any, y: Any, rows: np.ndarray, loss: Any = None, parts: bool = True
 ) -> LeftOut:
     """What a fitted model says of rows that it did not see, numbers ``rows`` of all."""
-    if hasattr(model, "steps"):
-        return of_new_rows(model[-1], model[:-1].transform(X), y, rows, loss, parts)
+    model, X = Fitted.of(model).decider(X)
     losses, margins = _losses_and_margins(model, X, y, loss)
     told = happened_and_predicted(model, X, y) if parts else (None, None)
     return LeftOut(rows, losses, margins, model.space_, *told)
 
 
 def _losses_and_margins(model: Any, X: Any, y: Any, loss: Any) -> tuple[np.ndarray, np.ndarray]:
-    if hasattr(model, "predict_risk"):
+    fitted = Fitted.of(model)
+    if fitted.estimates_risks:
         return _by_risks(model, X, y, loss)
     predicted = model.predict(X)
     decided, truth = canonical(model.space_, predicted, y, model)
-    own = getattr(model, "loss_", None) if loss is None else loss
+    own = fitted.loss if loss is None else loss
     own = resolve_loss(model.space_.default_loss if own is None else own)
-    _, judge = pair(own, model.space_, getattr(model, "outputs_", truth))
+    outputs = truth if fitted.outputs is None else fitted.outputs
+    _, judge = pair(own, model.space_, outputs)
     losses = np.asarray(judge(decided, truth), dtype=np.float64)
-    if not hasattr(model, "log_proba"):
+    if not fitted.can("log_proba"):
         return losses, np.full(len(losses), np.nan)
     with np.errstate(invalid="ignore"):
         return losses, model.log_proba(X, predicted) - model.log_proba(X, y)
@@ -177,12 +178,12 @@ def _decided(
 
 def in_closed_form(model: Any, X: Any, y: Any, groups: Any, loss: Any, parts: bool) -> LeftOut:
     """What the smoother of one fit says of each row, once its target is taken out of it."""
-    if hasattr(model, "steps") or "smoother" not in model.get_params(deep=False):
+    if "smoother" not in model.get_params(deep=False):
         raise ValueError(
             f"cv=None leaves rows out of the smoother of a ConditionalRiskMinimizer; for "
             f"{type(model).__name__} give a number of folds, cv=5."
         )
-    if not (hasattr(model, "smoother_") and are_training_rows(model, X, y)):
+    if Fitted.of(model).smoother is None or not are_training_rows(model, X, y):
         model = clone(model).fit(X, y)
     if model.problem_.has_gaps:
         raise ValueError(

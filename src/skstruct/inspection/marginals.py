@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from skstruct.fitted import Fitted
 from skstruct.learners.token_problem import check_lengths
 from skstruct.spaces import Description
 from skstruct.spaces.truth import read_truth
@@ -33,10 +34,12 @@ def happened_and_predicted(
     -------
     happened, predicted : arrays of one shape (n, ...), or two lists of arrays (T, q)
     """
-    if not hasattr(estimator, "predict_marginals"):
-        raise ValueError(f"{type(estimator).__name__} has no predict_marginals to look at.")
+    fitted = Fitted.of(estimator)
+    estimator, X = fitted.decider(X)
+    if not fitted.can("predict_marginals"):
+        raise ValueError(f"{fitted.name} has no predict_marginals to look at.")
     predicted = estimator.predict_marginals(X, **_choice(estimator, calibrated))
-    if not hasattr(estimator, "true_marginals"):
+    if not fitted.can("true_marginals"):
         return _of_psi(estimator.space_, y, predicted)
     happened = estimator.true_marginals(y)
     if isinstance(predicted, list):  # sequences with features for every position

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import stats
 
 from skstruct._arrays.checks import is_count
+from skstruct.fitted import Fitted
 from skstruct.inspection.drawing import axes_of, literal_legend, written
 from skstruct.learners.token_problem import check_predicted_lengths
 from skstruct.losses import PartlyKnown, ZeroOne
@@ -31,18 +32,17 @@ def risks_and_losses(
     loss, restrict
         As in ``predict``.
     """
-    if hasattr(estimator, "steps"):
-        inner = estimator[:-1].transform(X)
-        return risks_and_losses(estimator[-1], inner, y, loss=loss, restrict=restrict)
-    if hasattr(estimator, "predict_risk"):
+    fitted = Fitted.of(estimator)
+    estimator, X = fitted.decider(X)
+    if fitted.estimates_risks:
         problem, _ = estimator._prepared(loss, restrict)
-    elif hasattr(estimator, "log_proba"):
+    elif fitted.can("log_proba"):
         problem, _ = estimator._prepared(loss, restrict)
         if not problem.by_loss:
             return _probabilities_to_be_wrong(estimator, X, y, restrict)
     else:
         raise ValueError(
-            f"{type(estimator).__name__} does not estimate the risk of its predictions; "
+            f"{fitted.name} does not estimate the risk of its predictions; "
             "ConditionalRiskMinimizer and ExponentialFamily do."
         )
     decoded = estimator.decode(X, loss=loss, restrict=restrict)

@@ -4,6 +4,7 @@
 from typing import Any, Self
 
 from skstruct._arrays.imports import require
+from skstruct.fitted import Fitted
 from skstruct.inspection.drawing import LITERAL, axes_of, literal_legend, written
 
 BESIDE = (
@@ -39,9 +40,10 @@ class AlphaPathDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any, ax: Any = None) -> Self:
         """Draw the search of a fitted estimator."""
-        if getattr(estimator, "search_", None) is None:
+        search = Fitted.of(estimator).search
+        if search is None:
             raise ValueError("Nothing was searched: fit with alpha='auto' or several alphas.")
-        return cls(estimator.search_).plot(ax)
+        return cls(search).plot(ax)
 
     @property
     def searched(self) -> str:

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from skstruct._arrays.imports import require
+from skstruct.fitted import Fitted
 from skstruct.inspection.drawing import LITERAL, one_output, written
 from skstruct.learners.tokens import TokenBatch
 from skstruct.spaces import Solving
@@ -69,8 +70,10 @@ class SequenceDisplay:
         max_symbols
             As of the class.
         """
-        space: Any = getattr(estimator, "space_", None)
-        if not hasattr(estimator, "predict_risk") or not Solving.of(space).decodes_chains:
+        fitted = Fitted.of(estimator)
+        space = fitted.space
+        is_one = fitted.learner is estimator and fitted.estimates_risks
+        if not is_one or not Solving.of(space).decodes_chains:
             raise ValueError(
                 "SequenceDisplay draws predictions of a ConditionalRiskMinimizer on Sequences, not "
                 f"of {type(estimator).__name__} on {type(space).__name__}."

@@ -204,7 +204,7 @@ def suspicious_outputs(
             'suspicious_outputs: by is "margin", "loss", or "parts" where these are looked at; '
             f"got {by!r} and parts={parts!r}."
         )
-    own = getattr(model, "loss", None)
+    own = model.get_params(deep=False).get("loss")
     if own is not None and Observed.of(resolve_loss(own)).what != "outputs":
         raise ValueError(
             "suspicious_outputs looks for outputs that are wrong, and the model learns from "

@@ -23,6 +23,7 @@ from skstruct._arrays.rows import dense
 from skstruct.backends import backend_for
 from skstruct.config import Configured, carried
 from skstruct.exceptions import InfeasibleError
+from skstruct.fitted import Staged
 from skstruct.kernels.inputs import kernel_name
 from skstruct.learners.checkpoints.saving import Checkpoint, resuming
 from skstruct.learners.inputs import (
@@ -38,7 +39,7 @@ from skstruct.learners.token_problem import check_positions
 from skstruct.losses import Observed, PartlyKnown, pair, resolve_loss
 from skstruct.spaces import Decoded, SklearnTarget
 from skstruct.spaces.base import check_k
-from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.constraints import check_n_rows, constraints_of
 from skstruct.spaces.truth import read_truth, told_mean
 from skstruct.tolerances import TIE
 
@@ -216,7 +217,7 @@ class BlockPredictor(MarginalPredictor, InputReader, Configured, BaseEstimator):
 
     def _check_constraints(self, problem: Any, n: int) -> None:
         """Raise where constraints that differ from row to row are not those of n new rows."""
-        constraints = getattr(problem.space, "constraints_", None)
+        constraints = constraints_of(problem.space)
         if getattr(constraints, "of_training", False):
             raise ValueError(
                 f"{type(self.space_).__name__}: the constraints differ from row to row, and were "
@@ -250,20 +251,6 @@ class BlockPredictor(MarginalPredictor, InputReader, Configured, BaseEstimator):
         decoded = self._decided(X, problem, smoother)
         outputs = self.space_.restore(decoded.outputs, index)
         return Decoded(outputs, decoded.values, decoded.bounds)
-
-    def prediction_stages(self, **choices: Any) -> Any:
-        """How a batch of rows is predicted, for :func:`skstruct.streaming.predict_batches`."""
-        from skstruct.learners.prediction_streams import PredictionStages
-
-        check_is_fitted(self)
-        return PredictionStages(self, choices)
-
-    def predicted_columns(self, **choices: Any) -> Any:
-        """What a block of rows becomes, for :func:`skstruct.streaming.predict_parquet`."""
-        from skstruct.learners.prediction_streams import PredictedColumns
-
-        check_is_fitted(self)
-        return PredictedColumns(self, choices)
 
     def _kbest(self, X: Any, k: int, problem: Any, smoother: Any) -> Decoded:
         check_k(k, type(self).__name__)
@@ -502,3 +489,6 @@ class ScoreLearner(BlockPredictor):
             raise AttributeError("transition_coef_: only chains have transitions.")
         q = self.problem_.n_seeing
         return self.scores_.constants_.reshape(q, q)
+
+
+Staged.at(BlockPredictor, "skstruct.learners.prediction_streams:StagedPredictor")

@@ -5,8 +5,10 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from skstruct.exceptions import restated
+from skstruct.fitted import Staged
 from skstruct.spaces import Decoded, Description
 from skstruct.spaces.common.formats import LabelSetFormat
 from skstruct.spaces.constraints import differs_by_row
@@ -101,6 +103,21 @@ class PredictedColumns:
         if isinstance(columns.get("prediction"), list):
             columns["prediction"] = self.typed(columns["prediction"])
         return {"row": row, **columns, "risk": decoded.values, "bound": decoded.bounds}
+
+
+class StagedPredictor(Staged):
+    """Of learners that decide from means."""
+
+    __slots__ = ()
+    in_stages = True
+
+    def stages(self, choices: dict[str, Any]) -> PredictionStages:
+        check_is_fitted(self.model)
+        return PredictionStages(self.model, choices)
+
+    def columns(self, choices: dict[str, Any]) -> PredictedColumns:
+        check_is_fitted(self.model)
+        return PredictedColumns(self.model, choices)
 
 
 def example_outputs(model: Any) -> list[Any]:

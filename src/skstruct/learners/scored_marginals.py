@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
+from skstruct.fitted import Fitted, FittedScores
 from skstruct.learners.exponential_family.distribution import exact_means
 from skstruct.learners.inputs import row_weights, rows_of
 from skstruct.learners.marginals import (
@@ -20,7 +21,7 @@ from skstruct.learners.marginals import (
     warn_of_open_pairs,
 )
 from skstruct.learners.whole_rows import whole_rows
-from skstruct.spaces import Marginals, Solving
+from skstruct.spaces import Inference, Marginals, Solving
 
 LOG_RANGE = 14.0  # of the inverse temperature: from a millionth to a million
 
@@ -126,7 +127,9 @@ def _distribution(problem: Any, smoothed: Any, rows: Any, inverse: float) -> Any
         steps = None if transitions is None else -inverse * transitions
         chains = Solving.of(problem.space.rows(rows))
         return chains.distribution_of_chains(-inverse * unary, smoothed.starts, steps)
-    found = problem.space.rows(rows).distribution(_scores(problem, smoothed, rows, inverse))
+    found = Inference.of(problem.space.rows(rows)).distribution(
+        _scores(problem, smoothed, rows, inverse)
+    )
     return _exactly(found, problem)
 
 
@@ -165,3 +168,6 @@ def _marginals(problem: Any, smoothed: Any, rows: Any, inverse: float, view: Any
     scores = _scores(problem, smoothed, rows, inverse)
     means = exact_means(found, problem.space.rows(rows), view.rows(rows), scores)
     return _exactly(means, problem)
+
+
+Fitted.at(ScoredMarginals, FittedScores)

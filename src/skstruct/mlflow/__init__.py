@@ -141,9 +141,9 @@ def _metadata(served: Served, about: dict[str, Any]) -> dict[str, Any]:
 
 def _parameters(model: Any) -> dict[str, str]:
     """What was fitted, by which a list of logged models can be searched."""
-    about = {k: v for k, v in getattr(model, "about_", {}).items() if isinstance(v, (str, float))}
-    learner = Served(FLAVOR_NAME, model).learner
-    found = about | learner.get_params(deep=False)
+    served = Served(FLAVOR_NAME, model)
+    about = {k: v for k, v in served.fitted.about.items() if isinstance(v, (str, float))}
+    found = about | served.learner.get_params(deep=False)
     return {key: str(value)[:500] for key, value in found.items() if value is not None}
 
 

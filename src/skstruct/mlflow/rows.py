@@ -16,8 +16,8 @@ def pandas() -> Any:
 
 def kinds(served: Served) -> dict[str, str]:
     """Kinds of columns that are neither numbers nor names, in the words of the encoder."""
-    first = served.model.steps[0][1] if hasattr(served.model, "steps") else served.model
-    return dict(getattr(getattr(first, "encoder_", first), "others_", {}))
+    encoder = served.fitted.encoder
+    return {} if encoder is None else dict(encoder.others_)
 
 
 def example(served: Served, n: int = 2) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.model_selection.scorers import last_step
+from skstruct.fitted import Fitted
 
 PREFIXES = frozenset("BIESLU")
 _SAME = {"L": "E", "U": "S"}  # BILOU has other letters for the same things
@@ -264,7 +264,7 @@ class ChunkScorer:
         return f"chunk_scorer({self.measure!r}{given})"
 
     def __call__(self, model: Any, X: Any, y: Any) -> float:
-        learner, inputs = last_step(model, X)
+        learner, inputs = Fitted.of(model).decider(X)
         predicted = learner.predict(inputs)
         if self.measure == "token_accuracy":
             return token_accuracy(predicted, y)

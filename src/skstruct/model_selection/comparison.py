@@ -11,11 +11,11 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_consistent_length
 
 from skstruct._arrays.progress import announce, ticker
+from skstruct.fitted import Fitted
 from skstruct.learners.token_problem import check_lengths
 from skstruct.learners.tokens import are_tokens, len_of
 from skstruct.model_selection.evaluation import (
     bootstrap_means,
-    deciding,
     evaluate,
     percentile_interval,
 )
@@ -218,7 +218,7 @@ def _left_out(
         fitting += fitted - start
         predicting += perf_counter() - fitted
         tick()
-    seen = seen_by(deciding(model))
+    seen = seen_by(Fitted.of(model).learner)
     said = read_truth(seen, y, known).in_words(seen)
     return (table, scores, (fitting, predicting)), said or ""
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.fitted import Fitted
 from skstruct.losses import Cost, Observed, Regret, pair
-from skstruct.model_selection.scorers import last_step
 from skstruct.spaces.cost_vectors import CostVectors
 from skstruct.tolerances import OPTIMAL_COST
 
@@ -143,7 +143,7 @@ class DecisionScorer:
         return f"decision_scorer({self.measure!r})"
 
     def __call__(self, model: Any, X: Any, y: Any) -> float:
-        learner, inputs = last_step(model, X)
+        learner, inputs = Fitted.of(model).decider(X)
         own = learner.loss_
         if Observed.of(own).what != "costs":
             raise ValueError(

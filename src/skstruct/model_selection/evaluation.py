@@ -13,13 +13,14 @@ from skstruct._arrays.checks import is_count
 from skstruct._arrays.methods import warn_caller
 from skstruct._arrays.progress import track
 from skstruct.exceptions import InfeasibleError
+from skstruct.fitted import Fitted
 from skstruct.learners.masked_problem import masked_problem
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.token_problem import check_predicted_lengths
 from skstruct.losses import Observed, PartlyKnown, Tokens, pair, resolve_loss
 from skstruct.losses.base import same_width
 from skstruct.model_selection.completions import bounds_of
-from skstruct.spaces import Solving
+from skstruct.spaces import Description, Solving
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.spaces.truth import Truth, check_some_told, read_truth, seen_by, told_mean
 
@@ -192,7 +193,8 @@ def evaluate(
     if missing not in ("known", "bounds"):
         raise ValueError(f'missing is "known" or "bounds"; got {missing!r}.')
     check_consistent_length(X, y)
-    learner = deciding(model)
+    fitted = Fitted.of(model)
+    learner = fitted.learner
     truth = read_truth(_seen_within(learner, restrict), y, known)
     check_some_told(truth)
     if losses is None:
@@ -201,7 +203,7 @@ def evaluate(
             warn_caller(left_out_text(costly, f"losses=[..., {costly[0]!r}]"))
     else:
         named = {loss_name(loss): loss for loss in losses}
-    own = loss_name(learner.loss_) if hasattr(learner, "loss_") else None
+    own = None if fitted.loss is None else loss_name(fitted.loss)
     plain = learner.space_.validate(model.predict(X, **_constraints(restrict)))
     check_predicted_lengths(learner, plain, truth.outputs)
     columns, baselines, aims, ends = [], [], [], []
@@ -239,22 +241,17 @@ def _mean_ends(
 
 def _seen_within(model: Any, restrict: dict[str, Any] | None) -> Any:
     """What truths are from where predictions are restricted: so is the best of all decisions."""
-    if restrict is None or not hasattr(model, "loss_"):
+    if restrict is None or Fitted.of(model).loss is None:
         return seen_by(model)
     narrowed = model.problem_.restricted(restrict).space
     return Observed.of(model.loss_).space_of(model.space_, narrowed)
 
 
-def deciding(model: Any) -> Any:
-    """What decides: the last step of a pipeline, or the model itself."""
-    return model[-1] if hasattr(model, "steps") else model
-
-
 def usual_losses(model: Any) -> dict[Any, Any]:
     """Losses by name by which the predictions of a fitted model are judged, its own first."""
-    space, own = seen_by(model), getattr(model, "loss_", None)
+    space, own = seen_by(model), Fitted.of(model).loss
     named = {} if own is None else {loss_name(own): own}
-    for name in (space.default_loss, *space.usual_losses):
+    for name in (space.default_loss, *Description.of(space).usual_losses):
         if _fits(name, model):
             named.setdefault(loss_name(name), name)
     return named
@@ -272,7 +269,7 @@ def affordable_losses(model: Any, n_rows: int) -> tuple[dict[Any, Any], list[str
     left_out : list of names
     """
     named = usual_losses(model)
-    if not takes_loss(model) or not hasattr(model, "loss_"):
+    if not takes_loss(model) or Fitted.of(model).loss is None:
         return named, []
     own = risk_problem(model.space_, model.loss_, model.outputs_)
     limit = max(AFFORDABLE, own.prediction_seconds(n_rows, fitted=True))
@@ -292,16 +289,15 @@ def left_out_text(names: list[str], way: str) -> str:
 
 def takes_loss(model: Any) -> bool:
     """Whether the model can predict for another loss than that of its training."""
-    learner = deciding(getattr(model, "learner_", model))
-    return "loss" in signature(learner.predict).parameters
+    return Fitted.of(model).takes("loss")
 
 
 def _fits(loss: str, model: Any) -> bool:
     """Whether a loss can be taken of outputs of this space."""
     try:
-        resolved = resolve_loss(loss)
-        if hasattr(model, "loss_"):
-            Observed.of(resolved).check_same(model.loss_)
+        resolved, own = resolve_loss(loss), Fitted.of(model).loss
+        if own is not None:
+            Observed.of(resolved).check_same(own)
         pair(resolved, model.space_, model.outputs_)
     except (ValueError, TypeError):
         return False
@@ -328,7 +324,7 @@ def predicted_for(model: Any, X: Any, loss: Any, restrict: dict[str, Any] | None
         return None
     try:
         outputs = model.predict(X, loss=loss, **_constraints(restrict))
-        return deciding(model).space_.validate(outputs)
+        return Fitted.of(model).space.validate(outputs)
     except ValueError as error:  # the learner has no way of predicting for it
         if restrict is not None and isinstance(error, InfeasibleError):
             raise
@@ -341,7 +337,7 @@ def _constraints(restrict: dict[str, Any] | None) -> dict[Any, Any]:
 
 def _baseline(model: Any, loss: Any, bound: Any, truth: Truth) -> float:
     try:
-        trained = model.outputs_, truth.outputs, getattr(model, "partial_", None)
+        trained = model.outputs_, truth.outputs, Fitted.of(model).partial
         constant = constant_outputs(model.space_, loss, *trained)
         return told_mean(PartlyKnown.of(bound).against(constant, truth))
     except (ValueError, NotImplementedError):  # nothing is good for all rows
@@ -381,8 +377,8 @@ def loss_scorer(loss: Any) -> Callable[..., Any]:
 
     def score(model: Any, X: Any, y: Any, known: Any = None) -> Any:
         check_consistent_length(X, y)
-        inner = model[-1] if hasattr(model, "steps") else model  # a pipeline's last step
-        takes_loss = hasattr(inner, "predict_risk")
+        fitted = Fitted.of(model)
+        inner, takes_loss = fitted.learner, fitted.estimates_risks
         if not takes_loss and "loss" in signature(inner.score).parameters:
             mask = {} if known is None else {"known": known}
             return model.score(X, y, loss=resolved, **mask)

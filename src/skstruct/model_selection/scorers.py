@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.methods import warn_caller
+from skstruct.fitted import Fitted
 from skstruct.model_selection.ranking_measures import (
     area_under_prc,
     label_ranking_average_precision,
@@ -126,7 +127,7 @@ class MarginalScorer:
         return f"marginal_scorer({name}{given})"
 
     def __call__(self, model: Any, X: Any, y: Any, known: Any = None) -> float:
-        learner, inputs = last_step(model, X)
+        learner, inputs = Fitted.of(model).decider(X)
         space, options = learner.space_, dict(self.options)
         read = read_truth(space, y, known)
         truth = space.embed(read.outputs)
@@ -148,15 +149,8 @@ class MarginalScorer:
         return float(self.measure(scores, truth, **options))
 
 
-def last_step(model: Any, X: Any) -> tuple[Any, Any]:
-    """What decides, and its inputs, as the other steps of a pipeline hand them on."""
-    if not hasattr(model, "steps"):
-        return model, X
-    return model[-1], model[:-1].transform(X) if len(model.steps) > 1 else X
-
-
 def _responses(learner: Any, X: Any, method: str) -> np.ndarray:
-    if not hasattr(learner, method):
+    if not Fitted.of(learner).can(method):
         raise ValueError(f"{type(learner).__name__} has no {method} to judge.")
     scores = getattr(learner, method)(X)
     if isinstance(scores, list):
@@ -168,7 +162,7 @@ def _responses(learner: Any, X: Any, method: str) -> np.ndarray:
 
 
 def _training_propensities(learner: Any) -> np.ndarray:
-    outputs = getattr(learner, "outputs_", None)
+    outputs = Fitted.of(learner).outputs
     if outputs is None:
         raise ValueError(
             f"{type(learner).__name__} does not keep its training outputs; give propensities, as "

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.fitted import Fitted
 from skstruct.losses import Observed, PartlyKnown, pair, resolve_loss
-from skstruct.model_selection.evaluation import deciding
 from skstruct.spaces.solvers.tail_risk import TailRisk
 from skstruct.spaces.truth import read_truth
 
@@ -52,7 +52,7 @@ def tail_cost(
     """
     if not 0 <= level < 1:
         raise ValueError(f"tail_cost: level is a number from 0 to below 1; got {level!r}.")
-    learner = deciding(model)
+    learner = Fitted.of(model).learner
     judge = learner.loss_ if loss is None else resolve_loss(loss)
     choices = {"loss": loss, "restrict": restrict}
     given = {name: choice for name, choice in choices.items() if choice is not None}

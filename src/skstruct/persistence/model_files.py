@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct._arrays.memory import parse_memory
 from skstruct._files.container import read_container, read_manifest, write_container
 from skstruct.exceptions import ModelFileError
+from skstruct.fitted import Fitted
 from skstruct.persistence.budget import Budget
 from skstruct.persistence.decoding import Decoder
 from skstruct.persistence.encoding import Encoder
@@ -254,7 +255,7 @@ def _described(model: Any) -> dict[str, str]:
 
 def _about(model: Any) -> dict[str, str]:
     """What a model tells of its training, as text."""
-    about = getattr(model, "about_", {})
+    about = Fitted.of(model).about
     longest = {key: LONGEST_TEXT if isinstance(about[key], str) else LONGEST_WORD for key in about}
     return {key: str(value)[: longest[key]] for key, value in about.items()}
 

@@ -11,8 +11,10 @@ from skstruct._arrays.imports import is_pandas
 from skstruct.encoding import TableEncoder
 from skstruct.encoding.tables import Table
 from skstruct.exceptions import ModelFileError
+from skstruct.facets import Facet
 from skstruct.features import TokenFeatures
-from skstruct.learners.inputs import has_features
+from skstruct.fitted import Fitted
+from skstruct.learners.inputs import InputReader, has_features
 from skstruct.tolerances import STORED_PREDICTION
 
 N_ROWS = 3
@@ -42,29 +44,30 @@ def readable(model: Any, X: Any) -> Any:
 
     Rows that an encoder reads are a table, which a file can hold whatever library they are of.
     """
-    if hasattr(model, "inputs"):
-        return model.inputs(X)
-    first = model.steps[0][1] if hasattr(model, "steps") else model
-    encoder = first if isinstance(first, TableEncoder) else getattr(first, "encoder_", None)
-    return X if encoder is None else encoder.as_table(X)
+    known = Fitted.of(model)
+    if known.task is not None:
+        return known.inputs(X)
+    return X if known.encoder is None else known.encoder.as_table(X)
 
 
 def predict_with_values(model: Any, X: Any) -> dict[Any, Any]:
     """Predictions for X, with the numbers that decided them where the model tells."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if hasattr(model, "steps"):  # a Pipeline: the last step decides
-            for _, step in model.steps[:-1]:
-                X = X if step is None or step == "passthrough" else step.transform(X)
-            return predict_with_values(model.steps[-1][1], X)
-        if hasattr(model, "learner_"):
-            return predict_with_values(model.learner_, X)
-        if hasattr(model, "decode"):
-            decoded = model.decode(X)
+        fitted, X = _deciding(model, X)
+        learner = fitted.learner
+        if fitted.can("decode"):
+            decoded = learner.decode(X)
             return {"outputs": decoded.outputs, "values": np.asarray(decoded.values)}
-        outputs = model.predict(X)
-        values = model.decision_function(X) if hasattr(model, "decision_function") else None
+        outputs = learner.predict(X)
+        values = learner.decision_function(X) if fitted.can("decision_function") else None
         return {"outputs": outputs, "values": None if values is None else np.asarray(values)}
+
+
+def _deciding(model: Any, X: Any) -> tuple[Fitted, Any]:
+    """What decides, and what it is asked for: a TaskModel has read its rows already."""
+    fitted = Fitted.of(model)
+    return fitted, X if fitted.task is not None else fitted.inputs(X)
 
 
 def check_stored_predictions(model: Any, X: Any, expected: dict[Any, Any]) -> None:
@@ -86,11 +89,11 @@ def check_stored_predictions(model: Any, X: Any, expected: dict[Any, Any]) -> No
 
 def _tied(model: Any, X: Any, n_rows: int) -> np.ndarray:
     """Which rows have several best outputs, as far as the model can tell."""
-    model, unknown = getattr(model, "learner_", model), np.ones(n_rows, dtype=bool)
-    if not hasattr(model, "kbest"):
+    (fitted, X), unknown = _deciding(model, X), np.ones(n_rows, dtype=bool)
+    if not fitted.can("kbest"):
         return unknown
     try:
-        values = np.asarray(model.kbest(X, 2).values)
+        values = np.asarray(fitted.learner.kbest(X, 2).values)
     except ValueError:  # the second best is not known
         return unknown
     if values.shape[1] < 2:
@@ -150,37 +153,85 @@ def same(a: Any, b: Any) -> bool:
 # ---------------------------------------------------------------------- rows of our own
 def own_rows(model: Any) -> Any:
     """Inputs that the model can read: rows of its training, or drawn ones."""
-    rng = np.random.default_rng(SEED)
-    if hasattr(model, "steps"):
-        first, *rest = (step for _, step in model.steps)
+    return OwnRows.of(model).drawn(np.random.default_rng(SEED))
+
+
+class OwnRows(Facet):
+    """Rows that what reads inputs first can read, without any at hand."""
+
+    __slots__ = ()
+
+    def drawn(self, rng: np.random.Generator) -> Any:
+        return rng.random((N_ROWS, self.space.n_features_in_))
+
+
+class _OfSteps(OwnRows):
+    __slots__ = ()
+
+    def drawn(self, rng: np.random.Generator) -> Any:
+        first, *rest = (step for _, step in self.space.steps)
         passes = isinstance(first, TokenFeatures) and first.columns_ is None and rest
-        return own_rows(rest[0] if passes else first)
-    if hasattr(model, "learner_"):
-        return own_rows(model.learner_)
-    encoder = model if isinstance(model, TableEncoder) else getattr(model, "encoder_", None)
-    if encoder is not None:
-        return encoder.example_rows(N_ROWS, rng)
-    if hasattr(model, "build_analyzer"):  # a vectorizer of texts
-        return _texts(model, rng)
-    if hasattr(model, "categories_"):
-        rows = [[rng.choice(values) for values in model.categories_] for _ in range(N_ROWS)]
+        return OwnRows.of(rest[0] if passes else first).drawn(rng)
+
+
+class _OfEncoder(OwnRows):
+    __slots__ = ()
+
+    def drawn(self, rng: np.random.Generator) -> Any:
+        return self.space.example_rows(N_ROWS, rng)
+
+
+class _OfTexts(OwnRows):
+    __slots__ = ()
+
+    def drawn(self, rng: np.random.Generator) -> Any:
+        """Some words that it knows, in a row; of one that hashes, any."""
+        words = sorted(getattr(self.space, "vocabulary_", ()))[:1000] or ["one", "two", "three"]
+        return [" ".join(map(str, rng.choice(words, length))) for length in (1, 2, 4)]
+
+
+class _OfNames(OwnRows):
+    __slots__ = ()
+
+    def drawn(self, rng: np.random.Generator) -> Any:
+        known = self.space.categories_
+        rows = [[rng.choice(values) for values in known] for _ in range(N_ROWS)]
         return np.array(rows, dtype=object)
-    if isinstance(model, TokenFeatures) and model.columns_ is not None:
-        return [_words(model, rng, length) for length in (1, 2, 4)]
-    if getattr(model, "tokens_", None) is not None and hasattr(model, "space_"):
-        return [_tokens(model.tokens_, rng, length) for length in (1, 2, 4)]
-    if has_features(getattr(model, "features_", None)):
-        return _strings(model.features_.tokens_, rng)
-    kept = getattr(getattr(model, "smoother_", None), "X_fit_", None)
-    if kept is not None and kept.shape[0] >= N_ROWS and not getattr(model, "_precomputed", False):
-        return kept[:N_ROWS]
-    return rng.random((N_ROWS, model.n_features_in_))
 
 
-def _texts(vectorizer: Any, rng: np.random.Generator) -> list[str]:
-    """Some words that it knows, in a row; of one that hashes, any."""
-    known = sorted(getattr(vectorizer, "vocabulary_", ()))[:1000] or ["one", "two", "three"]
-    return [" ".join(map(str, rng.choice(known, length))) for length in (1, 2, 4)]
+class _OfWords(OwnRows):
+    __slots__ = ()
+
+    def drawn(self, rng: np.random.Generator) -> Any:
+        if self.space.columns_ is None:
+            return super().drawn(rng)
+        return [_words(self.space, rng, length) for length in (1, 2, 4)]
+
+
+class _OfLearner(OwnRows):
+    __slots__ = ()
+
+    def drawn(self, rng: np.random.Generator) -> Any:
+        fitted = Fitted.of(self.space)
+        if fitted.encoder is not None:
+            return fitted.encoder.example_rows(N_ROWS, rng)
+        if fitted.tokens is not None:
+            return [_tokens(fitted.tokens, rng, length) for length in (1, 2, 4)]
+        if has_features(fitted.features):
+            return _strings(fitted.features.tokens_, rng)
+        kept = fitted.kept_inputs
+        if kept is not None and kept.shape[0] >= N_ROWS:
+            return kept[:N_ROWS]
+        return super().drawn(rng)
+
+
+OwnRows.at("sklearn.pipeline:Pipeline", _OfSteps)
+OwnRows.at("sklearn.feature_extraction.text:_VectorizerMixin", _OfTexts)
+OwnRows.at("sklearn.preprocessing._encoders:_BaseEncoder", _OfNames)
+OwnRows.at("skstruct.tasks.model:TaskModel", lambda model: OwnRows.of(model.learner_))
+OwnRows.at(TableEncoder, _OfEncoder)
+OwnRows.at(TokenFeatures, _OfWords)
+OwnRows.at(InputReader, _OfLearner)
 
 
 def _tokens(reader: Any, rng: Any, length: Any) -> Any:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._files.atomic import replacing
 from skstruct.datasets import Dataset
+from skstruct.fitted import Fitted
 from skstruct.inspection.drawing import written
 from skstruct.model_selection import evaluate
 from skstruct.model_selection.evaluation import loss_name
@@ -98,13 +99,13 @@ def write_model_card(
     if isinstance(model, (str, os.PathLike)):
         model_file = model_file or model
         model = load_model(model)
-    inner = getattr(model, "learner_", model)
-    learner = inner[-1] if hasattr(inner, "steps") else inner
+    known = Fitted.of(model)
+    learner = known.learner
     check_is_fitted(learner)
     file = None if model_file is None else describe_model(model_file)
-    about = dict(getattr(model, "about_", {}))
+    about = dict(known.about)
     data_name = data_name or (X.name if isinstance(X, Dataset) else None)
-    judged, seen = _judged(model, inner, X, y, losses)
+    judged, seen = _judged(model, X, y, losses)
     title = written(title or _title(model, about), 200)
     sections = [
         output_section(model, learner),
@@ -112,7 +113,7 @@ def write_model_card(
         training_section(learner, about),
         fit_section(learner, about),
         _losses_section(judged, seen, data_name),
-        _promises_section(model),
+        _promises_section(known),
         Section("Intended use", "use", [Listing([*remarks, *intended(learner)])]),
         Section("Limits", "limits", [Listing(limits(model, learner, about, judged is not None))]),
         _file_section(file),
@@ -137,11 +138,11 @@ def _title(model: Any, about: dict[str, Any]) -> str:
 
 
 # ---------------------------------------------------------------------- losses
-def _judged(model: Any, inner: Any, X: Any, y: Any, losses: Any) -> tuple[Any, Any]:
+def _judged(model: Any, X: Any, y: Any, losses: Any) -> tuple[Any, Any]:
     """Estimates of losses on given rows, and how many of these were rows of training."""
     if X is None:
         return None, None
-    if inner is model:
+    if Fitted.of(model).task is None:
         if y is None:
             raise ValueError("y: give the true outputs of X.")
         return evaluate(model, X, y, losses=losses, missing="bounds"), None
@@ -151,7 +152,7 @@ def _judged(model: Any, inner: Any, X: Any, y: Any, losses: Any) -> tuple[Any, A
         seen = model.overlap(X)
     elif model.seen_ is not None and hasattr(read, "shape"):
         seen = overlap(model.seen_, row_digests(read))
-    return evaluate(inner, read, outputs, losses=losses, missing="bounds"), seen
+    return evaluate(model.learner_, read, outputs, losses=losses, missing="bounds"), seen
 
 
 def _losses_section(judged: Any, seen: Any, data_name: str | None) -> Section:
@@ -175,11 +176,10 @@ def _losses_section(judged: Any, seen: Any, data_name: str | None) -> Section:
     return Section(title, anchor, [*blocks, table, *([Text(unknown)] if unknown else [])])
 
 
-def _promises_section(model: Any) -> Section:
+def _promises_section(fitted: Fitted) -> Section:
     """What was found on calibration rows."""
     promises = []
-    for name in ("control_", "abstention_"):
-        found = getattr(model, name, None)
+    for found in (fitted.control, fitted.abstention):
         if found is not None:
             vacuous = " It is empty: there were too few rows." if any(found.vacuous_) else ""
             promises.append(
@@ -210,7 +210,7 @@ def _usage_section(model: Any, model_file: Any) -> Section:
         Text("The file holds data only; nothing in it runs when it is read."),
         Code(load),
     ]
-    if hasattr(model, "learner_"):
+    if Fitted.of(model).task is not None:
         blocks.append(Code(f"skstruct predict {name} data.csv -o predictions.csv", "console"))
     blocks.append(Code(f"skstruct serve {name}", "console"))
     return Section("How to load and serve it", "how", blocks)
@@ -226,7 +226,8 @@ def _header(
     tags = dict.fromkeys(["skstruct", "structured-prediction", kind, about.get("task", kind)])
     facts |= {"library_name": "skstruct", "pipeline_tag": pipeline, "tags": list(tags)}
     if judged is not None:
-        own = loss_name(learner.loss_) if hasattr(learner, "loss_") else None
+        loss = Fitted.of(learner).loss
+        own = None if loss is None else loss_name(loss)
         facts["metrics"] = [one.loss for one in judged]
         metrics = [
             {"type": one.loss, "value": float(one.mean),

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a model is for and what it cannot do, in sentences that follow from facts."""
 
-from inspect import signature
 from typing import Any
 
 import numpy as np
 
+from skstruct.fitted import Fitted
 from skstruct.inspection.drawing import written
 from skstruct.model_selection.evaluation import takes_loss, usual_losses
-from skstruct.reports.card_model import encoder_of, output_names, training_rows
+from skstruct.reports.card_model import output_names, training_rows
 from skstruct.reports.overview import promise_in_words
 from skstruct.spaces import Description
 
@@ -24,9 +24,8 @@ def intended(learner: Any) -> list[str]:
     if takes_loss(learner):
         names = ", ".join(usual_losses(learner))
         told.append(f"Decisions for other losses without a new fit (loss=); usual are {names}.")
-    known = getattr(learner.space_, "restrict", None)
-    if known is not None and "restrict" in signature(learner.predict).parameters:
-        names = ", ".join(signature(known).parameters)
+    names = ", ".join(Fitted.of(learner).constraints)
+    if names:
         told.append(f"Decisions under constraints (restrict=): {names}.")
     return told
 
@@ -36,7 +35,8 @@ def limits(model: Any, learner: Any, about: dict[str, Any], is_judged: bool) -> 
     told = [f"Decisions are {promise_in_words(learner.space_)}."]
     told += _of_training(model, learner, about)
     told += _of_columns(model)
-    if getattr(model, "control_", None) is None and getattr(model, "abstention_", None) is None:
+    known = Fitted.of(model)
+    if known.control is None and known.abstention is None:
         told.append(
             "Nothing is promised about how often it is wrong, and its probabilities were not "
             "compared with rows kept apart here."
@@ -57,24 +57,23 @@ def _of_training(model: Any, learner: Any, about: dict[str, Any]) -> list[str]:
             f"There were {rows:,} rows of training for {len(names):,} "
             f"{Description.of(learner.space_).part_words[1]}: fewer than {FEW_ROWS} for each."
         )
-    partial = getattr(learner, "partial_", None)
-    known = getattr(partial, "known", None)
+    fitted = Fitted.of(learner)
+    known = None if fitted.partial is None else fitted.partial.known
     if known is not None and not np.asarray(known).all():
         told.append(
             f"Of the outputs of training {1 - np.asarray(known).mean():.1%} of all parts were "
             "missing; the model learned from the others."
         )
-    search = getattr(learner, "search_", None)
-    if search is not None and search.no_better:
-        told.append(search.no_better)
-    if getattr(learner, "converged_", True) is False:
+    if fitted.search is not None and fitted.search.no_better:
+        told.append(fitted.search.no_better)
+    if fitted.converged is False:
         told.append("Fitting ended before it had converged.")
     return told
 
 
 def _of_columns(model: Any) -> list[str]:
     """What becomes of cells that training did not have."""
-    encoder = encoder_of(model)
+    encoder = Fitted.of(model).encoder
     if encoder is None:
         return ["Inputs far from those of training are extrapolated, and nothing warns of that."]
     told = []

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.fitted import Fitted
 from skstruct.inspection.drawing import written
 from skstruct.model_selection.evaluation import loss_name
 from skstruct.reports.overview import chosen_values, value_in_words
@@ -37,8 +38,9 @@ def what_it_predicts(learner: Any) -> str:
 def output_names(model: Any, learner: Any) -> list[str]:
     """Names of classes, labels, items, symbols or numbers; none if outputs have no names."""
     space, description = learner.space_, Description.of(learner.space_)
-    if getattr(model, "targets_", None) and description.output_kind in ("ranking", "quantities"):
-        return [str(name) for name in model.targets_]
+    targets = Fitted.of(model).targets
+    if targets and description.output_kind in ("ranking", "quantities"):
+        return [str(name) for name in targets]
     for attribute in ("symbols_", "items_", "labels_"):
         names = getattr(space, attribute, None)
         if names is not None:
@@ -50,11 +52,11 @@ def output_names(model: Any, learner: Any) -> list[str]:
 def output_section(model: Any, learner: Any) -> Section:
     """What is predicted."""
     names = output_names(model, learner)
-    facts = [("task", model.task_)] if hasattr(model, "task_") else []
+    known = Fitted.of(model)
+    facts = [] if known.task is None else [("task", known.task)]
     facts += [("outputs", what_it_predicts(learner).removeprefix("Predicts ").rstrip("."))]
-    targets = getattr(model, "reading_", {}).get("targets")
-    if targets:
-        facts.append(("predicted columns", _listed(targets, MOST_NAMES)))
+    if known.predicted_columns:
+        facts.append(("predicted columns", _listed(known.predicted_columns, MOST_NAMES)))
     if names:
         facts.append((Description.of(learner.space_).part_words[1], _listed(names, MOST_NAMES)))
     return Section("What it predicts", "outputs", [Facts(facts)])
@@ -68,18 +70,9 @@ def _listed(names: Any, most: int) -> str:
 
 
 # ---------------------------------------------------------------------- inputs
-def encoder_of(model: Any) -> Any:
-    """What encodes a table for the model, or None."""
-    first = model.steps[0][1] if hasattr(model, "steps") else model
-    for found in (getattr(first, "encoder_", None), first):
-        if hasattr(found, "example_rows"):
-            return found
-    return None
-
-
 def columns_section(model: Any) -> Section:
     """From which columns."""
-    encoder = encoder_of(model)
+    encoder = Fitted.of(model).encoder
     if encoder is None:
         return Section("Inputs", "inputs", [Text(_inputs_in_words(model))])
     at = {name: j for j, name in enumerate(encoder.feature_names_)}
@@ -105,15 +98,13 @@ def _column(encoder: Any, name: str, values: Any, at: dict[str, int]) -> tuple[s
 
 
 def _inputs_in_words(model: Any) -> str:
-    first = model.steps[0][1] if hasattr(model, "steps") else model
-    tokens = getattr(first, "encoder_", first)
-    columns = getattr(tokens, "columns_", None)
-    if columns is not None:
-        return f"Sequences of tokens, each with the columns {_listed(columns, MOST_NAMES)}."
-    names = getattr(first, "feature_names_in_", None)
-    if names is not None:
-        return f"Columns of numbers: {_listed(names, MOST_NAMES)}."
-    n = getattr(first, "n_features_in_", None)
+    known = Fitted.of(model)
+    if known.token_columns is not None:
+        columns = _listed(known.token_columns, MOST_NAMES)
+        return f"Sequences of tokens, each with the columns {columns}."
+    if known.names is not None:
+        return f"Columns of numbers: {_listed(known.names, MOST_NAMES)}."
+    n = known.width
     return "As the learner was fitted." if n is None else f"Rows of {number(int(n))} numbers."
 
 
@@ -122,7 +113,7 @@ def training_rows(learner: Any, about: dict[str, Any]) -> int | None:
     """How many rows there were, where that is known."""
     if "rows" in about:
         return int(about["rows"])
-    outputs = getattr(learner, "outputs_", None)
+    outputs = Fitted.of(learner).outputs
     return None if outputs is None else len(np.asarray(outputs))
 
 
@@ -141,8 +132,9 @@ def training_section(learner: Any, about: dict[str, Any]) -> Section:
 def fit_section(learner: Any, about: dict[str, Any]) -> Section:
     """Learner, loss, parameters, and which of them were chosen."""
     facts = [("learner", about.get("learner", type(learner).__name__))]
-    if getattr(learner, "loss_", None) is not None:
-        facts.append(("loss", loss_name(learner.loss_)))
+    loss = Fitted.of(learner).loss
+    if loss is not None:
+        facts.append(("loss", loss_name(loss)))
     facts.append(("space", type(learner.space_).__name__))
     facts += [(name.rstrip("_"), f"{value_in_words(found)} (chosen in fit)")
               for name, found in chosen_values(learner)]  # fmt: skip

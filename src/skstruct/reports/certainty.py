@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.conformal.structures import STRUCTURES, structure_of
+from skstruct.fitted import Fitted
 from skstruct.inspection.marginals import happened_and_predicted, known_pairs, of_pairs
 from skstruct.reports.pages import Section, Share, Table, Text, left_out
 from skstruct.reports.probabilities import CALIBRATE
@@ -55,12 +56,12 @@ def certain_section(subject: Any) -> Section:
 
 def _why_unknown(learner: Any, kind: str) -> str:
     """Why there is nothing to say; nothing where there is."""
-    name = type(learner).__name__
-    if kind not in STRUCTURES or not hasattr(learner, "predict_marginals"):
+    fitted = Fitted.of(learner)
+    if kind not in STRUCTURES or not fitted.can("predict_marginals"):
         return "there are no parts with probabilities that could be asserted."
-    if not hasattr(learner, "calibration_"):
-        return f"{name} keeps no probabilities of rows that were left out; {GUARANTEE}."
-    known = learner.calibration_
+    if not fitted.estimates_risks:
+        return f"{fitted.name} keeps no probabilities of rows that were left out; {GUARANTEE}."
+    known = fitted.calibration
     if known is None or known.left is None:
         return f"no rows are known that were left out: {CALIBRATE} {GUARANTEE}."
     return ""

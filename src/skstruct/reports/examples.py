@@ -9,6 +9,7 @@ from scipy import sparse
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.drawings import draw
+from skstruct.fitted import Fitted
 from skstruct.inspection.drawing import written
 from skstruct.learners.tokens import len_of
 from skstruct.reports.outputs import in_words
@@ -69,7 +70,7 @@ def feature_names(subject: Any, p: int) -> list[str]:
     """Names of the features: given, known to the model, or numbers."""
     names = subject.options.get("feature_names")
     if names is None:
-        names = getattr(subject.model, "feature_names_in_", None)
+        names = Fitted.of(subject.model).names
     if names is None or len(names) != p:
         return [f"feature {j + 1}" for j in range(p)]
     return [written(name, 40) for name in names]
@@ -155,7 +156,7 @@ def chosen_rows(losses: np.ndarray, n_examples: int, rng: np.random.Generator) -
 
 def _explained(subject: Any, chosen: np.ndarray) -> tuple[Any, str]:
     learner = subject.learner
-    if not hasattr(learner, "explain"):
+    if not subject.fitted.can("explain"):
         return None, f"{type(learner).__name__} does not weigh single training rows."
     try:
         return learner.explain(_inputs(subject, chosen)), ""
@@ -172,7 +173,7 @@ def _inputs(subject: Any, chosen: np.ndarray) -> Any:
 
 def _probabilities(subject: Any, chosen: np.ndarray) -> list[np.ndarray] | None:
     """Probabilities of the parts of each example; None where the learner has none."""
-    if not hasattr(subject.learner, "predict_marginals"):
+    if not subject.fitted.can("predict_marginals"):
         return None
     try:
         found = subject.learner.predict_marginals(_inputs(subject, chosen))
@@ -220,9 +221,7 @@ def _example(subject: Any, place: int, i: int, explanation: Any, shares: Any) ->
     facts += input_facts(subject, i)
     pictures: list[Any] = [_drawn(subject, i, gaps, shares)]
     if place < MOST_CHARTS and gaps is None and subject.kind == "quantities":
-        pictures.append(
-            risk_curve(subject, i) if hasattr(subject.learner, "predict_risk") else None
-        )
+        pictures.append(risk_curve(subject, i))
     pictures = [one for one in pictures if one is not None]
     tables = [] if explanation is None else _voices(subject, place, explanation)
     if explanation is not None:

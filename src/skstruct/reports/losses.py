@@ -79,7 +79,7 @@ def _on_training(subject: Any, shared: dict[str, Any]) -> dict[Any, Any]:
     from skstruct.model_selection import evaluate
 
     X, y = subject.options.get("X_train"), subject.options.get("y_train")
-    if X is None or y is None or getattr(subject.learner, "several_outputs_", False):
+    if X is None or y is None or subject.fitted.several_outputs:
         return {}
     model = subject.model
     inner = model[:-1].transform(X) if model is not subject.learner and len(model) > 1 else X
@@ -150,7 +150,7 @@ def calibration(subject: Any) -> Section:
 
 def _calibrated_risks(subject: Any) -> Any:
     """Risks moved to the losses of left-out rows, where these are known; else None."""
-    known = getattr(subject.learner, "calibration_", None)
+    known = subject.fitted.calibration
     if known is None or known.risks is None:
         return None
     risks = subject.learner.predict_risk(subject.inner, calibrated=True)
@@ -188,7 +188,7 @@ def coverage(subject: Any) -> Section:
 def search(subject: Any) -> Section:
     """All penalties, radii or numbers of neighbors that were tried, and all kernels."""
     anchor = "search"
-    found: Any = getattr(subject.learner, "search_", None)
+    found = subject.fitted.search
     trials = None if found is None else found.trials
     if not trials:
         why = "nothing was searched when the model was fitted."

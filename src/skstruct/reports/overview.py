@@ -80,7 +80,7 @@ def _space_in_words(subject: Any) -> str:
 
 
 def _inputs_in_words(subject: Any) -> str:
-    X, encoder = subject.X, getattr(subject.learner, "encoder_", None)
+    X, encoder = subject.X, subject.fitted.encoder
     if encoder is not None:
         return str(encoder.describe())
     if hasattr(X, "shape") and len(X.shape) == 2:

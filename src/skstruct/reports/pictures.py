@@ -85,7 +85,7 @@ def risk_curve(subject: Any, i: int) -> Picture | None:
     """What every number would be expected to lose as the prediction for one row; None where there
     is no such curve.
     """
-    if not hasattr(subject.learner, "predict_risk"):
+    if not subject.fitted.estimates_risks:
         return None
     y = subject.y
     truth = y.iloc[[i]] if hasattr(y, "columns") else y.iloc[i] if hasattr(y, "iloc") else y[i]

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.fitted import Fitted
 from skstruct.inspection import MarginalCalibrationDisplay
 from skstruct.inspection.calibration import AFTER, BEFORE, is_recalibrated
 from skstruct.inspection.marginals import happened_and_predicted, known_pairs
 from skstruct.reports.pages import Beside, Brief, Section, Table, Text, left_out
 from skstruct.reports.pictures import drawn_display
-from skstruct.spaces import Marginals
+from skstruct.spaces import Marginals, whole_of
 
 TITLE, ANCHOR = "Whether its probabilities are right", "probabilities"
 NUMBERS = ("quantities", "flow")  # kinds of outputs that have means and no probabilities
@@ -20,8 +21,8 @@ CALIBRATE = "call calibrate(X, y) with rows that the model was not fitted to."
 def marginals(subject: Any) -> Section:
     """Whether what is given thirty per cent happens thirty times in a hundred."""
     learner = subject.learner
-    if not hasattr(learner, "predict_marginals"):
-        return left_out(TITLE, ANCHOR, f"{type(learner).__name__} has no probabilities.")
+    if not subject.fitted.can("predict_marginals"):
+        return left_out(TITLE, ANCHOR, f"{subject.fitted.name} has no probabilities.")
     if subject.kind in NUMBERS:
         return left_out(TITLE, ANCHOR, "outputs are numbers: these have means, not probabilities.")
     if subject.has_gaps:
@@ -69,11 +70,12 @@ def _in_words(learner: Any) -> str:
             f"{text} Probabilities were calibrated by {learner.calibration_.n_rows} rows that were "
             "left out, or kept apart, when the model was fitted."
         )
-    if hasattr(learner, "temperature_"):
-        return f"{text} Scores were calibrated by a temperature of {learner.temperature_:.3g}."
-    known = getattr(learner, "calibration_", None)
+    fitted = Fitted.of(learner)
+    if fitted.temperature is not None:
+        return f"{text} Scores were calibrated by a temperature of {fitted.temperature:.3g}."
+    known = fitted.calibration
     if known is not None and known.parts is not None:
         return f"{text} They are as estimated: what is calibrated are {known.parts}."
-    if hasattr(learner, "calibration_") and Marginals.of(learner.problem_.space.whole).recalibrates:
+    if fitted.estimates_risks and Marginals.of(whole_of(learner.problem_.space)).recalibrates:
         return f"{text} They are as estimated: no rows are known to calibrate them by; {CALIBRATE}"
     return text

@@ -45,13 +45,12 @@ def training_overlap(subject: Any) -> Overlap | None:
 
 def _kept(subject: Any) -> tuple[Any, Any]:
     """Inputs that the learner keeps from training, and those of the report as it reads them."""
-    learner = subject.learner
-    rows = getattr(getattr(learner, "smoother_", None), "X_fit_", None)
-    if rows is None or getattr(learner, "tokens_", None) is not None:
+    rows = subject.fitted.kept_inputs
+    if rows is None or subject.fitted.tokens is not None:
         return None, None
     if len_of_rows(rows) == 0:
         return None, None
-    return _comparable(rows), _comparable(read_inputs(learner, subject.inner))
+    return _comparable(rows), _comparable(read_inputs(subject.learner, subject.inner))
 
 
 def _comparable(X: Any) -> Any:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.encoding.frames import FrameSource, is_frame, is_plain
+from skstruct.fitted import Fitted
 from skstruct.inspection.risks import judged, risks_and_losses
 from skstruct.learners.tokens import are_tokens
 from skstruct.losses import PartlyKnown, pair, resolve_loss
@@ -49,6 +50,11 @@ class Subject:
         return len(self.losses)
 
     @property
+    def fitted(self) -> Fitted:
+        """What the fit has found."""
+        return Fitted.of(self.learner)
+
+    @property
     def has_gaps(self) -> bool:
         """Whether parts are not known of rows that say something."""
         return self.known is not None and not bool(self.known.all())
@@ -74,25 +80,23 @@ def read_subject(model: Any, X: Any, y: Any, **options: Any) -> Subject:
         Those of :func:`skstruct.reports.write_report`.
     """
     X = known_rows(X)
-    learner, inner = model, X
-    if hasattr(model, "steps"):
-        learner, inner = model[-1], model[:-1].transform(X) if len(model) > 1 else X
-    if not hasattr(learner, "fit") or not hasattr(learner, "predict"):
-        raise ValueError(f"A report is about a learner of skstruct; got {type(learner).__name__}.")
+    fitted = Fitted.of(model)
+    learner, inner = fitted.decider(X)
+    if not fitted.can("fit") or not fitted.can("predict"):
+        raise ValueError(f"A report is about a learner of skstruct; got {fitted.name}.")
     check_is_fitted(learner)
-    if not hasattr(learner, "space_"):
+    space = fitted.space
+    if space is None:
         raise ValueError(
-            f"A report is about a learner of skstruct, which has a space_; "
-            f"{type(learner).__name__} has none."
+            f"A report is about a learner of skstruct, which has a space_; {fitted.name} has none."
         )
     if len_of_rows(X) == 0:
         raise ValueError("A report needs rows to judge predictions by; X has none.")
-    space = learner.space_
     start = time.perf_counter()
     outputs = model.predict(X)
     seconds = {"prediction": time.perf_counter() - start}
     loss = own_loss(learner)
-    if getattr(learner, "several_outputs_", False):
+    if fitted.several_outputs:
         y = _nearest(space, loss, outputs, y)
     predicted, read = judged(space, outputs, y, learner)
     check_some_told(read)
@@ -110,7 +114,7 @@ def read_subject(model: Any, X: Any, y: Any, **options: Any) -> Subject:
         losses[says],
     )
     risks, risk_losses, why = _risks(learner, inner, y)
-    by_symbols = model is learner and getattr(learner, "features_", None) is not None
+    by_symbols = model is learner and fitted.features is not None
     X = X if by_symbols else table_of(X)
     kind = Description.of(space).output_kind
     return Subject(
@@ -131,11 +135,10 @@ def _of_width(parts: np.ndarray, predicted: np.ndarray) -> np.ndarray:
 
 def own_loss(learner: Any) -> Any:
     """The loss that the learner is judged by, bound to its space."""
-    problem = getattr(learner, "problem_", None)
+    problem = Fitted.of(learner).problem
     if problem is not None:
         return problem.loss
-    asked = getattr(learner, "loss", None)
-    space = learner.space_
+    asked, space = learner.get_params(deep=False).get("loss"), learner.space_
     return pair(resolve_loss(asked or space.default_loss), space, learner.outputs_)[1]
 
 

@@ -139,7 +139,7 @@ def explain(served: Any, X: Any, asked: Asked | None = None) -> list[Record]:
     asked = asked or Asked()
     _check(served, "explain", asked)
     learner = served.learner
-    n, n_training = _n_rows(X), max(1, len(getattr(learner, "outputs_", ())))
+    n, n_training = _n_rows(X), max(1, len(served.fitted.outputs))
     step = max(1, MOST_WEIGHTS // n_training)
     if n > step:  # every row has a weight of every training row
         parts = (range(start, min(n, start + step)) for start in range(0, n, step))
@@ -256,7 +256,7 @@ def _certified(served: Any, outputs: list[Any], values: Any, bounds: Any) -> lis
     finite = np.isfinite(values)
     gaps = np.where(finite, values, 0.0) - np.where(finite, bounds, 0.0)
     size = REPORTED_GAP * np.maximum(1.0, np.abs(np.where(finite, values, 0.0)))
-    name = "risk" if hasattr(served.learner, "predict_risk") else "cost"
+    name = served.fitted.value_name
     exact = (gaps <= size).tolist()
     columns = (json_value(column) for column in (values, bounds, gaps))
     return [
@@ -276,8 +276,8 @@ def _named_marginals(served: Any, found: Any) -> list[Any]:
     space = served.learner.observation_space_
     axes = Marginals.of(space).axes(found.shape[-1])
     names = [[name_text(name) for name in axis] for axis in axes]
-    if served.kind == "ranking" and served.is_task and served.model.targets_:
-        names = [list(map(str, served.model.targets_))] * 2
+    if served.kind == "ranking" and served.fitted.targets:
+        names = [list(map(str, served.fitted.targets))] * 2
     if len(names) == 1:
         return [dict(zip(names[0], row)) for row in found.tolist()]
     if served.kind == "sequence":
@@ -291,7 +291,7 @@ def _named_marginals(served: Any, found: Any) -> list[Any]:
 def _training_outputs(served: Any, rows: np.ndarray) -> dict[int, Any]:
     """Outputs of some rows of training, by number."""
     wanted = sorted({int(j) for j in rows if j >= 0})
-    kept = getattr(served.learner, "outputs_", None)
+    kept = served.fitted.outputs
     space = served.learner.observation_space_
     if not wanted or kept is None or max(wanted) >= len(kept) or space is not served.space:
         return dict.fromkeys(wanted)

@@ -19,7 +19,7 @@ EPOCH = np.datetime64("1970-01-01")
 
 def example_rows(served: Any, n: int = 1) -> list[Any]:
     """Rows as JSON has them: names of training, and numbers about its means."""
-    encoder = served._encoder
+    encoder = served.fitted.encoder
     if encoder is None:
         return _unnamed(served, n)
     table = encoder.example_rows(n, np.random.default_rng(SEED))

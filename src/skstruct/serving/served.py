@@ -4,9 +4,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from inspect import signature
 from typing import Any
 
+from skstruct.fitted import Fitted
 from skstruct.model_selection.evaluation import loss_name, takes_loss, usual_losses
 from skstruct.serving.abilities import why_not
 from skstruct.serving.outputs import name_text
@@ -70,17 +70,16 @@ class Served:
 
     def __init__(self, name: str, model: Any, path: str | None = None) -> None:
         self.name, self.model, self.path = name, model, path
-        inner = getattr(model, "learner_", model)
-        self.learner = inner[-1] if hasattr(inner, "steps") else inner
-        if not hasattr(self.learner, "space_"):
-            kind = type(self.learner).__name__
+        self.fitted = Fitted.of(model)
+        self.learner, self.space = self.fitted.learner, self.fitted.space
+        if self.space is None:
             raise ValueError(
-                f"{name}: a fitted model of skstruct is wanted, which has a space_; got {kind}."
+                f"{name}: a fitted model of skstruct is wanted, which has a space_; got "
+                f"{self.fitted.name}."
             )
-        self.space = self.learner.space_
         self.kind: str = Description.of(self.space).output_kind
-        self.task: str | None = getattr(model, "task_", None)
-        self.is_task = hasattr(model, "learner_")
+        self.task = self.fitted.task
+        self.is_task = self.task is not None
         self._tried: dict[str, bool] = {}
 
     def __repr__(self) -> str:
@@ -88,18 +87,9 @@ class Served:
 
     # ------------------------------------------------------------------ what it knows
     @cached_property
-    def _encoder(self) -> Any:
-        """The encoder of tables, or None."""
-        first = self.model.steps[0][1] if hasattr(self.model, "steps") else self.model
-        for found in (getattr(first, "encoder_", None), first):
-            if hasattr(found, "example_rows"):
-                return found
-        return None
-
-    @cached_property
     def columns(self) -> list[Column]:
         """Columns of the inputs; none if they have no names."""
-        encoder = self._encoder
+        encoder = self.fitted.encoder
         if encoder is None:
             return [Column(name, "number") for name in self._names or ()]
         if not hasattr(encoder, "feature_names_in_"):
@@ -110,7 +100,7 @@ class Served:
         ]  # fmt: skip
 
     def _column(self, name: str, values: Any) -> Column:
-        kind = self._encoder.others_.get(name, "number" if values is None else "names")
+        kind = self.fitted.encoder.others_.get(name, "number" if values is None else "names")
         if kind == "names":
             return Column(name, "names", tuple(map(str, values)))
         return Column(name, KINDS.get(kind, "number"))
@@ -120,29 +110,24 @@ class Served:
         """Kinds of the columns that rows must bring, by name or number, in their order."""
         if self.columns:
             return {column.name: column.kind for column in self.columns}
-        return {str(j): "number" for j in range(self._width or 0)}
+        return {str(j): "number" for j in range(self.fitted.width or 0)}
 
     @property
     def _names(self) -> list[str] | None:
         """Names of the columns of training, where a learner that encodes nothing has them."""
-        first = self.model.steps[0][1] if hasattr(self.model, "steps") else self.model
-        names = getattr(first, "feature_names_in_", None)
+        names = self.fitted.names
         return None if names is None else [str(name) for name in names]
 
     @cached_property
     def of_sequences(self) -> bool:
         """Whether an input is a list of words or of rows of features."""
-        if self.is_task:
-            return self._encoder is None
-        first = self.model.steps[0][1] if hasattr(self.model, "steps") else self.model
-        words = hasattr(first, "columns_") or getattr(first, "tokens_", None) is not None
-        return words or getattr(first, "features_", None) is not None
+        return self.fitted.of_sequences
 
     @cached_property
     def labels(self) -> list[str]:
         """Names of labels, classes, items or symbols as text; none if outputs have none."""
-        if self.kind == "ranking" and self.is_task and self.model.targets_:
-            return [str(name) for name in self.model.targets_]
+        if self.kind == "ranking" and self.fitted.targets:
+            return [str(name) for name in self.fitted.targets]
         names = self._names_by_kind
         for kind in ("symbols_", "items_", "labels_"):
             if kind in names:
@@ -173,7 +158,7 @@ class Served:
 
     @cached_property
     def _losses(self) -> list[str]:
-        own = getattr(self.learner, "loss_", None)
+        own = self.fitted.loss
         if not takes_loss(self.learner):
             return [] if own is None else [loss_name(own)]
         return [name for name in usual_losses(self.learner) if self._predicts_for(name)]
@@ -190,10 +175,7 @@ class Served:
 
     def constraints(self) -> list[str]:
         """What outputs can be restricted by in a prediction."""
-        if "restrict" not in signature(self.learner.predict).parameters:
-            return []
-        known = getattr(self.space, "restrict", None)
-        return [] if known is None else list(signature(known).parameters)
+        return self.fitted.constraints
 
     def can(self, ability: str) -> bool:
         """Whether the model has an ability: "decode", "marginals", "kbest", "explain", "risk",
@@ -232,31 +214,17 @@ class Served:
         if isinstance(rows, list) and not rows:
             raise ValueError("There are no rows: give at least one.")
         if self.of_sequences:
-            rows = words_of(rows)
-            read = self.model.inputs if self.is_task else self._steps
-            return read(rows)
-        if self._encoder is not None:
+            return self.fitted.inputs(words_of(rows))
+        if self.fitted.encoder is not None:
             return self._encoded(rows)
-        texts = hasattr(self.model, "steps")  # whose first step may read them
-        return self._steps(array_of(rows, self._names, self._width, texts))
+        texts = self.model is not self.learner  # a first step may read them
+        return self.fitted.inputs(array_of(rows, self._names, self.fitted.width, texts))
 
     def _encoded(self, rows: Any) -> Any:
-        encoder = self._encoder
+        encoder = self.fitted.encoder
         if isinstance(rows, list) and not isinstance(rows[0], Mapping):
             rows = with_names(rows, encoder.names_)
-        rows = dated(rows, encoder.others_)
-        return self.model.inputs(rows) if self.is_task else self._steps(rows)
-
-    def _steps(self, rows: Any) -> Any:
-        """What the last step of a pipeline takes; a learner takes rows as they are."""
-        if not hasattr(self.model, "steps") or len(self.model) == 1:
-            return rows
-        return self.model[:-1].transform(rows)
-
-    @property
-    def _width(self) -> int | None:
-        first = self.model.steps[0][1] if hasattr(self.model, "steps") else self.model
-        return getattr(first, "n_features_in_", None)
+        return self.fitted.inputs(dated(rows, encoder.others_))
 
     def example_rows(self, n: int = 1) -> list[Any]:
         """Made-up rows as JSON has them: names of training, and numbers about its means."""

@@ -21,7 +21,7 @@ def warm(served: Any) -> None:
     An error says that the model cannot even predict; what else goes wrong is told to the client
     that asks for it.
     """
-    if hasattr(served.learner, "verbose"):
+    if served.fitted.verbose:
         served.learner.verbose = 0
     inputs = [served.inputs(served.example_rows(n)) for n in ROWS]
     for X in inputs:

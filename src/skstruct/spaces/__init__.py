@@ -16,12 +16,12 @@ from skstruct.spaces.contracts import (
     KBest,
     OutputSpace,
     Restrictable,
-    SupportsInference,
-    SupportsProposals,
 )
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description, Part, Parts
+from skstruct.spaces.embeddings import Embeddings, whole_of
 from skstruct.spaces.hierarchies.space import Hierarchy
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import LabelSets
 from skstruct.spaces.marginals import Marginals
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from skstruct.spaces.assignments.space import Assignments
     from skstruct.spaces.binary_polytope.space import BinaryPolytope
     from skstruct.spaces.cliques.space import Cliques
+    from skstruct.spaces.common.listing import approximate_enumeration
     from skstruct.spaces.cycles.space import Cycles
     from skstruct.spaces.entries import Entries
     from skstruct.spaces.graph_nodes.space import GraphNodes
@@ -92,6 +93,7 @@ __getattr__, __dir__ = lazy_names(
         "Sphere": "quantities.spheres",
         "Strings": "strings.space",
         "Tournaments": "tournaments.space",
+        "approximate_enumeration": "common.listing",
     },
 )
 
@@ -109,12 +111,14 @@ __all__ = [
     "Cycles",
     "Decoded",
     "Description",
+    "Embeddings",
     "Entries",
     "Flows",
     "GraphNodes",
     "Graphs",
     "Guarantee",
     "Hierarchy",
+    "Inference",
     "Interval",
     "KBest",
     "Knapsacks",
@@ -144,10 +148,10 @@ __all__ = [
     "SpanningTrees",
     "Sphere",
     "Strings",
-    "SupportsInference",
-    "SupportsProposals",
     "Targets",
     "Tournaments",
     "Uniform",
+    "approximate_enumeration",
     "check_costs",
+    "whole_of",
 ]

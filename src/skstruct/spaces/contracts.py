@@ -52,22 +52,6 @@ class OutputSpace(Protocol):
 
 
 @runtime_checkable
-class SupportsInference(Protocol):
-    """Knows the distributions p(y) ~ exp<scores, psi(y)> exactly; None where it does not after
-    all.
-    """
-
-    def distribution(self, scores: Array) -> Any: ...
-
-
-@runtime_checkable
-class SupportsProposals(Protocol):
-    """Has local moves, the steps of Markov chains; None where it has not after all."""
-
-    def proposals(self) -> Any: ...
-
-
-@runtime_checkable
 class Restrictable(Protocol):
     """Can be narrowed at prediction time; ``restrict`` returns the same space, narrowed."""
 

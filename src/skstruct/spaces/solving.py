@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.facets import Facet
 from skstruct.spaces.contracts import Decoded
-from skstruct.spaces.facets import Facet
 from skstruct.spaces.sequence_sets.chains.forward_backward import ChainDistribution
 from skstruct.spaces.solvers.mixed_programs import LinearSet
 
@@ -91,6 +91,11 @@ class Solving(Facet):
         """
         found: Decoded = self.space.minimize(curves)
         return found
+
+    @property
+    def takes_curves(self) -> bool:
+        """Whether there is ``space.minimize``, for sums of curves over coordinates."""
+        return False
 
     @property
     def separable(self) -> bool:
@@ -253,3 +258,13 @@ class SolvingOfNumbers(Solving):
     @property
     def discrete(self) -> bool:
         return False
+
+
+class SolvingOfQuantities(SolvingOfNumbers):
+    """Numbers that are searched for sums of curves."""
+
+    __slots__ = ()
+
+    @property
+    def takes_curves(self) -> bool:
+        return True

@@ -10,9 +10,10 @@ import numpy as np
 from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.rows import dense
 from skstruct.exceptions import InfeasibleError, NoFacetError
+from skstruct.facets import Facet
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance
-from skstruct.spaces.constraints import of_one_row
-from skstruct.spaces.facets import Facet
+from skstruct.spaces.constraints import differs_by_row, of_one_row
+from skstruct.spaces.embeddings import whole_of
 
 LIMIT = 10**6  # outputs listed, or subproblems counted, before giving up
 Seed = np.random.Generator | int | None
@@ -136,7 +137,7 @@ class Uniform(Facet):
 
         Of a sample of them, where these are many and cannot be counted.
         """
-        if getattr(self.space.constraints_, "n_rows", None) is None:
+        if not differs_by_row(self.space):
             return np.repeat(mean_of_outputs(self.space)[None], n, axis=0)
         return np.array([mean_of_outputs(self.space.rows([i])) for i in range(n)])
 
@@ -199,7 +200,7 @@ def mean_of_outputs(space: Any, counted: bool = True) -> np.ndarray:
     >>> mean_of_outputs(LabelSets(["a", "b"]).restrict(include=["a"]))
     array([1. , 0.5])
     """
-    whole = space.whole
+    whole = whole_of(space)
     uniform = Uniform.of(whole)
     listed = uniform.all_outputs(FEW)
     if listed is not None and len(listed):

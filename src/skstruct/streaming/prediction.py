@@ -11,6 +11,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.rows import dense
 from skstruct.config import get_config
 from skstruct.exceptions import restated
+from skstruct.fitted import Fitted, Staged
 from skstruct.streaming.blocks import Source, count_rows
 from skstruct.streaming.iterators import parts_of
 from skstruct.streaming.marginals import MarginalColumns, MarginalStages
@@ -68,7 +69,7 @@ def decode_batches(model: Any, batches: Any, **choices: Any) -> Iterator[Any]:
     model : fitted learner with ``decode``
     batches, **choices : as in :func:`predict_batches`
     """
-    if not hasattr(model, "prediction_stages"):
+    if not Staged.of(model).in_stages:
         raise TypeError(
             f"{type(model).__name__} predicts without risks: it has no decode. Use predict_batches."
         )
@@ -110,14 +111,11 @@ def predict_parquet(
     int
         Number of rows.
     """
-    if hasattr(model, "predicted_columns"):
-        columns = model.predicted_columns(**choices)
-    else:
-        columns = PlainColumns(model, choices)
+    columns = Staged.of(model).columns(choices) or PlainColumns(model, choices)
     columns = MarginalColumns(columns, model, choices) if marginals else columns
     return predict_partitions(
         columns, inputs_source(model, X), folder, get_config()["engine"],
-        getattr(model, "verbose", 0), count=n_partitions,
+        Fitted.of(model).verbose or 0, count=n_partitions,
     )  # fmt: skip
 
 
@@ -127,7 +125,7 @@ def predict_parquet(
 def inputs_source(model: Any, X: Any) -> Source:
     """A source of rows to predict for; of files, the columns that the model was fitted to."""
     if isinstance(X, (str, os.PathLike)) or is_arrow(X):
-        names = getattr(model, "feature_names_in_", None)
+        names = Fitted.of(model).names
         return ParquetSource(X, inputs=None if names is None else list(names))
     return as_source(X)
 
@@ -141,7 +139,7 @@ def inputs_of(model: Any, batches: Any) -> Iterator[Any]:
         batches = batches()
     elif hasattr(batches, "shape"):
         raise TypeError("An array is one batch: give an iterable of arrays, or use predict.")
-    sequences = getattr(model, "tokens_", None) is not None  # then a list is one of inputs
+    sequences = Fitted.of(model).tokens is not None  # then a list is one of inputs
     for number, batch in enumerate(batches):
         alone = sequences and isinstance(batch, list)
         yield batch if alone else parts_of(batch, number)[0]
@@ -168,9 +166,7 @@ class Predicted:
 
 
 def _stages_of(model: Any, choices: dict[str, Any]) -> Any:
-    if hasattr(model, "prediction_stages"):
-        return model.prediction_stages(**choices)
-    return WholeStages(model, choices)
+    return Staged.of(model).stages(choices) or WholeStages(model, choices)
 
 
 def _decided(model: Any, batches: Any, stages: Any) -> Iterator[Any]:
@@ -205,7 +201,7 @@ class PlainColumns:
             outputs = self.model.predict(block.X, **self.choices)
         except (ValueError, TypeError) as error:
             raise restated(error, f"In {block.where}: {error}") from error
-        columns = output_columns(outputs, getattr(self.model, "space_", None))
+        columns = output_columns(outputs, Fitted.of(self.model).space)
         return {"row": np.arange(block.start, block.start + len(block)), **columns}
 
 

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, clone
 
 from skstruct.encoding import TableEncoder
 from skstruct.encoding.tables import Table
+from skstruct.fitted import Fitted
 
 
 class RowLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -39,7 +40,5 @@ class RowLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         given = {key: value for key, value in options.items() if value is not None}
         return self.learner_.predict(self.encoder_.transform(self._rows(X)), **given)
 
-    def __getattr__(self, name: str) -> Any:
-        if name in ("space_", "loss_", "outputs_") and "learner_" in self.__dict__:
-            return getattr(self.learner_, name)
-        raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+
+Fitted.at(RowLearner, lambda model: Fitted.of(model.learner_))

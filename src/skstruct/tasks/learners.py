@@ -256,7 +256,7 @@ def _found(home: str) -> Any:
 
 def loss_of(learner: Any, space: Any) -> Any:
     """The loss that a learner will have: its own, or the usual one of the space."""
-    asked = getattr(learner, "loss", None)
+    asked = learner.get_params(deep=False).get("loss")
     return resolve_loss(space.default_loss if asked is None else asked)
 
 
@@ -273,7 +273,7 @@ def choice_in_words(
     data : Dataset or TrainingBlocks
     encoder : fitted to the data
     """
-    usual = getattr(learner, "loss", None) is None
+    usual = learner.get_params(deep=False).get("loss") is None
     loss = loss_name(loss_of(learner, space)) + (" (the usual one)" if usual else "")
     return [
         f"learner {name} ({type(learner).__name__}): {why}.",

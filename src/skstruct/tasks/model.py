@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from time import perf_counter
 from typing import Any, Self
 
@@ -20,6 +21,7 @@ from skstruct.datasets.training_blocks import TrainingBlocks
 from skstruct.encoding import TableEncoder
 from skstruct.exceptions import DataFormatError
 from skstruct.features import TokenFeatures
+from skstruct.fitted import Fitted, Holding
 from skstruct.learners.marginals import named_marginals
 from skstruct.model_selection.evaluation import loss_name
 from skstruct.saving import savable
@@ -106,7 +108,7 @@ class TablePartition(Partition):
 
 
 def _has(method: str) -> Callable[..., Any]:
-    return lambda model: hasattr(getattr(model, "learner_", None), method)
+    return lambda model: Fitted.of(model).can(method)
 
 
 @savable
@@ -222,8 +224,9 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             "learner": f"{self.learner_name_} ({type(learner).__name__})",
             "space": type(learner.space_).__name__,
         }
-        if getattr(learner, "loss_", None) is not None:
-            summary["loss"] = loss_name(learner.loss_)
+        loss = Fitted.of(learner).loss
+        if loss is not None:
+            summary["loss"] = loss_name(loss)
         for name in ("alpha_", "gamma_", "objective_", "gap_"):
             value = getattr(learner, name, None)
             if isinstance(value, (int, float)):
@@ -351,3 +354,25 @@ class TaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         """
         y = self.outputs(X) if y is None else y
         return self.learner_.score(self.inputs(X), y, sample_weight, **options)
+
+
+class _TaskModel(Holding):
+    __slots__ = ()
+    task = property(attrgetter("model.task_"))
+    about = property(attrgetter("model.about_"))
+    targets = property(attrgetter("model.targets_"))
+    predicted_columns = property(lambda fitted: fitted.model.reading_["targets"])
+    control = property(attrgetter("model.control_"))
+    abstention = property(attrgetter("model.abstention_"))
+
+    def __init__(self, model: TaskModel) -> None:
+        super().__init__(model, model.encoder_, model.learner_)
+
+    def inputs(self, X: Any) -> Any:
+        return self.model.inputs(X)
+
+    def encode(self, X: Any) -> Any:
+        return self.model.encoder_.transform(X)
+
+
+Fitted.at(TaskModel, _TaskModel)

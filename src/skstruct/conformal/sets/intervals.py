@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.conformal.sets.base import SetRule
+from skstruct.fitted import Fitted
 from skstruct.spaces import Description
 
 LEAST_SHARE = 0.01  # of the variance of training outputs, that a risk is taken for at least
@@ -50,8 +51,9 @@ class IntervalRule(SetRule):
             return centre, centre, np.ones((len(centre), 1))
         risk = np.asarray(self.learner.predict_risk(X), dtype=np.float64)
         # Any positive function of x will do; rows of hardly any estimated risk get a small one.
-        outputs = np.asarray(getattr(self.learner, "outputs_", 0.0), dtype=np.float64)
-        least = max(LEAST_SHARE * float(outputs.var()), np.finfo(float).tiny)
+        known = Fitted.of(self.learner).outputs
+        spread = 0.0 if known is None else float(np.var(known, dtype=np.float64))
+        least = max(LEAST_SHARE * spread, np.finfo(float).tiny)
         scale = np.sqrt(np.maximum(risk, least))
         return centre, centre, scale[:, None]
 

@@ -17,6 +17,7 @@ from skstruct._arrays.foreign import on_host
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported
+from skstruct.fitted import Fitted, FittedScores
 from skstruct.learners.inputs import InputReader, given_outputs, read_inputs, row_weights
 from skstruct.learners.label_ranking.preferences import CalibratedPreferences
 from skstruct.learners.label_ranking.reductions import PreferenceReduction, with_constant
@@ -258,3 +259,6 @@ def best_wrong_pairs(space: Any, outputs: np.ndarray, weight: np.ndarray) -> flo
     costs = loss.cost(share[None] @ signs[rows], np.full((1, 1), share.sum()))
     best = np.repeat(view.argmin(costs).outputs, len(rows), axis=0)
     return float(np.average(wrong_pairs(best, outputs[rows]), weights=weight[rows]))
+
+
+Fitted.at(LabelRanker, FittedScores)

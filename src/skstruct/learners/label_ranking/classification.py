@@ -12,6 +12,7 @@ from scipy.special import logit
 from sklearn.base import clone
 
 from skstruct._arrays.progress import track, working
+from skstruct.fitted import Fitted
 from skstruct.learners.label_ranking.base import LabelRanker, LinearLabelRanker, weight_argument
 from skstruct.learners.label_ranking.reductions import KeslerReduction, PairwiseReduction, votes
 from skstruct.saving import savable
@@ -264,3 +265,6 @@ class ConstraintClassification(LinearLabelRanker):
         if "fit_intercept" in estimator.get_params(deep=False):
             estimator.set_params(fit_intercept=False)
         return estimator
+
+
+Fitted.at(PairwiseComparison, Fitted)  # classifiers of pairs may have probabilities

@@ -27,6 +27,7 @@ from skstruct.spaces import (
     Candidates,
     Classes,
     Decoded,
+    Embeddings,
     Interval,
     KBest,
     Solving,
@@ -34,7 +35,7 @@ from skstruct.spaces import (
     Uniform,
 )
 from skstruct.spaces.base import ListView
-from skstruct.spaces.constraints import check_feasible, check_n_rows
+from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.infer_space import infer_space
 from skstruct.spaces.solvers.k_best import k_min_cost
 
@@ -143,6 +144,7 @@ class KernelCandidates(ListView):
     """
 
     embedding = "kernel values"
+    other_ways = f'{ListView.other_ways}, and output_kernel="linear" mostly needs no list'
     values_: Any  # the table, or None where it is not kept
 
     @classmethod
@@ -208,7 +210,7 @@ class KernelCandidates(ListView):
             )
             order, values = k_min_cost(np.hstack([values, costs]), k)
             numbers = np.take_along_axis(numbers, order, axis=1)
-        check_feasible(values.min(axis=1, initial=np.inf) < np.inf, self.space)
+        self._check_some(values.min(axis=1, initial=np.inf))
         return Decoded(self.listed_[numbers], values, values)
 
 
@@ -275,7 +277,7 @@ class KernelProblem(RiskProblem):
         name = kernel.embedding_on(space)
         self.by_embedding = name is not None and (candidates is None or name == "outputs")
         if self.by_embedding:
-            view = space.with_embedding(name, outputs, candidates)
+            view = Embeddings.of(space).view(name, outputs, candidates)
             self.kernel = kernel.bind(view).fit(y)
         else:
             self.kernel = kernel.bind(space).fit(y)

@@ -10,20 +10,21 @@ import numpy as np
 from skstruct._arrays.checks import is_count
 from skstruct.saving import savable
 from skstruct.spaces.assignments.formats import AssignmentFormat, read_assignments
-from skstruct.spaces.base import BaseSpace, check_k
+from skstruct.spaces.base import check_k
 from skstruct.spaces.common.description import number_of_names
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import Constraints, check_feasible, label_mask
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.solvers.assignment import min_cost_assignments
 from skstruct.spaces.solvers.dags import Dag
-from skstruct.spaces.solvers.distributions import Distribution
 from skstruct.spaces.solvers.k_best import k_best_sequences
-from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.targets import Targets
 from skstruct.spaces.uniform import Uniform
 
 PAIR_BYTES = 112  # a tuple of two names, and the numbers of a graph without arcs
@@ -131,10 +132,6 @@ class Assignments(IndicatorSpace):
         Z, self.format_ = read_assignments(Y, *self._names, "Assignments")
         self._check_members(Z)
         return Z
-
-    def fit_costs(self, costs: Any) -> Self:
-        """Nothing: agents and tasks are given, and a table of costs has no outputs."""
-        return self
 
     def validate(self, Y: Any) -> np.ndarray:
         """Outputs in canonical form: an int8 array of shape (n, a * t), one column per pair."""
@@ -260,19 +257,6 @@ class Assignments(IndicatorSpace):
             pairs = [pairs] if any(map(_is_pair, pairs)) else pairs
         return label_mask(pairs, self.labels_, argument, "Assignments")
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        return BaseSpace.with_embedding(self, name, outputs, candidates)
-
-    def distribution(self, scores: Any) -> Distribution | None:
-        """Distributions by the list of all outputs, where that is short; scores of shape (n, d)."""
-        return BaseSpace.distribution(self, scores)
-
-    def proposals(self) -> Proposals | None:
-        """None: within constraints exchanges may not lead from each output to each."""
-        return None
-
 
 def _as_pair(item: Any) -> Any:
     """Two names in a list, as JSON writes a pair, as a tuple; pairs within a row likewise."""
@@ -302,3 +286,6 @@ Solving.at(Assignments, "skstruct.spaces.assignments.solving:SolvingOfAssignment
 Known.at(Assignments, "skstruct.spaces.indicator_sets.known:KnownAsWhole")
 Description.at(Assignments, "skstruct.spaces.assignments.description:DescriptionOfAssignments")
 Uniform.at(Assignments, "skstruct.spaces.assignments.uniform:UniformOfAssignments")
+Embeddings.at(Assignments, Embeddings)
+Targets.at(Assignments, Targets)
+Inference.at(Assignments, Inference)

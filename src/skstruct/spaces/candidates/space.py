@@ -13,6 +13,7 @@ from skstruct.saving import savable
 from skstruct.spaces.classes.space import Classes
 from skstruct.spaces.common.formats import check_writable, is_missing_name, refuse_empty
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.solving import Solving
@@ -86,21 +87,10 @@ class Candidates(Classes):
     def n_known_(self) -> int:
         return len(self.known_.objects)
 
-    def canonical_range(self) -> tuple[Any, Any, int | None]:
-        return 0, self.n_known_, None
-
     @property
     def listed_(self) -> np.ndarray:
         """All that is known, in canonical form; the candidates come first."""
         return np.arange(self.n_known_)
-
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        view = super().with_embedding(name, outputs, candidates)
-        if view is not self:
-            view.allowed_ = view.allowed_[: self.n_candidates_]
-        return view
 
     @property
     def labels_(self) -> np.ndarray:  # candidates only, as the sizes and samples of Classes
@@ -192,3 +182,4 @@ Known.at(Candidates, "skstruct.spaces.candidates.known:KnownOfCandidates")
 Description.at(Candidates, "skstruct.spaces.candidates.description:DescriptionOfCandidates")
 Marginals.at(Candidates, "skstruct.spaces.candidates.marginals:MarginalsOfCandidates")
 Uniform.at(Candidates, "skstruct.spaces.candidates.uniform:UniformOfCandidates")
+Embeddings.at(Candidates, "skstruct.spaces.classes.coordinates:EmbeddingsOfCandidates")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.cycles.tours import (
     arc_columns,
@@ -15,6 +16,7 @@ from skstruct.spaces.cycles.tours import (
     tours_to_rows,
 )
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
+from skstruct.spaces.inference import Inference, OwnInference
 from skstruct.spaces.solvers.distributions import Distribution
 from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solvers.state_graphs import PathDistribution, StateGraph
@@ -205,7 +207,7 @@ class LawfulCycles(EdgeSetSpace):
         d = len(self.edges_)
         scores = self._checked_scores(scores, d // 2 if self._signed else d)
         if self.constraints_.n_rows is not None or self._paths is None:
-            return super().distribution(scores)
+            return listed_distribution(self, scores)
         distribution: PathDistribution | SignedDistribution
         if self._signed:
             there, back = arc_columns(len(self.nodes_))
@@ -239,3 +241,6 @@ class LawfulCycles(EdgeSetSpace):
             tours_of=lambda Z: rows_to_tours(Z, table)[0],
             rows_of=lambda tours: tours_to_rows(tours, table),
         )  # fmt: skip
+
+
+Inference.at(LawfulCycles, OwnInference)

@@ -4,6 +4,7 @@
 import numpy as np
 
 from skstruct._arrays.memory import check_square_fits
+from skstruct.facets import kept
 from skstruct.spaces.common.counting import check_few
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.cycles.tours import (
@@ -16,7 +17,6 @@ from skstruct.spaces.cycles.tours import (
 )
 from skstruct.spaces.edge_sets.table import EdgeTable
 from skstruct.spaces.edge_sets.uniform import UniformOfEdgeSets
-from skstruct.spaces.facets import kept
 from skstruct.spaces.uniform import LIMIT, Seed
 
 

@@ -3,8 +3,8 @@
 
 import numpy as np
 
+from skstruct.facets import kept
 from skstruct.spaces.common.counting import check_few, list_closed_sets
-from skstruct.spaces.facets import kept
 from skstruct.spaces.indicator_sets.uniform import UniformOfSets
 from skstruct.spaces.uniform import LIMIT, Uniform
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from skstruct.exceptions import UndecidableError
+from skstruct.facets import kept
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.edge_sets.uniform import UniformOfEdgeSets
-from skstruct.spaces.facets import kept
 from skstruct.spaces.graphs.hereditary import grow_sets
 from skstruct.spaces.graphs.properties import GraphProperty
 from skstruct.spaces.graphs.space import Graphs, OwnSpace

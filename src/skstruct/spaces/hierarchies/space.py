@@ -10,6 +10,8 @@ from skstruct.saving import savable
 from skstruct.spaces.common.formats import LabelSetFormat
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.constraints import Constraints
+from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.indicator_sets.counting import sibling_groups
 from skstruct.spaces.indicator_sets.decoding import limit_constraints
 from skstruct.spaces.known import Known
@@ -28,6 +30,12 @@ from skstruct.spaces.solvers.k_best import min_cost
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.targets import Targets
 from skstruct.spaces.uniform import Uniform
+
+# What cross_val_predict(method="predict_proba") does: it numbers the values of each column.
+_LOST = (
+    " (No row has {!r} at all. From scikit-learn's cross_val_predict with probabilities, a label "
+    "that every row has arrives as one that no row has: leave it out of outputs and edges.)"
+)
 
 
 @savable
@@ -82,7 +90,6 @@ class Hierarchy(IndicatorSpace):
     """
 
     default_loss = "hierarchical"
-    usual_losses = ("hamming", "f1", "zero_one")
     _constraints_rest_on = ("edges", "labels")
 
     def __init__(
@@ -141,9 +148,10 @@ class Hierarchy(IndicatorSpace):
         if len(bad):
             row, arc = bad[0]
             child, parent = self.labels_[children[arc]], self.labels_[parents[arc]]
+            lost = "" if Z[:, parents[arc]].any() else _LOST.format(parent)
             raise ValueError(
                 f"Hierarchy: Y[{row}] has {child!r} without its parent {parent!r} "
-                f"({len(np.unique(bad[:, 0]))} such rows). Use close=True to add ancestors."
+                f"({len(np.unique(bad[:, 0]))} such rows). Use close=True to add ancestors.{lost}"
             )
         return Z
 
@@ -261,19 +269,12 @@ class Hierarchy(IndicatorSpace):
         allowed = (length >= constraints.smallest) & (length <= constraints.largest)
         return paths, (broken == 0) & allowed
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        from skstruct.spaces.indicator_sets.parent_products import ParentProducts
-
-        if name == "indicators and parents":
-            return ParentProducts(self)
-        return super().with_embedding(name, outputs, candidates)
-
 
 Solving.at(Hierarchy, "skstruct.spaces.hierarchies.solving:SolvingOfHierarchies")
 Targets.at(Hierarchy, "skstruct.spaces.hierarchies.targets:TargetsOfHierarchies")
 Known.at(Hierarchy, "skstruct.spaces.hierarchies.known:KnownOfHierarchies")
+Description.at(Hierarchy, "skstruct.spaces.hierarchies.description:DescriptionOfHierarchies")
 Marginals.at(Hierarchy, "skstruct.spaces.hierarchies.marginals:MarginalsOfHierarchies")
 Uniform.at(Hierarchy, "skstruct.spaces.hierarchies.uniform:UniformOfHierarchies")
 SklearnTarget.at(Hierarchy, "skstruct.spaces.sklearn_target:Labels")
+Embeddings.at(Hierarchy, "skstruct.spaces.hierarchies.coordinates:EmbeddingsOfHierarchies")

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.memory import check_square_fits
+from skstruct.facets import kept
 from skstruct.spaces.common.counting import check_few, count_dag, list_closed_sets
-from skstruct.spaces.facets import kept
 from skstruct.spaces.indicator_sets.counting import forest_paths
 from skstruct.spaces.label_sets.space import LabelSets
 from skstruct.spaces.uniform import LIMIT, Seed, Uniform

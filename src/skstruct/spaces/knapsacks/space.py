@@ -9,10 +9,12 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.saving import savable
-from skstruct.spaces.base import BaseSpace
+from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import check_feasible, check_size, label_mask
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.indicator_sets.decoding import with_limits
+from skstruct.spaces.inference import Inference, OwnDistribution
 from skstruct.spaces.knapsacks.constraints import KnapsackConstraints
 from skstruct.spaces.knapsacks.table import WholeWeights
 from skstruct.spaces.knapsacks.weights import (
@@ -27,7 +29,6 @@ from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.solvers.binary_programs import BinaryProgram
 from skstruct.spaces.solvers.dags import Dag
 from skstruct.spaces.solvers.distributions import Distribution
-from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.uniform import Uniform
 from skstruct.tolerances import FEASIBLE
@@ -77,7 +78,6 @@ class Knapsacks(IndicatorSpace):
     (6, array([[-5. , -4.5]]))
     """
 
-    decodes_sizes = False
     _from_parameters = ("_read_weights", "_room", "_units", "_normal")
     _from_constraints = ("_searched",)
     _constraints_rest_on = ("weights", "capacity", "labels")
@@ -292,16 +292,14 @@ class Knapsacks(IndicatorSpace):
         scores = self._checked_scores(scores, len(self.labels_))
         table = self._summed(self.constraints_)
         if table is None:
-            return BaseSpace.distribution(self, scores)
+            return listed_distribution(self, scores)
         found = table.distribution(scores)
         check_feasible(np.isfinite(found.log_partition), self)
         return found
-
-    def proposals(self) -> Proposals | None:
-        """None: single flips may not lead from each output to each."""
-        return None
 
 
 Solving.at(Knapsacks, "skstruct.spaces.knapsacks.solving:SolvingOfKnapsacks")
 Description.at(Knapsacks, "skstruct.spaces.knapsacks.description:DescriptionOfKnapsacks")
 Uniform.at(Knapsacks, "skstruct.spaces.knapsacks.uniform:UniformOfKnapsacks")
+Embeddings.at(Knapsacks, "skstruct.spaces.indicator_sets.coordinates:EmbeddingsOfPrograms")
+Inference.at(Knapsacks, OwnDistribution)

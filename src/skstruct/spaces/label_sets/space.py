@@ -13,7 +13,6 @@ from sklearn.exceptions import NotFittedError
 from skstruct._arrays.stopping import Limit, check_cancelled
 from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace, check_k, check_proven, decoded_or_infeasible
-from skstruct.spaces.common.description import MarkedLabels
 from skstruct.spaces.common.formats import LabelSetFormat, check_distinct, read_label_sets
 from skstruct.spaces.constraints import (
     Constraints,
@@ -26,6 +25,7 @@ from skstruct.spaces.constraints import (
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.indicator_sets.counting import sibling_groups
 from skstruct.spaces.indicator_sets.decoding import (
     keep_group_winners,
@@ -33,20 +33,19 @@ from skstruct.spaces.indicator_sets.decoding import (
     min_cost_subsets,
     threshold,
 )
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sklearn_target import SklearnTarget
 from skstruct.spaces.solvers.binary_programs import BinaryProgram
 from skstruct.spaces.solvers.dags import Dag
-from skstruct.spaces.solvers.distributions import Distribution
 from skstruct.spaces.solvers.k_best import k_best
-from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.targets import Targets
 from skstruct.spaces.uniform import Uniform
 
 
-class IndicatorSpace(MarkedLabels, BaseSpace):
+class IndicatorSpace(BaseSpace):
     """Sets of named labels as 0/1 rows, each its own embedding.
 
     A child brings ``labels_``, ``dag_`` (sets hold the parents of their members),
@@ -56,9 +55,7 @@ class IndicatorSpace(MarkedLabels, BaseSpace):
     embedding = "indicators"
     default_loss = "hamming"
     format_: Any  # how outputs are written
-    usual_losses: ClassVar[tuple[str, ...]] = ("f1", "zero_one")
     _constraints_kind: ClassVar[type] = Constraints
-    decodes_sizes: ClassVar[bool] = True  # for each number of labels, as F measures need it
     _from_parameters: ClassVar[tuple[str, ...]] = ("dag_", "_given_labels")
 
     constraints: Any  # those of :meth:`restrict`, or None
@@ -114,14 +111,6 @@ class IndicatorSpace(MarkedLabels, BaseSpace):
         Z, _, self.format_ = self._read(Y, self.labels_)
         return Z
 
-    def fit_costs(self, costs: Any) -> Self:
-        """Names of the columns, where labels are open; decisions come in frames where costs do."""
-        if self.embedding != "indicators":
-            return self
-        nothing = costs.iloc[:1] * 0 if hasattr(costs, "iloc") else np.zeros((1, costs.shape[1]))
-        self._fit(nothing.astype(np.int64))
-        return self
-
     def validate(self, Y: Any) -> np.ndarray:
         """Outputs in canonical form: an int8 array of shape (n, d), one column per label."""
         return self._read(Y, self.labels_)[0]
@@ -132,17 +121,6 @@ class IndicatorSpace(MarkedLabels, BaseSpace):
 
     def embed(self, Z: np.ndarray) -> np.ndarray:
         return np.asarray(Z, dtype=np.float64)
-
-    # ------------------------------------------------------------- labels that were overlooked
-    propensity: Any = None
-
-    def propensities(self) -> np.ndarray | None:
-        """Probability of each label to have been annotated where it applies; None for one."""
-        if self.propensity is None:
-            return None
-        from skstruct.spaces.indicator_sets.missing_labels import read_propensity
-
-        return read_propensity(self.propensity, self.labels_, type(self).__name__)
 
     # ------------------------------------------------------------- constraints
     def _groups(self, exclusive: Any) -> list[np.ndarray]:
@@ -204,41 +182,6 @@ class IndicatorSpace(MarkedLabels, BaseSpace):
         return Decoded(outputs, values, values)
 
     # ------------------------------------------------------------- distributions and chains
-    def distribution(self, scores: Any) -> Distribution | None:
-        r"""The distributions :math:`p(z) \propto \exp \langle u, z \rangle` of the sets; scores u
-        (n, d).
-
-        By dynamic programming on label sets and forests, within constraints that may differ from
-        row to row, with exclusive groups of siblings; by a list of all sets on other graphs, or
-        None where there are too many.
-        """
-        scores = self._checked_scores(scores, len(self.labels_))
-        from skstruct.spaces.indicator_sets.distribution import set_distribution
-
-        return set_distribution(self, scores)
-
-    def proposals(self) -> Proposals | None:
-        """Labels come in and leave, or change places; None where constraints may cut sets off."""
-        from skstruct.spaces.indicator_sets.proposals import set_proposals
-
-        return set_proposals(self)
-
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        from skstruct.spaces.indicator_sets.embeddings import IndependentLabels, SizedSets
-
-        sized = name in ("sized indicators", "independent labels")
-        if sized and not (self.decodes_sizes or Marginals.of(self).suffice):
-            raise ValueError(
-                f"F measures are not decoded over {type(self).__name__}; give candidates: "
-                "predict(X, loss=Listed(F1()))."
-            )
-        if name == "sized indicators":
-            return SizedSets(self)
-        if name == "independent labels":
-            return IndependentLabels(self)
-        return super().with_embedding(name, outputs, candidates)
 
 
 @savable
@@ -385,7 +328,8 @@ class LabelSets(IndicatorSpace):
 
 
 Solving.at(LabelSets, "skstruct.spaces.label_sets.solving:SolvingOfLabelSets")
-Targets.at(IndicatorSpace, "skstruct.spaces.indicator_sets.targets:TargetsOfSets")
+Targets.at(IndicatorSpace, "skstruct.spaces.indicator_sets.targets:TargetsOfNamed")
+Targets.at(LabelSets, "skstruct.spaces.indicator_sets.targets:TargetsOfSets")
 Coordinates.at(IndicatorSpace, "skstruct.spaces.indicator_sets.coordinates:CoordinatesOfSets")
 Known.at(IndicatorSpace, "skstruct.spaces.indicator_sets.known:KnownOfSets")
 Description.at(IndicatorSpace, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")
@@ -394,3 +338,5 @@ Marginals.at(LabelSets, "skstruct.spaces.label_sets.marginals:MarginalsOfLabelSe
 Uniform.at(IndicatorSpace, "skstruct.spaces.indicator_sets.uniform:UniformOfSets")
 Uniform.at(LabelSets, "skstruct.spaces.label_sets.uniform:UniformOfLabelSets")
 SklearnTarget.at(LabelSets, "skstruct.spaces.sklearn_target:Labels")
+Embeddings.at(IndicatorSpace, "skstruct.spaces.indicator_sets.coordinates:EmbeddingsOfSets")
+Inference.at(IndicatorSpace, "skstruct.spaces.indicator_sets.inference:InferenceOfSets")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import check_feasible, of_one_row
 from skstruct.spaces.edge_sets.distribution import (
     FixedColumnsDistribution,
@@ -15,6 +16,7 @@ from skstruct.spaces.edge_sets.distribution import (
 )
 from skstruct.spaces.edge_sets.space import WithinGraph
 from skstruct.spaces.edge_sets.table import edge_numbers
+from skstruct.spaces.inference import Inference, OwnInference
 from skstruct.spaces.matchings.counting import short_range_order
 from skstruct.spaces.matchings.decoding import hold_edges
 from skstruct.spaces.solvers.distributions import Distribution
@@ -144,7 +146,7 @@ class LawfulMatchings(WithinGraph):
         """
         scores = self._checked_scores(scores, len(self.edges_))
         if self.constraints_.n_rows is not None:
-            return super().distribution(scores)
+            return listed_distribution(self, scores)
         left = open_graph(self)
         check_feasible(np.full(len(scores), left is not None), self)
         if self._paths is None:
@@ -181,3 +183,6 @@ class LawfulMatchings(WithinGraph):
             return len(nodes) * (len(nodes) - 1) // 2
         n_first = int((nodes < self._shape[0]).sum())
         return n_first * (len(nodes) - n_first)
+
+
+Inference.at(LawfulMatchings, OwnInference)

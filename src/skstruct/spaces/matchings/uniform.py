@@ -7,10 +7,10 @@ import numpy as np
 
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import UndecidableError
+from skstruct.facets import kept
 from skstruct.spaces.common.counting import check_few
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.edge_sets.uniform import UniformWithinGraph
-from skstruct.spaces.facets import kept
 from skstruct.spaces.matchings.counting import (
     CompleteDistribution,
     CompleteMatchings,

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.facets import kept
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.edge_sets.uniform import UniformOfEdgeSets
-from skstruct.spaces.facets import kept
 from skstruct.spaces.partial_orders.counting import COUNTS, MOST_LISTED, list_orders
 from skstruct.spaces.partial_orders.decoding import swapped_columns
 from skstruct.spaces.partial_orders.relaxation import OpenPairs, SwappedPairs

@@ -9,6 +9,8 @@ import numpy as np
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import BaseSpace
+from skstruct.spaces.common.listing import listed_distribution
+from skstruct.spaces.inference import Inference, OwnDistribution
 from skstruct.spaces.paths.arcs import NAME, ArcTable, read_graph
 from skstruct.spaces.paths.constraints import OPEN_END, PathConstraints, with_ends
 from skstruct.spaces.paths.counting import (
@@ -109,7 +111,7 @@ class CountedPaths(BaseSpace):
         """
         scores = self._checked_scores(scores, len(self.labels_))
         if not self.is_acyclic:
-            return BaseSpace.distribution(self, scores)
+            return listed_distribution(self, scores)
         if self._limits.n_rows is not None:
             each = [self.rows([i]) for i in range(len(scores))]
             found = [space.distribution(scores[i : i + 1]) for i, space in enumerate(each)]
@@ -118,3 +120,6 @@ class CountedPaths(BaseSpace):
         if states is None:
             self._raise_infeasible(0)
         return None if states is None else PathDistribution(states, scores)
+
+
+Inference.at(CountedPaths, OwnDistribution)

@@ -3,8 +3,8 @@
 
 import numpy as np
 
+from skstruct.facets import kept
 from skstruct.spaces.common.counting import check_few
-from skstruct.spaces.facets import kept
 from skstruct.spaces.paths.arcs import NAME
 from skstruct.spaces.paths.constraints import with_ends
 from skstruct.spaces.paths.counting import list_simple_paths

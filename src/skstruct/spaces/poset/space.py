@@ -17,7 +17,6 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace, EmbeddingView, check_k, decoded_or_infeasible
 from skstruct.spaces.common.counting import StateConstraints
-from skstruct.spaces.common.description import MarkedLabels
 from skstruct.spaces.common.formats import (
     SingleNameFormat,
     numbers_of,
@@ -30,6 +29,8 @@ from skstruct.spaces.constraints import check_feasible, label_mask, of_one_row
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
+from skstruct.spaces.inference import Inference, OwnDistribution, OwnInference
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.solvers.dags import Dag
 from skstruct.spaces.solvers.distributions import ChoiceDistribution, Distribution
@@ -46,7 +47,7 @@ def some_elements(space: Any) -> np.ndarray:
     return allowed
 
 
-class Elements(MarkedLabels, BaseSpace):
+class Elements(BaseSpace):
     """Elements, each a row that marks itself and all above it."""
 
     _above: tuple[Dag, np.ndarray]  # made when first asked for
@@ -212,7 +213,6 @@ class Poset(Elements):
 
     embedding = "indicators"
     default_loss = "hamming"
-    usual_losses = ("zero_one",)
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ("relation", "labels", "leaves_only")
     element = "element"  # what one is called in messages
 
@@ -380,19 +380,12 @@ class Poset(Elements):
         check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(self.psi(order), values, values)
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        from skstruct.spaces.indicator_sets.embeddings import SizedSets
-        from skstruct.spaces.indicator_sets.parent_products import ParentProducts
-
-        views = {"sized indicators": SizedSets, "indicators and parents": ParentProducts}
-        if name in views:
-            return OtherEmbedding(views[name](self))
-        return super().with_embedding(name, outputs, candidates)
-
 
 Coordinates.at(OtherEmbedding, "skstruct.spaces.poset.coordinates:CoordinatesOfView")
+Description.at(Elements, "skstruct.spaces.poset.description:DescriptionOfElements")
 Description.at(Elements, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")
 Marginals.at(Elements, "skstruct.spaces.poset.marginals:MarginalsOfElements")
 Uniform.at(Elements, "skstruct.spaces.poset.uniform:UniformOfElements")
+Embeddings.at(Poset, "skstruct.spaces.poset.coordinates:EmbeddingsOfElements")
+Inference.at(OtherEmbedding, OwnDistribution)
+Inference.at(Elements, OwnInference)

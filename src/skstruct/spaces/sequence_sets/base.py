@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace, ListedOutputs
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.entries import Entries, Symbols
 from skstruct.spaces.known import Known
 from skstruct.spaces.sequence_sets.constraints import (
@@ -51,11 +52,9 @@ class SequenceSet(BaseSpace):
     """
 
     default_loss = "hamming"
-    usual_losses = ("zero_one",)
     _named_by: ClassVar = {"alphabet": "symbols_"}
     _constraints_kind = SequenceConstraints
     _pairs_of = ("alphabet", "learned_symbols_")
-    _squared = ("positions",)
     alphabet: Any
     length: Any
     constraints: SequenceConstraints | None
@@ -142,9 +141,6 @@ class SequenceSet(BaseSpace):
 
     # ------------------------------------------------------------- constraints
 
-    def canonical_range(self) -> tuple[Any, Any, Any]:
-        return -1, len(self.symbols_), None
-
     def _constraints_sizes(self) -> tuple[Any, ...]:
         return (len(self.symbols_),)
 
@@ -215,16 +211,6 @@ class ListedSequences(ListedOutputs):
     def length_(self) -> Any:
         return self.space.length_
 
-    @classmethod
-    def of(
-        cls, space: Any, outputs: np.ndarray, candidates: np.ndarray | None
-    ) -> "ListedSequences":
-        """The view of ``BaseSpace.with_embedding``, all outputs equally wide."""
-        parts = [outputs] if candidates is None else [outputs, candidates]
-        parts = [np.asarray(part, dtype=np.int64) for part in parts]
-        width = max(part.shape[1] for part in parts)
-        return cls(space, *(widened(part, width) for part in parts))
-
     def embed(self, Z: np.ndarray) -> Any:
         width = self.listed_.shape[1]
         Z = widened(np.asarray(Z, dtype=np.int64), width)
@@ -243,3 +229,4 @@ Entries.at(ListedSequences, Symbols)
 Known.at(SequenceSet, "skstruct.spaces.sequence_sets.known:KnownOfSequenceSets")
 Description.at(SequenceSet, "skstruct.spaces.sequence_sets.description:DescriptionOfSequences")
 Uniform.at(SequenceSet, "skstruct.spaces.sequence_sets.uniform:UniformOfSequenceSets")
+Embeddings.at(SequenceSet, "skstruct.spaces.sequence_sets.embeddings:EmbeddingsOfSequenceSets")

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from skstruct.saving import savable
+from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.edge_sets.space import WithinGraph
 from skstruct.spaces.edge_sets.spanning_trees import (
     are_trees,
     min_cost_trees,
 )
+from skstruct.spaces.inference import Inference, OwnInference
 from skstruct.spaces.solvers.distributions import Distribution
 from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.spanning_trees import counting as tree_counts
@@ -125,7 +127,7 @@ class SpanningTrees(WithinGraph):
 
         scores = self._checked_scores(scores, len(self.edges_))
         if self.constraints_.n_rows is not None:
-            return super().distribution(scores)
+            return listed_distribution(self, scores)
         n_parts, ends, columns = tree_counts.open_graph(self)
         trees = TreeDistribution(scores[:, columns], ends, n_parts)
         return FixedColumnsDistribution(trees, columns, self.constraints_.low[0], scores)
@@ -141,3 +143,6 @@ class SpanningTrees(WithinGraph):
 
 
 Uniform.at(SpanningTrees, "skstruct.spaces.spanning_trees.uniform:UniformOfTrees")
+
+
+Inference.at(SpanningTrees, OwnInference)

@@ -6,11 +6,11 @@ import math
 import numpy as np
 
 from skstruct._arrays.memory import check_square_fits
+from skstruct.facets import kept
 from skstruct.spaces.common.counting import check_few
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance, PairScheme
 from skstruct.spaces.edge_sets.spanning_trees import list_trees, sample_trees
 from skstruct.spaces.edge_sets.uniform import UniformWithinGraph
-from skstruct.spaces.facets import kept
 from skstruct.spaces.spanning_trees import counting as tree_counts
 from skstruct.spaces.uniform import LIMIT, Seed
 

@@ -17,7 +17,7 @@ class Facet:
     follow from the core of a space, or are refused. ``Kind.at(SomeSpace, "module:Class")`` says
     where a structure has answers of its own; ``Kind.of(space)`` finds the nearest along the
     ancestors of the class of a space. A place is a name, so that structures are imported without
-    their facets.
+    their facets; the structure may be one too, ``Kind.at("module:Class", ...)``.
 
     A facet holds its space and nothing else, and is made for each question: what is worth keeping
     is :class:`kept` by the space, which is copied, narrowed and fitted.
@@ -41,7 +41,7 @@ class Facet:
 
     __slots__ = ("space",)
     _kind: ClassVar[type[Any]]
-    _places: ClassVar[dict[type, Place]]
+    _places: ClassVar[dict[type | str, Place]]
     _found: ClassVar[dict[type, Callable[[Any], Any]]]  # by class, once it was asked for
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -53,7 +53,7 @@ class Facet:
         self.space = space
 
     @classmethod
-    def at(cls, structure: type, place: Place) -> None:
+    def at(cls, structure: type | str, place: Place) -> None:
         """Say where the answers of a structure are."""
         cls._places[structure] = place
         cls._found.clear()
@@ -69,8 +69,9 @@ class Facet:
     @classmethod
     def _nearest(cls, structure: type) -> Callable[[Any], Any]:
         for ancestor in structure.__mro__:
-            if ancestor in cls._places:
-                place = cls._places[ancestor]
+            name = f"{ancestor.__module__}:{ancestor.__qualname__}"
+            place = cls._places.get(ancestor, cls._places.get(name))
+            if place is not None:
                 return _loaded(place) if isinstance(place, str) else place
         return cls._kind
 
