@@ -132,7 +132,7 @@ class KernelSpace(EmbeddingView):
         listed = uniform.all_outputs(self.n_listed)
         self.exact_ = listed is not None and len(listed) <= self.n_listed
         seen = outputs[distinct(outputs)[0]]
-        if self.exact_:
+        if listed is not None and self.exact_:
             self._open(_joined(listed, seen), listed, None)
             return self
         rng = np.random.default_rng(self.random_state)

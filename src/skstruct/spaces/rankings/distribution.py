@@ -339,5 +339,5 @@ class RankingProposals(Proposals):
 class RandomRankings(BaseSpace):
     """Rankings within constraints: their exact distributions, and chains among them."""
 
-    items_: tuple[Any, ...]
+    items_: Any
     _scheme: Any
