@@ -209,6 +209,20 @@ def test_a_model_no_better_than_one_answer_for_all_says_so(name):
     assert model.search_.no_better is None
 
 
+@pytest.mark.parametrize("step", [1, 7, 30])
+def test_the_best_order_for_all_rows_is_found_in_blocks(step, monkeypatch):
+    rng = np.random.default_rng(7)
+    y = rng.integers(1, 4, (30, 3)).astype(float)
+    y[rng.random(y.shape) < 0.2] = np.nan
+    times = rng.integers(0, 4, 30).astype(float)
+    blocks = [slice(start, start + step) for start in range(0, 30, step)]
+    monkeypatch.setattr("skstruct.learners.label_ranking.base.pair_blocks", lambda n, d: blocks)
+    each = np.array([wrong_pairs(np.tile(one, (30, 1)), y) for one in ORDERS])
+    told = ~np.isnan(each[0])
+    least = np.average(each[:, told], axis=1, weights=times[told]).min()
+    assert best_wrong_pairs(Rankings(range(3)), y, times) == pytest.approx(least)
+
+
 def test_where_no_answer_is_known_for_all_nothing_is_said():
     rng = np.random.default_rng(6)
     x, seen = rng.normal(size=(20, 2)), rng.random((20, 2)) < 0.7

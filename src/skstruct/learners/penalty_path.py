@@ -13,6 +13,10 @@ taken.
 * A path goes to its end: losses of decisions may fall, rise and fall again. Where weights are so
   small that all rows have nearly one answer, some weights may be worse than none.
 * The least mean left-out loss wins, and of equal ones the strongest penalty.
+* Where one answer for all rows, the best for those of training, has no larger loss, ``fit`` says
+  so. That answer is no candidate itself: no penalty stands for it, since weights near zero give
+  what is best for the margin or likelihood that is trained, not what has the least loss.
+  Likelihoods are not held against that of one distribution for all rows.
 
 Where a learner knows a penalty that is usually good, and compares likelihoods, which fall and rise
 once, the search begins there, and goes on to weaker ones as long as that helps, or else to stronger

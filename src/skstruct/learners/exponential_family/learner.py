@@ -127,6 +127,9 @@ class ExponentialFamily(ExponentialPredictor):
     alpha_ : float, the penalty
     search_ : LeaveOutSearch or None
         The penalties tried, with what the left-out rows say of each and its standard error.
+        Where that is a loss, ``constant`` is the loss of the best answer that is the same for all
+        training rows, and ``fit`` warns where no penalty has less. Likelihoods are compared with
+        each other only: ``constant`` is None.
     coef_, intercept_ : arrays of shape (d, p) and (d,), where the kernel is linear
     transition_coef_ : array of shape (q, q), of sequences with features for every position
     objective_ : float; NaN where gradients are stochastic

@@ -22,7 +22,7 @@ from skstruct.learners.inputs import InputReader, given_outputs, read_inputs, ro
 from skstruct.learners.label_ranking.preferences import CalibratedPreferences
 from skstruct.learners.label_ranking.reductions import PreferenceReduction, with_constant
 from skstruct.losses import Kendall, pair
-from skstruct.spaces import Rankings, Targets
+from skstruct.spaces import Rankings
 from skstruct.spaces.solvers.linear_ordering import pair_blocks, pair_signs
 
 
@@ -250,15 +250,19 @@ def best_wrong_pairs(space: Any, outputs: np.ndarray, weight: np.ndarray) -> flo
     None where no row orders a pair.
     """
     view, loss = pair(Kendall(), space, outputs)
-    signs = np.asarray(Targets.of(view).targets(outputs))
-    n_ordered = np.count_nonzero(signs, axis=1)
-    rows = np.flatnonzero((n_ordered > 0) & (weight > 0))
-    if not len(rows):
+    d, total = outputs.shape[1], 0.0
+    g, told = np.zeros(d * (d - 1) // 2), np.zeros(len(outputs), bool)
+    for rows in pair_blocks(*outputs.shape):
+        signs = pair_signs(outputs[rows])
+        n_ordered = np.count_nonzero(signs, axis=1)
+        told[rows] = (n_ordered > 0) & (weight[rows] > 0)
+        share = np.where(told[rows], weight[rows] / np.maximum(n_ordered, 1), 0.0)
+        g, total = g + share @ signs, total + share.sum()
+    if not told.any():
         return None
-    share = weight[rows] / n_ordered[rows]
-    costs = loss.cost(share[None] @ signs[rows], np.full((1, 1), share.sum()))
-    best = np.repeat(view.argmin(costs).outputs, len(rows), axis=0)
-    return float(np.average(wrong_pairs(best, outputs[rows]), weights=weight[rows]))
+    best = view.argmin(loss.cost(g[None], np.full((1, 1), total))).outputs
+    wrong = wrong_pairs(np.broadcast_to(best, outputs[told].shape), outputs[told])
+    return float(np.average(wrong, weights=weight[told]))
 
 
 Fitted.at(LabelRanker, FittedScores)

@@ -88,7 +88,10 @@ class StructuredSVM(HingeLearner):
     alpha_ : float, the penalty
     search_ : LeaveOutSearch or None
         The penalties tried, with the mean left-out loss of each and its standard error;
-        :class:`~skstruct.inspection.AlphaPathDisplay` draws them.
+        :class:`~skstruct.inspection.AlphaPathDisplay` draws them. ``constant`` is the loss of the
+        best answer that is the same for all training rows: where no penalty has less, ``fit``
+        warns, and still predicts by the best penalty. None for sequences of any length, and where
+        parts of outputs are missing.
     gap_, objective_, dual_objective_ : float
         The optimum is between the last and the second; the first is their difference.
     n_iter_ : int
