@@ -106,6 +106,21 @@ def test_truths_that_leave_most_pairs_open_say_nothing_of_them_by_default():
     assert known_to_be_open.predict(X[:1])[0] == set()
 
 
+def test_hamming_says_that_truths_leave_most_pairs_open():
+    """It takes open pairs for known ones, and orders none; costs say what is meant."""
+    X, y = answered_pairs()
+    model = ConditionalRiskMinimizer(PartialOrders(), "hamming", kernel="linear", alpha=10.0)
+    with pytest.warns(UserWarning, match=r"no pair .* more than \d+%.*use loss='kendall'"):
+        model.fit(X, y)
+    assert model.predict(X[:1])[0] == set()
+    space = PartialOrders(list("ab")).fit([{("a", "b")}])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.set_params(loss=Hamming(miss=5.0)).fit(X, y)
+        for outputs in ([[1, 0], [0, 0]], [[0, 0], [0, 0]]):
+            pair(Hamming(), space, np.array(outputs))
+
+
 def test_pairs_that_half_of_the_truths_order_are_known_to_be_open_elsewhere():
     space = PartialOrders(list("ab")).fit([{("a", "b")}])
     with warnings.catch_warnings():

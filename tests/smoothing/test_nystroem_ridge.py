@@ -335,3 +335,18 @@ def test_sparse_rows(kernel, features):
     np.testing.assert_allclose(dense.predict(A), dense.predict(A.toarray()), atol=1e-9)
     further = thin.partial_fit(A[:4], targets[:4])
     assert sparse.issparse(further.sample_[0])
+
+
+@pytest.mark.parametrize("shift", [1e2, 1e4, 1e6])
+def test_columns_far_from_zero_leave_a_linear_kernel_as_it_is(shift):
+    """One landmark explained nearly all of the trace, and no other was chosen."""
+    rng = np.random.default_rng(0)
+    X, new = rng.standard_normal((200, 4)), rng.standard_normal((20, 4))
+    T = X @ rng.standard_normal((4, 3))
+    near = NystroemRidge("linear", 0.01).fit(X, T).predict(new)
+    far = NystroemRidge("linear", 0.01).fit(np.insert(X, 1, shift, axis=1), T)
+    moved = np.insert(new, 1, shift, axis=1)
+    np.testing.assert_allclose(far.predict(moved), near, atol=1e-6)
+    again = pickle.loads(pickle.dumps(far))
+    np.testing.assert_allclose(again.predict(moved), far.predict(moved), rtol=1e-12)
+    np.testing.assert_allclose(far.landmarks_[:, 1], shift)

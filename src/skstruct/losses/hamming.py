@@ -2,6 +2,7 @@
 """What labels cost that are missed or wrongly predicted, and labels in a wrong state."""
 
 import copy
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -26,6 +27,7 @@ from skstruct.losses.costs import (
 )
 from skstruct.losses.deciding import BilinearForm, Form
 from skstruct.losses.levels import Levels, Tokens, weight_levels
+from skstruct.losses.partial_orders import most_ordered
 from skstruct.losses.sequence_hamming import SequenceHamming
 from skstruct.saving import savable
 from skstruct.spaces import Coordinates, Entries, whole_of
@@ -151,11 +153,25 @@ class Hamming(BaseLoss):
         entries = Entries.of(space).kind
         if entries == "symbols":
             return self._of_sequences().observe(space, outputs)
+        if entries == "ordered pairs" and len(outputs):
+            self._check_open_pairs(most_ordered(outputs))
         if not is_balanced(self.class_weight, "Hamming") or entries == "states":
             return self
         seen = copy.copy(self)
         seen.balanced_ = balanced_labels(outputs)
         return seen
+
+    def _check_open_pairs(self, most: float) -> None:
+        """Say so where partial orders are so open that no pair is worth its alarm."""
+        told = self.class_weight is not None or not (is_one(self.miss) and is_one(self.alarm))
+        if 0.0 < most < 0.5 and not told:
+            warnings.warn(
+                f"Hamming: no pair of items is ordered by more than {most:.0%} of the partial "
+                "orders, and pairs that they leave open count as known to be open: hardly any "
+                "pair will be predicted. Where nothing is known of open pairs, use "
+                "loss='kendall', the default.",
+                stacklevel=4,
+            )
 
     def bind(self, space: Any) -> Any:
         entries = Entries.of(space).kind

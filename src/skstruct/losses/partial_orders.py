@@ -32,6 +32,12 @@ def swapped_pairs(width: int) -> np.ndarray:
     return swapped_columns(n_items)
 
 
+def most_ordered(outputs: np.ndarray) -> float:
+    """Of the pair of items that most partial orders order: by what share of them."""
+    there = np.asarray(outputs, dtype=bool).mean(axis=0)
+    return float((there + there[swapped_pairs(len(there))]).max(initial=0.0))
+
+
 @savable
 class PartialKendall(BaseLoss):
     r"""Pairs in the wrong order, and less for pairs that are left open.

@@ -18,7 +18,7 @@ from skstruct.losses.base import BaseLoss, Weights, label_weights, matched_ranki
 from skstruct.losses.deciding import BilinearForm, Form
 from skstruct.losses.grid_forms import GridForm
 from skstruct.losses.levels import Levels
-from skstruct.losses.partial_orders import PartialKendall, check_cost_of_pair, swapped_pairs
+from skstruct.losses.partial_orders import PartialKendall, check_cost_of_pair, most_ordered
 from skstruct.saving import savable
 from skstruct.spaces import Entries
 from skstruct.spaces.rankings.partial import expected_ranks, is_total, position_shares
@@ -83,8 +83,7 @@ class Kendall(BaseLoss):
     def observe(self, space: Any, outputs: np.ndarray) -> Self:
         if not _orders_pairs(space) or self.invent is not None or not len(outputs):
             return self
-        there = np.asarray(outputs, dtype=bool).mean(axis=0)
-        most = float((there + there[swapped_pairs(len(there))]).max(initial=0.0))
+        most = most_ordered(outputs)
         if not 0.0 < most < 0.5:
             return self
         warnings.warn(

@@ -168,7 +168,9 @@ class MaskedRidge(SparseRegressor):
         most = most_landmarks(self.n_landmarks, n)
         wanted = "auto" if automatic else most
         seed = 0 if self.random_state is None else self.random_state
-        return NystroemMap.of_sample(self.kernel_, X, wanted, most, seed, "float64", None)
+        return NystroemMap.of_sample(
+            self.kernel_, X, wanted, most, seed, "float64", None, centred=self.fit_intercept
+        )
 
     @property
     def _known(self) -> np.ndarray:

@@ -11,7 +11,7 @@ from scipy.linalg import LinAlgError
 from sklearn.utils import check_random_state
 
 from skstruct.backends import NumpyBackend, backend_for, is_tensor
-from skstruct.kernels.inputs import gaussian
+from skstruct.kernels.inputs import FAR_FROM_ZERO, ROUNDING_VARIANCE, gaussian
 from skstruct.saving import savable
 from skstruct.smoothing.nystroem.landmarks import ROWS_PER_LANDMARK, choose_landmarks
 
@@ -31,7 +31,12 @@ class NystroemMap:
     dtype : str
         In which features are computed; R is found in float64.
     device : None, str or torch.device
+    centre : array of shape (p,) or None
+        Taken off dense rows far from zero under a linear kernel, where an intercept makes up for
+        it: one landmark would explain nearly all of them, and no other would be chosen.
     """
+
+    centre: np.ndarray | None = None  # of models that were saved without one
 
     def __init__(
         self,
@@ -40,9 +45,10 @@ class NystroemMap:
         residual: float = 0.0,
         dtype: str = "float64",
         device: Any = None,
+        centre: np.ndarray | None = None,
     ) -> None:
         self.kernel, self.landmarks, self.residual = kernel, landmarks, residual
-        self.dtype, self.device = dtype, device
+        self.dtype, self.device, self.centre = dtype, device, centre
 
     @classmethod
     def of_sample(
@@ -54,19 +60,22 @@ class NystroemMap:
         random_state: Any,
         dtype: str,
         device: Any,
+        centred: bool = False,
     ) -> "NystroemMap":
-        """Landmarks chosen among the rows of a sample."""
+        """Landmarks chosen among the rows of a sample, about its mean if ``centred``."""
         backend = _checked_backend(device, X)
+        centre = _far_mean_of(X) if centred and kernel.name == "linear" else None
         few = max(1000, ROWS_PER_LANDMARK * most)
         if X.shape[0] > few:  # the whole sample is for judging; more rows gain little here
             X = X[np.linspace(0, X.shape[0] - 1, few).astype(np.int64)]
         rows = X if sparse.issparse(X) else backend.asarray(X, np.float64)
+        rows = rows if centre is None else rows - backend.asarray(centre)
         found = choose_landmarks(
             kernel_function(kernel, backend), rows, n_landmarks, random_state, backend, most
         )
         if not len(found.rows):
             raise ValueError("The kernel is zero for every row of the sample.")
-        return cls(kernel, X[found.rows], found.residual, dtype, device)
+        return cls(kernel, X[found.rows], found.residual, dtype, device, centre)
 
     def __getstate__(self) -> Any:
         return {k: v for k, v in self.__dict__.items() if k in _KEPT}
@@ -95,7 +104,12 @@ class NystroemMap:
     def _landmarks(self) -> Any:
         """Landmarks where they are computed with, in float64."""
         L = self.landmarks
-        return L if sparse.issparse(L) else self.backend.asarray(L, np.float64)
+        return L if sparse.issparse(L) else self._about_centre(L)
+
+    def _about_centre(self, rows: Any) -> Any:
+        """Rows in float64, less the centre."""
+        rows = self.backend.asarray(rows, "float64")
+        return rows if self.centre is None else rows - self.backend.asarray(self.centre)
 
     @cached_property
     def factor(self) -> Any:
@@ -138,6 +152,7 @@ class NystroemMap:
             X = sparse.csr_array(X)
             return self.backend.asarray(self._function(X, self._landmarks), dtype)
         X = X.toarray() if sparse.issparse(X) else X
+        X = X if self.centre is None else self._about_centre(X)
         A, L = (self._shifted(rows, dtype) for rows in (X, self._landmarks))
         function = self._function if dtype == "float64" else self._centred_function
         return self.backend.asarray(function(A, L), dtype)
@@ -163,7 +178,7 @@ class NystroemMap:
         return self.backend.solve_lower(self.factor, own, transposed=True)
 
 
-_KEPT = ("kernel", "landmarks", "residual", "dtype", "device")
+_KEPT = ("kernel", "landmarks", "residual", "dtype", "device", "centre")
 
 
 class _ExplicitMap:
@@ -287,9 +302,7 @@ class LinearMap(_ExplicitMap):
                 '"nystroem" serves every kernel.'
             )
         _checked_backend(device, X)
-        dense = centred and not sparse.issparse(X)
-        X = X.detach().cpu().numpy() if is_tensor(X) else X
-        return cls(kernel, X.shape[1], X.mean(axis=0) if dense else None, dtype, device)
+        return cls(kernel, X.shape[1], _mean_of(X) if centred else None, dtype, device)
 
     @property
     def width(self) -> int:
@@ -302,6 +315,29 @@ class LinearMap(_ExplicitMap):
         X = backend.asarray(X.toarray() if sparse.issparse(X) else X, "float64")
         X = X * 1.0 if self.centre is None else X - backend.asarray(self.centre)  # a copy
         return backend.asarray(X, dtype)
+
+
+def _mean_of(X: Any) -> np.ndarray | None:
+    """The mean of dense rows, on the host; None of sparse ones, which would not stay sparse."""
+    if sparse.issparse(X):
+        return None
+    mean: np.ndarray = np.asarray(_on_host(X), dtype=np.float64).mean(axis=0)
+    return mean
+
+
+def _far_mean_of(X: Any) -> np.ndarray | None:
+    """The mean of dense rows that are far from zero for how they vary; None of others."""
+    mean = _mean_of(X)
+    if mean is None:
+        return None
+    variance = float(np.square(_on_host(X) - mean).mean(axis=0).sum())
+    squares = float(mean @ mean)
+    far = squares > FAR_FROM_ZERO * variance > FAR_FROM_ZERO * ROUNDING_VARIANCE * squares
+    return mean if far else None
+
+
+def _on_host(X: Any) -> Any:
+    return X.detach().cpu().numpy() if is_tensor(X) else X
 
 
 def _checked_backend(device: Any, X: Any) -> Any:

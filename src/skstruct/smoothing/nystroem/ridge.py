@@ -318,9 +318,10 @@ class NystroemRidge(LeftOut, KernelMachine):
         given = self.features == "fourier" and self.n_landmarks != "auto"
         most = most_landmarks(self.n_landmarks, None if given else n_rows)
         self._check_memory(most, sample.shape[0], X.shape[1])
+        centred = {"centred": self.fit_intercept} if self.features == "nystroem" else {}
         with working("choosing landmarks"):
             return MAPS[self.features].of_sample(
-                kernel, sample, self.n_landmarks, most, self._seed(), dtype, device
+                kernel, sample, self.n_landmarks, most, self._seed(), dtype, device, **centred
             )
 
     def _summed(self, source: Any, read: Any, level: Any = None, square: bool = True) -> Any:
