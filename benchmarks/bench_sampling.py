@@ -23,6 +23,7 @@ from skstruct.sampling import Metropolis, coupling_from_the_past, log_partition,
 from skstruct.spaces import (
     Cycles,
     Hierarchy,
+    Inference,
     LabelSets,
     Matchings,
     PairwiseLabels,
@@ -83,7 +84,7 @@ def bench_draws(n=1000):
     rng = np.random.default_rng(0)
     for name, space in spaces(rng).items():
         scores = 0.5 * rng.standard_normal(width(space))
-        distribution = space.distribution(scores)
+        distribution = Inference.of(space).distribution(scores)
         chains = Metropolis(space, scores, n_chains=N_CHAINS, rng=0).chains
         calls = {"uniform": partial(space.sample, n, rng)}
         rows = {"uniform": n, f"sweep of {chains.proposals.sweep:,} proposals": 4 * N_CHAINS}
@@ -122,7 +123,7 @@ def exact_ways(space, scores, rng, n=100):
 
 # ---------------------------------------------------------------------- distributions
 def marginals(space, scores):
-    return space.distribution(scores).marginals()
+    return Inference.of(space).distribution(scores).marginals()
 
 
 def bench_distributions(n=100):
@@ -133,7 +134,7 @@ def bench_distributions(n=100):
     rng = np.random.default_rng(0)
     for name, space in spaces(rng).items():
         scores = rng.standard_normal((n, width(space)))
-        if space.distribution(scores[:1]) is None:
+        if Inference.of(space).distribution(scores[:1]) is None:
             table.note(f"{name}: no exact distribution")
             continue
         calls = {"distribution": partial(marginals, space, scores), FLOOR: partial(np.exp, scores)}

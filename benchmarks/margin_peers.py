@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from skstruct.facets import kept
 from skstruct.learners import MaxMarginNetwork, MaxMarginTree
 from skstruct.spaces import Solving
 from skstruct.spaces.contracts import Decoded
-from skstruct.spaces.facets import kept
 from skstruct.spaces.pairwise.labels import PairwiseLabels
 from skstruct.spaces.pairwise.solving import SolvingOfPairs
 from skstruct.spaces.solvers.pairwise.solve import local_polytope

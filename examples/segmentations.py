@@ -219,9 +219,6 @@ class Segmentations(BaseSpace):
     def _constraints_sizes(self):
         return (self._width,)
 
-    def canonical_range(self):
-        return 0, 2, self._width  # of the numbers in a row, and how many there are
-
     def enumerate(self, limit=10**6):
         if 2**self._width > limit:
             raise ValueError(f"Segmentations: there are more than {limit} of them.")
@@ -249,6 +246,10 @@ class DescriptionOfSegmentations(Description):
     def parts_of(self, z):
         stops = self.space.restore([z])[0]
         return Parts([Part((s, t), f"{s}..{t}") for s, t in pairwise([0, *stops])])
+
+    def canonical_range(self):
+        longest = self.space.segments().max(initial=0)
+        return 0, 2, longest  # of the numbers in a row, and how many there are
 
 
 Description.at(Segmentations, DescriptionOfSegmentations)

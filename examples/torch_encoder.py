@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from skstruct.spaces import Hierarchy
+from skstruct.spaces import Hierarchy, Inference
 from skstruct.torch import FenchelYoungLoss, Marginals
 
 torch.set_num_threads(1)
@@ -33,7 +33,7 @@ def data(seed):
     rng = np.random.default_rng(seed)
     hidden = rng.standard_normal((N, N_HIDDEN))
     scores = 4.0 * hidden @ rng.standard_normal((N_HIDDEN, d)) / np.sqrt(N_HIDDEN) - 2.0
-    Y = space.distribution(scores).sample(1, rng)[:, 0]
+    Y = Inference.of(space).distribution(scores).sample(1, rng)[:, 0]
     X = np.tanh(hidden @ rng.standard_normal((N_HIDDEN, N_FEATURES)))
     X += 0.3 * rng.standard_normal(X.shape)
     return torch.tensor(X, dtype=torch.float32), torch.tensor(Y, dtype=torch.float32)

@@ -47,7 +47,7 @@ from skstruct.learners.conditional_risk.disambiguation import disambiguate
 from skstruct.losses import resolve_loss
 from skstruct.smoothing import KernelRidge
 from skstruct.smoothing.penalties import smoother_alphas
-from skstruct.spaces import Classes, Known, LabelSets, Rankings
+from skstruct.spaces import Classes, Known, LabelSets, Rankings, whole_of
 
 LEVELS = (0.2, 0.4, 0.6, 0.8)
 N_TRAIN, N_TEST = 150, 500
@@ -130,7 +130,7 @@ def by_average(problem, partial, X, X_test):
         if risk < best[0] - 1e-12:
             best = (risk, alpha)
     means = path.with_alpha(best[1]).predict(X_test)
-    return problem.space.whole.restore(problem.decide(means))
+    return whole_of(problem.space).restore(problem.decide(means))
 
 
 def told_right(kind, found, truth, hidden):

@@ -52,7 +52,7 @@ from skstruct.datasets import StreetNetwork, make_network_flows
 from skstruct.kernels import RBF
 from skstruct.losses import Absolute, Squared
 from skstruct.smoothing import Neighbors
-from skstruct.spaces import Flows
+from skstruct.spaces import Embeddings, Flows
 
 NETWORK = StreetNetwork()
 LOSSES = {"absolute": Absolute(), "squared": Squared()}
@@ -81,7 +81,7 @@ class ProjectedRidge:
 
     def fit(self, X, Y):
         self.ridge.fit(X, Y)
-        self.space = Flows(NETWORK.arcs, NETWORK.supply).fit(Y).with_embedding("squares")
+        self.space = Embeddings.of(Flows(NETWORK.arcs, NETWORK.supply).fit(Y)).view("squares")
         return self
 
     def predict(self, X):

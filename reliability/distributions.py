@@ -10,6 +10,7 @@ every chi-square test of draws, which a right sampler fails with probability 1e-
 100,000 cases there are a few thousand, so that one false alarm in some hundred runs is expected.
 """
 
+import copy
 import sys
 from itertools import count
 from pathlib import Path
@@ -18,12 +19,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+
 import oracle_distributions as oracle
 from certificates import FAMILIES
 from certified_spaces import Wrong, dense, places
 from summary import Tries, arguments, finish
 
 from skstruct.sampling import coupling_from_the_past, rejection_sample
+from skstruct.spaces import Inference
 
 ROUNDING = 1e-9  # of logarithms, of probabilities, of the terms of moments
 N_ROWS, N_DRAWS = 100, 1500
@@ -72,7 +75,7 @@ def check_uniform(space, Z, allowed, rng):
 
 def check_family(drawn, space, Z, allowed, scores, rng):
     """Partition functions, marginals, entropies, covariances and draws of all rows of scores."""
-    found = space.distribution(scores)
+    found = Inference.of(space).distribution(scores)
     if found is None:
         return 0
     psi = drawn.psi
@@ -101,7 +104,7 @@ def check_family(drawn, space, Z, allowed, scores, rng):
         if not np.allclose(products, right, atol=100 * ROUNDING * size**2, rtol=0):
             raise Wrong("a product with the covariance is not that of the definition")
     row = int(rng.integers(len(scores)))
-    one = space.distribution(scores[row : row + 1])
+    one = Inference.of(space).distribution(scores[row : row + 1])
     at = places(np.asarray(one.sample(N_DRAWS, rng))[0], Z)
     if not oracle.is_drawn_from(at, p[row]):
         raise Wrong(f"row {row}: draws have other probabilities")
@@ -118,7 +121,7 @@ def check_samplers(drawn, space, Z, allowed, rng):
         at = places(draw(space, scores[0], N_DRAWS, rng), Z)
         if not oracle.is_drawn_from(at, p):
             raise Wrong(f"{draw.__name__}: draws have other probabilities")
-    moves = space.proposals() if hasattr(space, "proposals") else None
+    moves = Inference.of(space).proposals()
     if moves is not None and moves.sweep:
         states = moves.start(Z[rng.choice(len(Z), N_DRAWS, p=p)])
         streams = rng.integers(1, 2**64, (N_DRAWS, 4), dtype=np.uint64)
@@ -159,7 +162,7 @@ def checked(rng, drawn):
 
 
 def check_rowwise(drawn, space, mask, scores):
-    found = space.distribution(scores)
+    found = Inference.of(space).distribution(scores)
     if found is None:
         return 0
     log_partition, p = oracle.family(scores, drawn.psi, mask)
@@ -177,7 +180,7 @@ def planted(rng):
     from drawn_sets import label_sets
 
     drawn = label_sets(rng)
-    right = drawn.space.distribution
+    right = Inference.of(drawn.space).distribution
 
     class Off:
         def __init__(self, found):
@@ -194,10 +197,16 @@ def planted(rng):
         def covariance_product(self, directions):
             return None
 
-    object.__setattr__(drawn.space, "distribution", lambda scores: Off(right(scores)))
+    class Planted(Inference):
+        def distribution(self, scores):
+            return Off(right(scores))
+
+    space = copy.copy(drawn.space)
+    space.__class__ = type("Planted", (type(space),), {})  # of which others know nothing
+    Inference.at(type(space), Planted)
     Z, allowed = drawn.canonical(), np.ones(len(drawn.outputs), bool)
     try:
-        check_family(drawn, drawn.space, Z, allowed, scores_of(rng, 20, drawn.psi.shape[1]), rng)
+        check_family(drawn, space, Z, allowed, scores_of(rng, 20, drawn.psi.shape[1]), rng)
     except Wrong:
         biased = np.where(np.arange(N_DRAWS) % 8 == 0, 1, 0)
         return not oracle.is_drawn_from(biased, np.array([0.8, 0.2]))

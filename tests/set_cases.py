@@ -8,6 +8,7 @@ import pytest
 from hypothesis import strategies as st
 
 from skstruct.exceptions import InfeasibleError
+from skstruct.spaces import Inference
 from skstruct.testing import check_distribution
 
 SCORES = st.floats(-4, 4, allow_nan=False).map(lambda score: round(score, 3))
@@ -50,4 +51,4 @@ def check_distribution_or_empty(space, scores, **options):
         check_distribution(space, scores, **options)
         return
     with pytest.raises(InfeasibleError):
-        space.distribution(scores)
+        Inference.of(space).distribution(scores)

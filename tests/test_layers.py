@@ -14,8 +14,8 @@ import pytest
 import skstruct
 
 PACKAGE = Path(skstruct.__file__).parent
-LAYERS = ["exceptions", "sizes", "tolerances", "saving", "_arrays", "config", "_files", "backends"]
-LAYERS += ["encoding", "spaces", "losses", "fitted", "streaming"]
+LAYERS = ["exceptions", "sizes", "tolerances", "saving", "facets", "_arrays", "config", "_files"]
+LAYERS += ["backends", "encoding", "spaces", "losses", "fitted", "streaming"]
 LAYERS += ["rankings", "features", "kernels", "smoothing", "bounds", "sampling", "learners"]
 LAYERS += ["model_selection", "conformal", "inspection", "drawings", "datasets", "tasks"]
 LAYERS += ["persistence", "reports", "testing", "torch", "serving", "mlflow", "explorer", "cli"]
@@ -150,13 +150,13 @@ def test_circles_are_caught(tmp_path):
 
 
 # ------------------------------------------------------------------- structures
-GROUND = {"base", "constraints", "contracts", "common", "facets", "given_whole", "partial", "truth"}
+GROUND = {"base", "constraints", "contracts", "common", "given_whole", "partial", "truth"}
 GROUND |= {"solvers", "solving", "targets", "coordinates"}
 GROUND |= {"entries"}
 GROUND |= {"known"}
 GROUND |= {"marginals", "sklearn_target"}
 GROUND |= {"cost_vectors", "observed_rows", "edge_sets", "indicator_sets", "sequence_sets"}
-GROUND |= {"description"}
+GROUND |= {"description", "embeddings"}
 STRUCTURES = {"assignments", "binary_polytope", "candidates", "classes", "cliques", "cycles"}
 STRUCTURES |= {"graph_nodes", "graphs", "hierarchies", "knapsacks", "label_sets", "matchings"}
 STRUCTURES |= {"ordinal", "pairwise", "paths", "poset", "quantities", "rankings", "sequences"}

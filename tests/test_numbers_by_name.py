@@ -53,6 +53,7 @@ from skstruct.spaces import (
     Rankings,
     Sequences,
     ShortestPaths,
+    Targets,
 )  # fmt: skip
 
 ABC = ("a", "b", "c")
@@ -125,8 +126,10 @@ ONE_EACH = {
             Logistic, Pinball, RootAbsolute, Squared, SquaredHellinger,
         )
     },
-    (LabelSets, "propensity"): lambda w: LabelSets(ABC, propensity=w).propensities(),
-    (Hierarchy, "propensity"): lambda w: Hierarchy(TREE.edges, propensity=w).propensities(),
+    (LabelSets, "propensity"): lambda w: Targets.of(LabelSets(ABC, propensity=w)).propensities(),
+    (Hierarchy, "propensity"): lambda w: Targets.of(
+        Hierarchy(TREE.edges, propensity=w)
+    ).propensities(),
     (RiskControl, "weights"): lambda w: (
         RiskControl(LEARNER, 0.2, weights=of_each(w, lambda v: v**6)).calibrate(X, T).thresholds_
     ),

@@ -14,7 +14,7 @@ from skstruct import ConditionalRiskMinimizer, losses, spaces
 from skstruct.learners.problem import risk_problem
 from skstruct.losses import Observed
 from skstruct.losses.names import SHORT_NAMES
-from skstruct.spaces import Solving, Targets
+from skstruct.spaces import Inference, Solving, Targets
 from space_cases import SMALL
 
 LOSSES = Path(__file__).parents[1] / "docs" / "losses.md"
@@ -39,9 +39,9 @@ def capabilities(space) -> set[str]:
     if isinstance(space, spaces.KBest):
         assert space.kbest(np.zeros((1, width)), 2).values.shape == (1, 2)
         found.add("k best")
-    if space.distribution(np.zeros((1, width))) is not None:
+    if Inference.of(space).distribution(np.zeros((1, width))) is not None:
         found.add("distribution")
-    if space.proposals() is not None:
+    if Inference.of(space).proposals() is not None:
         found.add("walk")
     return found
 

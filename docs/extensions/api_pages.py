@@ -22,11 +22,11 @@ BRIEF = ("skstruct.spaces", "skstruct.losses", "skstruct.kernels", "skstruct.tor
 CONTRACTS = {
     "skstruct.spaces": "contracts",
     "skstruct.losses": "base",
-    "skstruct.smoothing": "base",
+    "skstruct.smoothing": "facets",
 }
 PROTOCOLS = {
     "BilinearLoss", "Countable", "Decoded", "Enumerable", "Guarantee", "KBest", "LinearSmoother",
-    "OutputSpace", "Restrictable", "Samplable", "SupportsInference", "SupportsProposals",
+    "OutputSpace", "Restrictable", "Samplable",
 }  # fmt: skip
 
 

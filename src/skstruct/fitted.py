@@ -6,7 +6,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
-from skstruct.spaces.facets import Facet
+from skstruct.facets import Facet
 
 
 def _left(name: str) -> Any:

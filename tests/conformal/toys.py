@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Learners over distributions that are known: an input is the number of a row."""
 
+from copy import copy
 from itertools import permutations
 
 import numpy as np
@@ -21,20 +22,13 @@ TREE = [("a", "b"), ("a", "c"), ("c", "d")]
 DIAMOND = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")]
 
 
-class Plain:
+def plain(space):
     """A space whose outputs are written as it keeps them, so that nothing has to be parsed."""
-
-    def __init__(self, space):
-        self.space = space
-
-    def __getattr__(self, name):
-        return getattr(self.space, name)
-
-    def validate(self, Z):
-        return Z
-
-    def restore(self, Z, index=None):
-        return Z
+    kind = type(space)
+    as_kept = {"validate": lambda self, Z: Z, "restore": lambda self, Z, index=None: Z}
+    found = copy(space)
+    found.__class__ = type(kind.__name__, (kind,), as_kept)
+    return found
 
 
 class Toy:
@@ -61,7 +55,7 @@ class Toy:
         return tuple(end[np.asarray(X, dtype=int).ravel()] for end in self.intervals)
 
     def plain(self):
-        self.space_ = Plain(self.space_)
+        self.space_ = plain(self.space_)
         return self
 
     def y(self, X):

@@ -151,13 +151,45 @@ def test_labels_without_their_list_are_asked_for(saved, chosen, names):
     """Not taken for one class, the last label; a class may say by its name that it is one."""
     path = saved(LABELS)
     for task in (None, "labels"):
-        with pytest.raises(DataFormatError, match=r"last 2 attributes are all 0 or 1.*n_labels"):
+        with pytest.raises(DataFormatError, match=r"last 2 attributes are all 0 or 1,.*n_labels"):
             read_data(path, task=task)
     data = read_data(path, **chosen)
     assert (data.task, data.labels) == ("labels", names)
     assert data.outputs[1] == names
     named = read_data(saved(LABELS.replace("happy", "Class")))
     assert (named.task, named.labels) == ("classes", ("0", "1"))
+
+
+@pytest.mark.parametrize("values", ["{false,true}", "{True,False}"])
+def test_labels_that_are_false_or_true(saved, values):
+    """Asked for as those of 0 and 1, and read so by whatever tells them."""
+    names = values.strip("{}").split(",")
+    off, on = sorted(names, key=str.lower)
+    head, body = LABELS.replace("{0,1}", values).split("@data\n")
+    rows = [row.split(",") for row in body.split()]
+    body = "\n".join(",".join([row[0], *([off, on][int(bit)] for bit in row[1:])]) for row in rows)
+    text = head + "@data\n" + body + "\n"
+    with pytest.raises(DataFormatError, match=r"last 2 attributes .*all false or true.*n_labels"):
+        read_data(saved(text))
+    expected = [("happy",), ("sad", "happy"), ()]
+    assert read_data(saved(text), n_labels=2).outputs == expected
+    codes = [[names.index(cell) for cell in line.split(",")[1:]] for line in body.split("\n")]
+    cells = [", ".join(f"{j + 1} {names[k]}" for j, k in enumerate(row) if k) for row in codes]
+    sparse = "".join(f"{{{row}}}\n" for row in cells)
+    assert read_data(saved(head + "@data\n" + sparse), n_labels=2).outputs == expected
+    told = read_data(saved(f"@relation 'music: -C -2'\n{text.split(chr(10), 1)[1]}"))
+    assert (told.task, told.outputs) == ("labels", expected)
+
+
+def test_numeric_labels_that_a_relation_tells_are_asked_for(saved):
+    """Columns of 0 and 1 were read as numbers, without a word."""
+    lines = LABELS.replace("{0,1}", "numeric").split("\n")
+    path = saved("\n".join(["@relation 'music: -C -2'", *lines[1:]]))
+    with pytest.raises(DataFormatError, match=r"numeric, all 0 or 1: say whether .*task='labels'"):
+        read_data(path)
+    assert read_data(path, task="labels").outputs == [("happy",), ("sad", "happy"), ()]
+    assert read_data(path, task="regression").outputs.tolist() == [[0, 1], [1, 1], [0, 0]]
+    assert read_data(saved(path.read_text() + "4.5,2,0\n")).task == "regression"
 
 
 def test_columns_are_counted_where_there_are_some(saved):

@@ -111,6 +111,6 @@ def test_no_parquet(tmp_path, text):
 
 def test_without_the_libraries(tmp_path, monkeypatch):
     (tmp_path / "t.parquet").write_bytes(b"PAR1")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"pip install 'skstruct\[parquet\]'"):
         read_data(tmp_path / "t.parquet")

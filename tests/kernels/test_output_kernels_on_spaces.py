@@ -16,6 +16,7 @@ from skstruct.spaces import (
     Box,
     Candidates,
     Classes,
+    Embeddings,
     Hierarchy,
     LabelSets,
     Rankings,
@@ -50,7 +51,7 @@ def check_costs(kernel, psi, K, rng):
 def check_on(kernel, space, outputs, rng, embedding):
     """The same on a fitted space, with all its outputs in the user's format."""
     assert kernel.embedding_on(space) == embedding
-    view = space.with_embedding(embedding)
+    view = Embeddings.of(space).view(embedding)
     bound = kernel.bind(view).fit(outputs)
     psi = view.embed(view.validate(outputs))
     g, total, expected = check_costs(bound, psi, bound(outputs), rng)
@@ -126,7 +127,7 @@ def test_kernels_on_sequences(shortest, longest, seed):
     check_on(HammingKernel(), space, outputs, rng, "positions")
     check_on(HammingKernel(length=5) + 0.5 * HammingKernel(), space, outputs, rng, "positions")
     check_on(resolve_output_kernel("linear"), space, outputs, rng, "positions")
-    bigrams = space.with_embedding("bigrams")
+    bigrams = Embeddings.of(space).view("bigrams")
     check_on(resolve_output_kernel("linear"), bigrams, outputs, rng, "bigrams")
 
 
@@ -162,7 +163,7 @@ def test_dirac_costs(seed):
     lists = [[1], [1, 2], [2]]
     check_on(Dirac(), Candidates(lists).fit(lists), lists, rng, "outputs")
     rows = subsets(3)
-    listed = LabelSets().fit(rows).with_embedding("outputs", rows)
+    listed = Embeddings.of(LabelSets().fit(rows)).view("outputs", rows)
     check_on(Dirac(), listed, rows, rng, "outputs")
 
 
@@ -217,7 +218,7 @@ def test_linear_costs_of_quantities(seed):
     for space, outputs in ((Box(), Y), (Simplex(), np.abs(Y) / np.abs(Y).sum(1, keepdims=True))):
         kernel, space = resolve_output_kernel("linear"), space.fit(outputs)
         assert kernel.embedding_on(space) == "squares"
-        view = space.with_embedding("squares")
+        view = Embeddings.of(space).view("squares")
         bound = kernel.bind(view)
         psi = view.embed(view.validate(outputs))
         assert_allclose(bound(outputs), outputs @ outputs.T)

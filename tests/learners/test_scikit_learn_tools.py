@@ -198,6 +198,18 @@ def test_probabilities_of_labels_by_folds(model, tree, d):
     assert np.isfinite(scored(model, "average_precision", y)).all()
 
 
+def test_a_root_that_all_rows_have_is_lost_on_the_way():
+    """Scikit-learn makes it 0, which the message says; without it all is well."""
+    y = np.column_stack([np.ones(len(X), int), labels[:, :2]])
+    model = ConditionalRiskMinimizer(Hierarchy([(0, 1), (0, 2)]), alpha=1.0)
+    with pytest.raises(ValueError, match="every row has arrives as one that no row has"):
+        cross_val_predict(model, X, y, method="predict_proba", cv=KFold(3))
+    y[0] = 0  # an ordinary error
+    y[1] = [0, 1, 0]
+    with pytest.raises(ValueError, match=r"Use close=True to add ancestors\.$"):
+        model.fit(X, y)
+
+
 def test_margins_have_probabilities_once_calibrated():
     model = StructuredSVM().fit(X[:40], classes[:40])
     assert not hasattr(model, "predict_proba")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.losses import F1, Effort, FBeta
-from skstruct.spaces import Coordinates, Hierarchy, LabelSets
+from skstruct.spaces import Coordinates, Embeddings, Hierarchy, LabelSets
 from skstruct.spaces.indicator_sets.decoding import min_cost_per_size
 from skstruct.spaces.solvers.marginals import lowered
 
@@ -92,7 +92,7 @@ def test_independent_labels_against_enumeration(seed, d, sizes, beta, never_empt
             exclude=[names[j] for j in np.flatnonzero(~high)],
         )
     )
-    view = space.with_embedding("independent labels")
+    view = Embeddings.of(space).view("independent labels")
     of_sets, of_labels = sets_and_their_chances(Z, chances, never_empty)
     seen = Z[Z.any(axis=1)] if never_empty else Z
     loss = FBeta(beta, independent=True).observe(view, seen).bind(view)
@@ -110,10 +110,8 @@ def test_many_labels_truncate_what_cannot_be():
     rng = np.random.default_rng(0)
     d = 400
     chances = rng.beta(0.05, 2.0, (3, d))
-    view = (
-        LabelSets([f"l{j}" for j in range(d)])
-        .fit(np.zeros((1, d)))
-        .with_embedding("independent labels")
+    view = Embeddings.of(LabelSets([f"l{j}" for j in range(d)]).fit(np.zeros((1, d)))).view(
+        "independent labels"
     )
     found = view.argmin(F1(independent=True).bind(view).cost(chances, np.ones((3, 1))))
     for p, value in zip(chances, found.values):
@@ -147,7 +145,7 @@ def test_where_the_most_probable_labels_are_no_output(seed, tree, beta, never_em
         names = rng.permutation(list("abcde"))
         space = LabelSets(list("abcde")).fit(np.zeros((1, 5)))
         space = space.restrict(exclusive=[names[:3], names[3:]], exclude=[names[0]])
-    view = space.with_embedding("independent labels")
+    view = Embeddings.of(space).view("independent labels")
     chances = lowered(rng.choice([0.05, 0.1, 0.3, 0.5, 0.97, 1.0], (4, 5)), space.dag_)
     of_sets, of_labels = sets_and_their_chances(Z, chances, never_empty)
     seen = Z[Z.any(axis=1)] if never_empty else Z
@@ -187,7 +185,7 @@ def test_sets_of_hierarchies_are_closed_and_best_of_the_most_probable(seed, limi
     space = space.fit(np.zeros((1, d)))
     if limited:
         space = space.restrict(include=["l2"], max_size=5)
-    view = space.with_embedding("independent labels")
+    view = Embeddings.of(space).view("independent labels")
     loss = F1(independent=True).bind(view)
     chances = rng.choice([0.0, 0.2, 0.5, 0.9, 1.0], (4, d))
     found = view.argmin(loss.cost(chances, np.ones((4, 1))))
@@ -219,7 +217,7 @@ def test_a_wide_model_learns():
 
 def test_penalties_of_many_labels_are_compared_by_chances():
     space = LabelSets([f"l{j}" for j in range(60)]).fit(np.zeros((1, 60)))
-    view = space.with_embedding("sized indicators")
+    view = Embeddings.of(space).view("sized indicators")
     stand_in = Effort.of(FBeta(2.0).bind(view)).stand_in(view)
     assert stand_in.independent is True
     assert stand_in.beta == pytest.approx(2.0)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from skstruct.losses.histograms import ChiSquare, RootAbsolute, SquaredHellinger
-from skstruct.spaces import Box, Interval, Simplex
+from skstruct.spaces import Box, Embeddings, Interval, Simplex
 from skstruct.testing import check_decisions
 
 LOSSES = [SquaredHellinger(), RootAbsolute(), ChiSquare()]
@@ -85,7 +85,7 @@ def test_hellinger_is_bilinear_in_roots_on_the_simplex_only():
 def test_hellinger_closed_form():
     """One output of positive weight is predicted itself; of negative weight, a far vertex."""
     y = np.array([[0.36, 0.64, 0.0]])
-    space = Simplex().fit(y).with_embedding("roots")
+    space = Embeddings.of(Simplex().fit(y)).view("roots")
     loss = SquaredHellinger().bind(space)
     psi = space.embed(y)
     decided = space.argmin(loss.cost(psi, np.ones((1, 1))))

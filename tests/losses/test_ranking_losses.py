@@ -14,7 +14,7 @@ from skstruct.losses import (
     ZeroOne,
     resolve_loss,
 )
-from skstruct.spaces import Rankings, Targets
+from skstruct.spaces import Embeddings, Rankings, Targets
 from skstruct.spaces.rankings.partial import average_ranks
 from skstruct.testing import check_loss
 from strategies import extensions, partial_rankings, shown, total_orders
@@ -115,7 +115,7 @@ def test_the_papers_rank_loss_has_the_same_minimizer(data):
 def test_complete_ratings_are_sorted():
     space = Rankings(range(50), scores=True)
     Y = np.random.default_rng(0).standard_normal((20, 50))
-    view = space.with_embedding(RankLoss().embedding_on(space), Y)
+    view = Embeddings.of(space).view(RankLoss().embedding_on(space), Y)
     assert view.embedding == "complete rating differences"
     assert Targets.of(view).targets(Y).shape == (20, 51)  # not one column for each of 1225 pairs
 

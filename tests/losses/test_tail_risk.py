@@ -32,6 +32,7 @@ from skstruct.spaces import (
     Polytope,
     Simplex,
     Solving,
+    Targets,
 )
 from skstruct.spaces.solvers.tail_risk import TailRisk, probabilities
 
@@ -183,7 +184,9 @@ def test_one_model_decides_by_mean_regret_and_tail(smoother):
     assert_allclose(tail.values, tail.bounds, atol=1e-6)
     mean = models[0].decode(X[:9], loss=ConditionalValueAtRisk(0.0))
     by_mean = probabilities(dense(models[0].smoother_.weights(X[:9]))) @ C
-    assert_allclose(mean.values, np.minimum(space.fit_costs(C).argmin(by_mean).values, np.inf))
+    assert_allclose(
+        mean.values, np.minimum(Targets.of(space).fit_costs(C).argmin(by_mean).values, np.inf)
+    )
     with pytest.raises(ValueError, match="same sense"):
         models[0].predict(X[:1], loss=ConditionalValueAtRisk(sense="max"))
 

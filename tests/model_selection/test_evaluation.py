@@ -19,7 +19,7 @@ from skstruct import (
     StructuredSVM,
 )
 from skstruct.datasets import make_digit_chains
-from skstruct.losses import F1, Hamming, Pinball, pair, resolve_loss
+from skstruct.losses import F1, Effort, Hamming, Pinball, pair, resolve_loss
 from skstruct.model_selection import compare, evaluate
 from skstruct.model_selection.evaluation import (
     bootstrap_means,
@@ -31,6 +31,7 @@ from skstruct.model_selection.evaluation import (
 from skstruct.spaces import (
     Box,
     Classes,
+    Description,
     Hierarchy,
     Interval,
     LabelSets,
@@ -69,7 +70,7 @@ def test_means_are_those_of_a_loop_over_rows(space):
     X, y = toy(space)
     model = ConditionalRiskMinimizer(space, alpha=0.5).fit(X[:20], y[:20])
     estimates = evaluate(model, X[20:], y[20:])
-    assert [e.loss for e in estimates] == [space.default_loss, *space.usual_losses]
+    assert [e.loss for e in estimates] == [space.default_loss, *Description.of(space).usual_losses]
     truth = model.space_.validate(y[20:])
     for estimate in estimates:
         loss = pair(resolve_loss(estimate.loss), model.space_, model.outputs_)[1]
@@ -87,7 +88,7 @@ def test_the_baseline_is_the_best_constant_of_training(space):
     X, y = toy(space)
     model = ConditionalRiskMinimizer(space, alpha=0.5).fit(X, y)
     every = model.space_.enumerate()
-    for name in (space.default_loss, *space.usual_losses):
+    for name in (space.default_loss, *Description.of(space).usual_losses):
         loss = pair(resolve_loss(name), model.space_, model.outputs_)[1]
         if name == "zero_one" and not isinstance(space, Classes):
             every = np.unique(model.outputs_, axis=0)  # decided among outputs of training
@@ -234,7 +235,7 @@ def test_losses_that_take_longer_than_to_predict_are_left_out_unless_asked_for(m
     Y = np.tile([[1, 0], [0, 1], [1, 1]], (4, 1))
     model = ConditionalRiskMinimizer(LabelSets(), "hamming", alpha=0.1).fit(X, Y)
     assert [one.loss for one in evaluate(model, X, Y)] == ["hamming", "f1", "zero_one"]
-    monkeypatch.setattr(F1, "decision_seconds", lambda self, space: 1e3)
+    monkeypatch.setattr(type(Effort.of(F1())), "seconds", lambda self, space: 1e3)
     with pytest.warns(UserWarning, match=r"longer than to predict: f1; ask by losses=\["):
         found = evaluate(model, X, Y)
     assert [one.loss for one in found] == ["hamming", "zero_one"]

@@ -30,7 +30,16 @@ from skstruct.model_selection import (
     marginal_scorer,
     micro_average_precision,
 )
-from skstruct.spaces import Box, Classes, Hierarchy, LabelSets, OneOf, Rankings, Sequences
+from skstruct.spaces import (
+    Box,
+    Classes,
+    Embeddings,
+    Hierarchy,
+    LabelSets,
+    OneOf,
+    Rankings,
+    Sequences,
+)
 from skstruct.spaces.truth import read_truth, told_mean
 
 SETS = {
@@ -45,7 +54,7 @@ SEEDS = st.integers(0, 10**6)
 
 def bound_to(loss, space):
     loss = resolve_loss(loss)
-    return loss.bind(space.with_embedding(loss.embedding_on(space), space.enumerate()))
+    return loss.bind(Embeddings.of(space).view(loss.embedding_on(space), space.enumerate()))
 
 
 def brute(loss, listed, predicted, truth, known):

@@ -4,6 +4,7 @@
 import pytest
 
 from skstruct import spaces as S
+from skstruct.spaces import Description
 from work import peak_bytes
 
 N = 300
@@ -22,7 +23,7 @@ PAIRED = {
 
 def used(space):
     """As it is when a file with it has been read."""
-    space.canonical_range()
+    Description.of(space).canonical_range()
     space._check_saved()
 
 

@@ -30,6 +30,7 @@ from skstruct.spaces import (
     Classes,
     Cycles,
     Hierarchy,
+    Inference,
     LabelSets,
     Ordinal,
     PairwiseLabels,
@@ -73,7 +74,7 @@ def test_one_step_of_the_chains_is_a_row_of_the_matrix(space):
     assert_allclose(chain.P.sum(axis=1), 1.0)
     assert (chain.P >= 0).all()
     assert_allclose(chain.p[:, None] * chain.P, (chain.p[:, None] * chain.P).T, atol=1e-15)
-    proposals = space.proposals()
+    proposals = Inference.of(space).proposals()
     for u in (0, len(chain.p) - 1):
         states = proposals.start(np.repeat(chain.outputs[[u]], 4000, axis=0))
         proposals.walk(states, scores[None], np.zeros(4000, np.int64), np.ones(4000), 1,

@@ -12,7 +12,7 @@ from distribution_cases import SPACES, listed
 from skstruct.exceptions import InfeasibleError, MixingWarning, SamplingError
 from skstruct.sampling import log_partition, marginals
 from skstruct.sampling.annealed_estimates import Schedule, annealed_estimate, repeats_for
-from skstruct.spaces import BaseSpace, Classes, Interval, LabelSets, Rankings
+from skstruct.spaces import BaseSpace, Classes, Inference, Interval, LabelSets, Rankings
 
 
 class NoSampler(BaseSpace):
@@ -70,7 +70,7 @@ def test_standard_errors_are_right():
     space = LabelSets(range(5))
     scores = np.tile(np.random.default_rng(0).normal(size=5), (200, 1))
     values, errors, _ = annealed_estimate(space, scores, n_draws=200, n_sweeps=20, rng=1)
-    within = np.abs(values - space.distribution(scores).log_partition) <= errors
+    within = np.abs(values - Inference.of(space).distribution(scores).log_partition) <= errors
     assert 0.55 <= within.mean() <= 0.80
 
 
@@ -228,7 +228,7 @@ def test_methods_and_options():
 
 def test_a_space_without_a_sampler_says_so():
     space = NoSampler()
-    with pytest.raises(ValueError, match="SupportsInference"):
+    with pytest.raises(ValueError, match="facet Inference"):
         log_partition(space, [0.0], method="exact")
     with pytest.raises(ValueError, match=r"not Samplable.*sample\(n, rng\)"):
         log_partition(space, [0.0], method="annealed")

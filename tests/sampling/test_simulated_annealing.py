@@ -13,7 +13,9 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.sampling import SimulatedAnnealing
 from skstruct.spaces import (
     Coordinates,
+    Embeddings,
     Hierarchy,
+    Inference,
     LabelSets,
     PairwiseLabels,
     Rankings,
@@ -189,16 +191,16 @@ def test_all_but_decoding_is_that_of_the_space():
     assert annealed.counted is space
     labels = LabelSets(range(4))
     annealed = SimulatedAnnealing(labels)
-    assert_allclose(annealed.distribution(scores[:, :4]).marginals(),
+    assert_allclose(Inference.of(annealed).distribution(scores[:, :4]).marginals(),
                     1 / (1 + np.exp(-scores[:, :4])))  # fmt: skip
-    assert type(annealed.proposals()) is type(labels.proposals())
+    assert type(Inference.of(annealed).proposals()) is type(Inference.of(labels).proposals())
 
 
 def test_another_embedding_is_searched_too():
     """Costs of ranks, whose minimum the list of all rankings tells."""
     annealed = SimulatedAnnealing(Rankings(range(4), "positions"), n_sweeps=200)
-    view = annealed.with_embedding("ranks")
-    assert annealed.with_embedding("positions") is annealed
+    view = Embeddings.of(annealed).view("ranks")
+    assert Embeddings.of(annealed).view("positions") is annealed
     assert view.embedding == "ranks"
     costs = np.random.default_rng(0).standard_normal((5, 4))
     every = costs_of_all(view.space, costs)

@@ -14,7 +14,7 @@ from distribution_cases import dense
 from sampling.sbc_cases import rank_among, ranks_are_uniform
 from skstruct.sampling import coupling_from_the_past
 from skstruct.sampling.partition import chain_draws
-from skstruct.spaces import Hierarchy, LabelSets, PairwiseLabels, Rankings, SpanningTrees
+from skstruct.spaces import Hierarchy, Inference, LabelSets, PairwiseLabels, Rankings, SpanningTrees
 
 N, DRAWS = 1000, 31
 SPACES = {
@@ -29,7 +29,7 @@ SPACES = {
 def posterior_draws(space, sampler, rng):
     """Truths of a prior, and draws from the posterior of each given a noisy look at psi."""
     prior = rng.normal(size=(1, dense(space.embed(space.sample(1, 0))).shape[1]))
-    truths = space.distribution(prior).sample(N, rng)[0]
+    truths = Inference.of(space).distribution(prior).sample(N, rng)[0]
     psi = dense(space.embed(truths))
     # Normal noise of variance 1: -|x - psi|²/2 is <x, psi> - |psi|²/2, and psi² is psi or 1.
     seen = psi + rng.normal(size=psi.shape)
@@ -38,7 +38,7 @@ def posterior_draws(space, sampler, rng):
 
 
 def by_distribution(space, scores, rng):
-    return space.distribution(scores).sample(DRAWS, rng)
+    return Inference.of(space).distribution(scores).sample(DRAWS, rng)
 
 
 def by_chains(space, scores, rng):

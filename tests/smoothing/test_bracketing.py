@@ -11,7 +11,7 @@ from scipy.linalg import cholesky
 from sklearn.linear_model import LogisticRegression
 
 from skstruct.kernels import RBF
-from skstruct.smoothing import KernelRidge, NystroemRidge, penalties
+from skstruct.smoothing import KernelRidge, NystroemRidge, Penalties, penalties
 from skstruct.smoothing.bracketing import Bracketing, Trials
 from skstruct.smoothing.logistic import LabelLogistic
 from skstruct.smoothing.nystroem import system
@@ -82,7 +82,7 @@ def test_landmarks_leave_rows_out_alike_by_factors_and_by_eigenvectors(groups, m
         paths.append(list(ridge.loo_path(alphas, groups)))
     for by_eigenvectors, by_factors in zip(*paths):
         assert_allclose(by_factors, by_eigenvectors, atol=1e-9)
-    assert_allclose(ridge.penalty_range()[0], ridge.system_.decomposed[0].sum())
+    assert_allclose(Penalties.of(ridge).bounds()[0], ridge.system_.decomposed[0].sum())
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -102,7 +102,7 @@ def test_a_sample_takes_the_part_of_all_rows(weighted, monkeypatch):
     assert_allclose(next(other.loo_path([0.2])), alone.loo()[:, ::-1], atol=1e-9)
     whole = KernelRidge(RBF(0.4), 0.2).fit(X, T, weight)
     assert_allclose(sample.with_alpha(0.2).predict(X), whole.predict(X), atol=1e-9)
-    assert sample.penalty_range()[0] > 0
+    assert Penalties.of(sample).bounds()[0] > 0
 
 
 def test_penalties_that_are_given_are_all_tried():

@@ -30,7 +30,7 @@ from skstruct import ConditionalRiskMinimizer, load_model, save_model
 from skstruct.exceptions import ModelFileError
 from skstruct.losses import F1, Hamming
 from skstruct.smoothing import ClassifierMeans, CrossFitted
-from skstruct.spaces import Hierarchy, Interval, LabelSets, Rankings, Sequences
+from skstruct.spaces import Embeddings, Hierarchy, Interval, LabelSets, Rankings, Sequences
 
 LOGISTIC = LogisticRegression()
 FOREST = RandomForestClassifier(15, max_depth=3, random_state=0)
@@ -135,7 +135,7 @@ def test_risk_is_near_the_loss_on_new_rows():
 def test_f_measures_by_the_probabilities_of_sized_labels():
     asked = F1(independent=False)
     model = ConditionalRiskMinimizer(LabelSets(), asked, smoother=FOREST).fit(X, SETS)
-    view = model.space_.with_embedding("sized indicators")
+    view = Embeddings.of(model.space_).view("sized indicators")
     T = view.embed(SETS).toarray().astype(int)
     varying = (T[0] != T).any(axis=0)
     g = np.tile(T[0].astype(float), (len(NEW), 1))

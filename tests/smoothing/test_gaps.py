@@ -9,9 +9,9 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 
 from skstruct.kernels import RBF
-from skstruct.smoothing import Forest, KernelRidge, NadarayaWatson, Neighbors, Scaled, Stacked
+from skstruct.smoothing import Forest, Gaps, KernelRidge, NadarayaWatson, Neighbors, Scaled, Stacked
 from skstruct.smoothing.base import column_means
-from skstruct.smoothing.gaps import ByPattern, MaskedAverage, taking_gaps
+from skstruct.smoothing.gaps import ByPattern, MaskedAverage
 from skstruct.smoothing.logistic import LabelLogistic
 from skstruct.smoothing.masked_ridge import MaskedRidge
 from skstruct.smoothing.penalties import fit_and_leave_out, squared_error
@@ -88,10 +88,10 @@ def test_rows_without_a_neighbour_that_knows_get_the_mean():
     ],
 )
 def test_a_smoother_says_what_it_becomes(smoother, kind):
-    assert isinstance(taking_gaps(smoother), kind)
-    inside = taking_gaps(Scaled(smoother))
+    assert isinstance(Gaps.of(smoother).taking(), kind)
+    inside = Gaps.of(Scaled(smoother)).taking()
     assert isinstance(inside, Scaled)
-    assert inside.takes_gaps
+    assert Gaps.of(inside).taken
 
 
 def test_means_and_errors_leave_gaps_out():
@@ -107,7 +107,8 @@ def test_a_stack_of_targets_with_gaps():
     X = rng.uniform(-3, 3, (150, 1))
     T = np.hstack([np.sin(X), np.abs(X)]) + 0.1 * rng.normal(size=(150, 2))
     T[rng.random(T.shape) < 0.4] = np.nan
-    parts = [taking_gaps(part) for part in (KernelRidge("rbf", "auto"), Forest(20, random_state=0))]
+    smoothers = KernelRidge("rbf", "auto"), Forest(20, random_state=0)
+    parts = [Gaps.of(part).taking() for part in smoothers]
     stack = Stacked(parts).fit(X, T)
     assert stack.errors_[-1] <= stack.errors_.min() + 1e-12
     at = np.array([[1.0], [-2.0]])
@@ -118,7 +119,7 @@ def test_a_stack_of_targets_with_gaps():
 def test_what_stands_under_a_gap_cannot_matter(smoother):
     """Targets are NaN there: nothing else can stand under them, and none becomes a mean."""
     X, T, _ = with_gaps(7)
-    model = taking_gaps(smoother).fit(X, T)
+    model = Gaps.of(smoother).taking().fit(X, T)
     assert np.isfinite(model.predict(X)).all()
     assert np.isfinite(model.loo()).all()
 

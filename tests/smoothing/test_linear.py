@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.smoothing import KernelRidge, LinearRidge, LinearSmoother, linear
+from skstruct.smoothing import KernelRidge, LinearRidge, LinearSmoother, Penalties, linear
 from skstruct.smoothing.systems.normal_equations import COLUMNS_AT_ONCE
 from skstruct.spaces import LabelSets
 from skstruct.testing import check_smoother
@@ -188,12 +188,13 @@ def test_penalties_worth_trying():
     X, T, weight = case(7)
     dense = X.toarray() - np.average(X.toarray(), axis=0, weights=weight)
     values = np.linalg.eigvalsh((weight[:, None] * dense).T @ dense)
-    top, bound = LinearRidge().fit(X, T, weight).penalty_range()
+    top, bound = Penalties.of(LinearRidge().fit(X, T, weight)).bounds()
     assert top == pytest.approx(min(10.0 * values[-1], values.sum()), rel=0.01)
     assert bound == pytest.approx(0.5e-7 * values.sum())
     system = KernelRidge("linear", solver="spectral").fit(X, T, weight)
-    np.testing.assert_allclose(system.penalty_range(), (values.sum(), 0.0), atol=1e-9)
-    assert LinearRidge().fit(np.ones((3, 2)), np.arange(3.0)).penalty_range() == (0.0, 0.0)
+    np.testing.assert_allclose(Penalties.of(system).bounds(), (values.sum(), 0.0), atol=1e-9)
+    flat = LinearRidge().fit(np.ones((3, 2)), np.arange(3.0))
+    assert Penalties.of(flat).bounds() == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("size", [1e-30, 1.0, 1e30])

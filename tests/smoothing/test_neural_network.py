@@ -102,7 +102,7 @@ def test_some_rows_are_left_out_by_few_fits(seed, cv, k, grouped):
         if not len(rows):
             return
     model = CrossFitted(LinearRegression(), cv).fit(X, T)
-    left = model.loo_rows(rows, groups)
+    left = model.loo(groups, rows)
     number = np.unique(rows if groups is None else groups[rows], return_inverse=True)[1]
     n_folds = int(np.ceil(cv * len(rows) / n))
     fold = folds_of(number, n_folds, rank_by_content(X, T)[rows])

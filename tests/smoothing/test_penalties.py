@@ -9,8 +9,17 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 
 from skstruct.kernels import RBF
-from skstruct.smoothing import Forest, KernelRidge, NystroemRidge, Scaled, Stacked
-from skstruct.smoothing.penalties import PenaltyPath, fit_and_leave_out, left_out_means
+from skstruct.smoothing import (
+    Forest,
+    KernelRidge,
+    LeavingOut,
+    NystroemRidge,
+    Penalties,
+    Scaled,
+    Stacked,
+)
+from skstruct.smoothing.kernel_ridge import PenaltiesOfKernelRidge
+from skstruct.smoothing.penalties import PenaltyPath, fit_and_leave_out
 from skstruct.smoothing.projections import FEW, few_targets
 from skstruct.streaming import ArraySource
 from skstruct.streaming.blocks import Block
@@ -40,23 +49,24 @@ def test_some_rows_are_left_out_as_all_are(name, seed, grouped, k):
     if grouped:
         rows = np.flatnonzero(np.isin(groups, groups[rows]))
     fitted = clone(SMOOTHERS[name]).fit(X, T)
-    left = left_out_means(fitted, groups, rows)
+    left = LeavingOut.of(fitted).means(groups, rows)
     assert_allclose(left, fitted.loo(groups)[rows], atol=1e-9)
 
 
 def test_penalties_of_many_rows_are_compared_on_some(monkeypatch):
-    monkeypatch.setattr(KernelRidge, "most_path_rows", 50)
+    monkeypatch.setattr(PenaltiesOfKernelRidge, "most_rows", 50)
     rows = np.arange(0, 60, 2)
     ridge = Scaled(KernelRidge(RBF(0.3), "auto"))
     smoother, left = fit_and_leave_out(clone(ridge), X, T, rows=rows)
     path = PenaltyPath(clone(ridge), X[rows], T[rows])
     errors = {a: np.square(m - T[rows]).sum(axis=1).mean() for a, m in path.means()}
-    assert smoother.alpha == min(errors, key=errors.get)
-    refitted = Scaled(KernelRidge(RBF(0.3), smoother.alpha)).fit(X, T)
+    alpha = Penalties.of(smoother).given
+    assert alpha == min(errors, key=errors.get)
+    refitted = Scaled(KernelRidge(RBF(0.3), alpha)).fit(X, T)
     assert_allclose(smoother.predict(X), refitted.predict(X), atol=1e-9)
     assert_allclose(left, refitted.loo()[rows], atol=1e-9)
     drawn, _ = fit_and_leave_out(clone(ridge), X, T)  # rows of its own choice
-    assert drawn.alpha > 0
+    assert Penalties.of(drawn).given > 0
 
 
 def test_many_targets_choose_as_they_would(monkeypatch):

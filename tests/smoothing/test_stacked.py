@@ -13,8 +13,15 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from skstruct.kernels import RBF, Linear
 from skstruct.persistence import load_model, save_model
-from skstruct.smoothing import CrossFitted, Forest, KernelRidge, Neighbors, Scaled, Stacked
-from skstruct.smoothing.base import is_linear
+from skstruct.smoothing import (
+    CrossFitted,
+    Forest,
+    KernelRidge,
+    Neighbors,
+    Scaled,
+    Stacked,
+    Weighing,
+)
 from skstruct.smoothing.folds import folds_of, rank_by_content
 from skstruct.smoothing.stack_weights import blocks_pay, nonnegative_weights
 from skstruct.testing.smoothers import check_smoother
@@ -87,7 +94,7 @@ def test_order_of_parts_and_rows(seed):
 def test_linear_parts_make_a_linear_smoother():
     for parts in (PARTS, PARTS[:1]):
         stack = Stacked(parts)
-        assert is_linear(stack)
+        assert Weighing.of(stack).is_linear
         check_smoother(stack, exact_loo=False)
     check_smoother(Scaled(KernelRidge(RBF(0.5), 0.3)), exact_loo=False)
     check_smoother(Scaled(Neighbors(3), "rank"), exact_loo=False)
@@ -126,7 +133,7 @@ def test_classifiers_give_means():
     labels = (T > 0).astype(float)
     part = CrossFitted(LogisticRegression(), 5)
     stack = Stacked([("logistic", part), PARTS[0]]).fit(X, labels)
-    assert not is_linear(stack)
+    assert not Weighing.of(stack).is_linear
     folds = folds_of(np.arange(50), 5, rank_by_content(X, labels))
     expected = np.empty_like(labels)
     for k in range(5):
@@ -213,7 +220,7 @@ def test_weights_of_blocks_are_those_of_each_alone():
         alone = Stacked([]).combine(own, X, T[:, inside], np.ones(40))
         assert_allclose(stack.predict(X)[:, inside], alone.predict(X), atol=1e-9)
         assert_allclose(stack.loo()[:, inside], alone.loo(), atol=1e-9)
-    assert not stack.is_linear
+    assert not Weighing.of(stack).is_linear
     one = Stacked([]).combine(fitted, X, T, np.ones(40))
     assert_allclose(stack.linear_.predict(X), one.predict(X))
     assert_allclose(stack.with_targets(T[:, :1]).predict(X), one.with_targets(T[:, :1]).predict(X))

@@ -13,6 +13,7 @@ from skstruct.spaces import (
     Classes,
     Cliques,
     Cycles,
+    Embeddings,
     Hierarchy,
     LabelSets,
     Matchings,
@@ -38,8 +39,8 @@ SPACES = {
     PartialOrders(3): 6,
     Tournaments(3): 3,
     LabelSets("abc"): 3,
-    LabelSets("abc").with_embedding("sized indicators"): 10,
-    LabelSets("abc").with_embedding("outputs", np.eye(3, dtype=np.int8)): 3,
+    Embeddings.of(LabelSets("abc")).view("sized indicators"): 10,
+    Embeddings.of(LabelSets("abc")).view("outputs", np.eye(3, dtype=np.int8)): 3,
     PairwiseLabels(labels="abc"): 6,
     PairwiseStates("empty", "ab", "xy"): 4,
     Hierarchy([("a", "b")]): 2,
@@ -153,7 +154,7 @@ def test_a_row_without_outputs_says_so(space, constraints, d):
 
 
 def test_constraints_that_exclude_all_that_is_listed():
-    listed = Ordinal("abc").with_embedding("outputs", np.array([[1, 0, 0], [1, 1, 0]]))
+    listed = Embeddings.of(Ordinal("abc")).view("outputs", np.array([[1, 0, 0], [1, 1, 0]]))
     limited = listed.restrict(min_level=["b", "c"])
     for ask in (limited.argmin, lambda costs: limited.kbest(costs, 2)):
         with pytest.raises(InfeasibleError, match=r"none of the 2 listed outputs.* in row 1"):
@@ -200,8 +201,8 @@ def test_few_outputs_are_listed_and_many_are_not():
     assert_array_equal(space.all_outputs(8), space.enumerate())
     assert space.all_outputs(7) is None
     some = np.array([[1, 0, 0], [0, 1, 0], [0, 1, 1]], dtype=np.int8)
-    view = space.with_embedding("outputs", some)
+    view = Embeddings.of(space).view("outputs", some)
     assert_array_equal(view.all_outputs(8), some)
     assert_array_equal(view.restrict(include=["b"]).all_outputs(8), some[1:])
-    assert view.with_embedding("outputs") is view
-    assert view.with_embedding("indicators") is space
+    assert Embeddings.of(view).view("outputs") is view
+    assert Embeddings.of(view).view("indicators") is space

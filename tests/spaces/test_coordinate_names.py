@@ -7,6 +7,7 @@ import pytest
 from skstruct import StructuredPerceptron, load_model, save_model
 from skstruct.spaces import (
     Cycles,
+    Embeddings,
     Flows,
     Graphs,
     Matchings,
@@ -66,7 +67,7 @@ def test_names_follow_the_embedding():
     space = Cycles(5)
     assert len(space.labels_) == 10
     assert space.labels_[0] == (0, 1)
-    arcs = space.with_embedding("indicators")
+    arcs = Embeddings.of(space).view("indicators")
     assert len(arcs.labels_) == len(arcs.edges_) == 20
 
 

@@ -9,7 +9,7 @@ import pytest
 from skstruct import spaces as S
 from skstruct.drawings import draw
 from skstruct.exceptions import NoFacetError
-from skstruct.spaces import Description
+from skstruct.spaces import Description, Embeddings
 
 
 class Runs:
@@ -53,7 +53,7 @@ def test_what_has_no_graph_says_so():
 
 def test_a_view_has_the_parts_of_its_space():
     space = S.LabelSets(["a", "b", "c"]).fit([["a"]])
-    view = space.with_embedding("outputs", np.eye(3, dtype=np.int8))
+    view = Embeddings.of(space).view("outputs", np.eye(3, dtype=np.int8))
     assert [part.name for part in Description.of(view).parts_of([0, 1, 1]).parts] == ["b", "c"]
 
 

@@ -22,6 +22,7 @@ from skstruct.spaces import (
     Flows,
     Graphs,
     Hierarchy,
+    Inference,
     Knapsacks,
     LabelSets,
     Matchings,
@@ -331,7 +332,7 @@ def assert_nothing_is_answered(narrow, costs):
         lambda space: space.kbest(costs, 2) if isinstance(space, KBest) else None,
         lambda space: space.sample(2, 0),
         lambda space: space.mean_embedding(),
-        lambda space: space.distribution(costs),
+        lambda space: Inference.of(space).distribution(costs),
         lambda space: space.size() or None,
         lambda space: space.enumerate().size or None,
     ]
@@ -375,7 +376,7 @@ def assert_draws(space, costs, embedded):
     rng = np.random.default_rng(0)
     assert space.contains(space.sample(5, rng)).all()
     assert_allclose(space.mean_embedding(), embedded.mean(axis=0), atol=1e-9)
-    distribution = space.distribution(-costs)
+    distribution = Inference.of(space).distribution(-costs)
     if distribution is None:
         return
     scores = -costs @ embedded.T

@@ -11,8 +11,10 @@ from skstruct.spaces import (
     Classes,
     Cliques,
     Cycles,
+    Embeddings,
     Graphs,
     Hierarchy,
+    Inference,
     LabelSets,
     Matchings,
     Ordinal,
@@ -44,7 +46,7 @@ SPACES = {
     Tournaments(3): 3,
     LabelSets("abc"): 3,
     LabelSets("abc", max_size=2): 3,
-    LabelSets("abc").with_embedding("sized indicators"): 10,
+    Embeddings.of(LabelSets("abc")).view("sized indicators"): 10,
     PairwiseLabels(labels="abc"): 6,
     PairwiseLabels("full", labels="abc").restrict(include=["a"]): 6,
     PairwiseStates("empty", "ab", "xy"): 4,
@@ -69,7 +71,7 @@ SPACES = {
 
 @pytest.mark.parametrize(("space", "d"), SPACES.items(), ids=shown)
 def test_no_rows(space, d):
-    distribution = space.distribution(np.zeros((0, d)))
+    distribution = Inference.of(space).distribution(np.zeros((0, d)))
     assert distribution.log_partition.shape == (0,)
     assert distribution.marginals().shape == (0, d)
     assert distribution.sample(2, np.random.default_rng(0)).shape[:2] == (0, 2)
@@ -79,7 +81,10 @@ def test_no_rows(space, d):
 def test_scores_are_the_distributions_own(space, d):
     """An optimiser may write to its scores between two questions."""
     scores = np.random.default_rng(0).standard_normal((2, d))
-    still, distribution = space.distribution(scores.copy()), space.distribution(scores)
+    still, distribution = (
+        Inference.of(space).distribution(scores.copy()),
+        Inference.of(space).distribution(scores),
+    )
     scores[:] = 99.0
     assert_array_equal(distribution.marginals(), still.marginals())
     ours, theirs = (one.sample(20, np.random.default_rng(0)) for one in (distribution, still))
@@ -88,7 +93,9 @@ def test_scores_are_the_distributions_own(space, d):
 
 @pytest.mark.parametrize(("space", "d"), SPACES.items(), ids=shown)
 def test_marginals_are_the_callers_own(space, d):
-    distribution = space.distribution(np.random.default_rng(0).standard_normal((2, d)))
+    distribution = Inference.of(space).distribution(
+        np.random.default_rng(0).standard_normal((2, d))
+    )
     found = distribution.marginals()
     before = found.copy()
     found[:] = 7.0
@@ -112,7 +119,7 @@ def test_short_lists(space):
 
 def test_constraints_have_no_proposals():
     """Single flips would leave the polytope."""
-    assert BinaryPolytope(A_eq=[[1, 1, 0]], b_eq=[1]).proposals() is None
+    assert Inference.of(BinaryPolytope(A_eq=[[1, 1, 0]], b_eq=[1])).proposals() is None
 
 
 def long_hierarchy(n):
@@ -150,7 +157,10 @@ def long_hierarchy(n):
 def test_no_distribution_is_no_work(space, d, n):
     """What is too much is found out soon: after some hundred calls, where nothing is counted."""
     found = []
-    assert n_calls(lambda: found.append(space.distribution(np.zeros((n, d))))) < 10_000_000
+    assert (
+        n_calls(lambda: found.append(Inference.of(space).distribution(np.zeros((n, d)))))
+        < 10_000_000
+    )
     assert found == [None]
 
 
@@ -166,6 +176,6 @@ def test_no_distribution_is_no_work(space, d, n):
     ids=shown,
 )
 def test_as_many_rows_as_constraints(space, d, n):
-    assert space.distribution(np.zeros((3, d))).log_partition.shape == (3,)
+    assert Inference.of(space).distribution(np.zeros((3, d))).log_partition.shape == (3,)
     with pytest.raises(ValueError, match=f"row by row for 3 rows; got {n}"):
-        space.distribution(np.zeros((n, d)))
+        Inference.of(space).distribution(np.zeros((n, d)))

@@ -9,7 +9,16 @@ from numpy.testing import assert_array_equal
 
 from skstruct import spaces
 from skstruct.exceptions import NoFacetError
-from skstruct.spaces import Candidates, Classes, Hierarchy, Known, LabelSets, OneOf, Rankings
+from skstruct.spaces import (
+    Candidates,
+    Classes,
+    Embeddings,
+    Hierarchy,
+    Known,
+    LabelSets,
+    OneOf,
+    Rankings,
+)
 from skstruct.spaces.base import BaseSpace, ListedOutputs
 from skstruct.spaces.common.narrowing import naming_all, with_learned_names
 from skstruct.spaces.contracts import Decoded
@@ -126,7 +135,7 @@ def test_rows_of_lists_and_of_narrowed_spaces_are_decoded_by_part():
     found = dict(enumerate(Known.of(allowed).in_parts(3)))
     assert sorted(np.concatenate([rows for rows, _ in found.values()])) == [0, 1, 2]
     lists = next(part for rows, part in found.values() if rows.tolist() == [1])
-    view = space.with_embedding("outputs", np.array([[1, 0, 0], [0, 1, 0]]))
+    view = Embeddings.of(space).view("outputs", np.array([[1, 0, 0], [0, 1, 0]]))
     assert Known.of(lists).seen_by(view).space is view
     assert Known.of(lists).within_range(lists.listed) is lists
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from skstruct.spaces import Classes, Coordinates, Hierarchy, LabelSets, Sequences
+from skstruct.spaces import Classes, Coordinates, Embeddings, Hierarchy, LabelSets, Sequences
 from strategies import closed_sets, dags, forests, subsets
 
 
@@ -32,40 +32,40 @@ def check_lift(space, view, Z, seed=0):
 @given(st.integers(1, 5))
 def test_labels_cost_the_same_in_sets_of_any_size(d):
     space = LabelSets(range(d))
-    check_lift(space, space.with_embedding("sized indicators"), subsets(d))
+    check_lift(space, Embeddings.of(space).view("sized indicators"), subsets(d))
 
 
 @given(forests())
 def test_closed_sets_of_a_forest_by_size(space):
-    check_lift(space, space.with_embedding("sized indicators"), closed_sets(space))
+    check_lift(space, Embeddings.of(space).view("sized indicators"), closed_sets(space))
 
 
 @given(dags())
 def test_products_of_parents_cost_nothing(space):
-    view = Hierarchy(space.edges).with_embedding("indicators and parents")
+    view = Embeddings.of(Hierarchy(space.edges)).view("indicators and parents")
     check_lift(space, view, closed_sets(space))
 
 
 @given(dags())
 def test_listed_outputs_have_costs_one_by_one(space):
     Z = closed_sets(space)
-    check_lift(space, space.with_embedding("outputs", Z), Z)
+    check_lift(space, Embeddings.of(space).view("outputs", Z), Z)
 
 
 def test_symbols_cost_the_same_with_bigrams():
     words = Sequences("ab", (1, 3)).fit(["aba"])
-    check_lift(words, words.with_embedding("bigrams"), words.enumerate())
+    check_lift(words, Embeddings.of(words).view("bigrams"), words.enumerate())
 
 
 def test_a_list_takes_costs_of_any_embedding_that_its_space_has():
     space, Z = LabelSets(range(3)), subsets(3)
-    listed = space.with_embedding("outputs", Z)
-    check_lift(space.with_embedding("sized indicators"), listed, Z)
+    listed = Embeddings.of(space).view("outputs", Z)
+    check_lift(Embeddings.of(space).view("sized indicators"), listed, Z)
     words = Sequences("ab", 3).fit(["aba"])
     Z = words.enumerate()
-    listed = words.with_embedding("outputs", Z)
+    listed = Embeddings.of(words).view("outputs", Z)
     check_lift(words, listed, Z)
-    check_lift(words.with_embedding("bigrams"), listed, Z)
+    check_lift(Embeddings.of(words).view("bigrams"), listed, Z)
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ def test_a_list_takes_costs_of_any_embedding_that_its_space_has():
     [
         (Classes(["a", "b"]), "positions"),
         (LabelSets(range(3)), "sized indicators"),
-        (LabelSets(range(3)).with_embedding("sized indicators"), "positions"),
-        (Hierarchy([(0, 1)]).with_embedding("indicators and parents"), "sized indicators"),
-        (LabelSets(range(3)).with_embedding("outputs", subsets(3)), "positions"),
+        (Embeddings.of(LabelSets(range(3))).view("sized indicators"), "positions"),
+        (Embeddings.of(Hierarchy([(0, 1)])).view("indicators and parents"), "sized indicators"),
+        (Embeddings.of(LabelSets(range(3))).view("outputs", subsets(3)), "positions"),
     ],
 )
 def test_costs_of_another_embedding_are_an_error(view, embedding):
@@ -86,8 +86,8 @@ def test_costs_of_another_embedding_are_an_error(view, embedding):
 def test_costs_of_a_wrong_width_are_an_error():
     space = LabelSets(range(3))
     for view in (
-        space.with_embedding("sized indicators"),
-        space.with_embedding("outputs", [[1, 0, 0]]),
+        Embeddings.of(space).view("sized indicators"),
+        Embeddings.of(space).view("outputs", [[1, 0, 0]]),
     ):
         with pytest.raises(ValueError, match=r"shape \(n_samples, 3\)"):
             Coordinates.of(view).lift(np.zeros((1, 4)), "indicators")

@@ -17,6 +17,7 @@ from skstruct.spaces import (
     Classes,
     Cycles,
     Decoded,
+    Embeddings,
     Hierarchy,
     LabelSets,
     Marginals,
@@ -57,7 +58,7 @@ SPACES = {
     "words": FIXED,
     "words of any length": OPEN,
     "words, known": FIXED.restrict(known={1: "b"}, forbidden=[("b", "b")]),
-    "words by bigrams": FIXED.with_embedding("bigrams"),
+    "words by bigrams": Embeddings.of(FIXED).view("bigrams"),
     "matchings": Matchings(list("abcd")),
     "trees": SpanningTrees(list("abcd")),
     "cycles": Cycles(list("abcd")),
@@ -106,7 +107,7 @@ def test_means_of_a_distribution_stay(name):
 
 
 def test_pairs_of_a_ranking_sum_to_one():
-    space = Rankings(4).with_embedding("pairs")
+    space = Embeddings.of(Rankings(4)).view("pairs")
     found = Marginals.of(space).marginals(np.random.default_rng(0).normal(size=(6, 6)), "pairs")
     assert found.shape == (6, 4, 4)
     assert_allclose(found + found.swapaxes(1, 2), 1.0)
@@ -197,9 +198,9 @@ def test_a_space_without_answers_of_its_own():
 def test_every_place_has_a_facet_of_its_kind(kind):
     for name in spaces.__all__:  # importing what registers itself
         getattr(spaces, name)
-    places = kind._places.items()
+    places = [(at, place) for at, place in kind._places.items() if isinstance(place, str)]
     assert len(places) >= 6
-    for structure, place in places:
+    for structure, place in places:  # classes stand for those of examples
         module, name = place.split(":")
         found = getattr(import_module(module), name)
         assert issubclass(found, kind), structure

@@ -125,3 +125,35 @@ def test_items_nodes_and_supplies_are_in_the_order_of_their_numbers():
     for network in (arcs, networkx.DiGraph(arcs)):
         flow = Flows(network, [-1.0, 0.0, 1.0]).argmin(np.ones((1, 2)))  # from node 2 to node 0
         assert flow.outputs.tolist() == [[1.0, 1.0]]
+
+
+def test_other_numbers_of_nodes_ask_for_names_beside_lists():
+    """Their order would be that of appearance, which is nobody's."""
+    arcs = [(7, 5), (5, 3)]
+    flows = [Flows(network, [1.0, 0.0, -1.0]) for network in (arcs, networkx.DiGraph(arcs))]
+    masses = GraphNodes(networkx.Graph(arcs), masses=[1.0, 2.0, 3.0])
+    for space, remedy in [*((flow, "{node: amount}") for flow in flows), (masses, "{node: mass}")]:
+        with pytest.raises(ValueError, match=f"numbers other than 0 to 2 .* give {remedy}"):
+            space.fit([5] if space is masses else [[1.0, 1.0]])
+    named = Flows(arcs, {7: 1.0, 3: -1.0})
+    with pytest.raises(ValueError, match="supply has no names"):
+        named.restrict(supply=np.array([[1.0, 0.0, -1.0]]))
+    for supply in ({7: 1.0, 3: -1.0}, pd.DataFrame([[-1.0, 0.0, 1.0]], columns=[3, 5, 7])):
+        assert named.restrict(supply=supply).argmin(np.ones((1, 2))).outputs.tolist() == [[1, 1]]
+    demand = networkx.DiGraph(arcs)
+    demand.nodes[7]["demand"], demand.nodes[3]["demand"] = -1, 1
+    assert Flows(demand).argmin(np.ones((1, 2))).outputs.tolist() == [[1, 1]]
+    heavy = GraphNodes(networkx.Graph(arcs), masses={3: 3.0, 5: 2.0, 7: 1.0}).fit([5])
+    assert dict(zip(heavy.labels_.tolist(), heavy.masses_.tolist())) == {7: 1, 5: 2, 3: 3}
+
+
+@pytest.mark.parametrize("kind", [Cliques, Graphs, SpanningTrees, Matchings])
+def test_other_numbers_of_nodes_ask_for_their_order_beside_arrays(kind):
+    graph = networkx.Graph([(7, 5), (5, 3), (3, 7)])
+    array = np.array([[1, 0, 0] if kind is Matchings else [1, 1, 0]])
+    with pytest.raises(ValueError, match=r"numbers other than 0 to 2 .* give nodes=\[...\]"):
+        kind(graph).fit(array)
+    said = kind([7, 5, 3])
+    assert np.array_equal(said.fit(array).validate(array), array)
+    named = {Cliques: [{7, 5}], Matchings: [[(7, 5)]]}.get(kind, [[(7, 5), (5, 3)]])
+    assert set(kind(graph).fit(named).nodes_) == {3, 5, 7}

@@ -199,9 +199,9 @@ def test_propensities_are_checked_and_divide_indicators():
     assert Targets.of(space).targets(np.array([[1, 1]])).tolist() == [[1.0, 2.0]]
     for wrong in (0.0, 1.5, [0.5], "often"):
         with pytest.raises(ValueError, match="propensity is a number above 0"):
-            LabelSets(["a", "b"], propensity=wrong).propensities()
+            Targets.of(LabelSets(["a", "b"], propensity=wrong)).propensities()
     with pytest.raises(ValueError, match="propensity names 'c'; known are 'a', 'b'"):
-        LabelSets(["a", "b"], propensity={"c": 0.5}).propensities()
+        Targets.of(LabelSets(["a", "b"], propensity={"c": 0.5})).propensities()
 
 
 def test_intervals_that_reach_beyond_the_space():

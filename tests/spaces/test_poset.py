@@ -13,7 +13,7 @@ from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners import StructuredSVM
 from skstruct.losses import F1, Hamming, HierarchicalLoss, ZeroOne
-from skstruct.spaces import Hierarchy
+from skstruct.spaces import Embeddings, Hierarchy
 from skstruct.spaces.poset.space import Poset
 from skstruct.testing import check_loss, check_space
 from strategies import dags
@@ -88,7 +88,7 @@ def test_other_embeddings_have_costs_element_by_element(case, seed):
     space, _ = case
     rows, rng = rows_of(space), np.random.default_rng(seed)
     for name in ("sized indicators", "indicators and parents"):
-        view = space.with_embedding(name)
+        view = Embeddings.of(space).view(name)
         psi = np.asarray(view.embed(rows).toarray() if name[0] == "s" else view.embed(rows))
         costs = rng.standard_normal((4, psi.shape[1]))
         assert_allclose(view.argmin(costs).values, (costs @ psi.T).min(axis=1))

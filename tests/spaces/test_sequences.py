@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Sequences, Solving
+from skstruct.spaces import Embeddings, Sequences, Solving
 from skstruct.testing import check_space
 
 
@@ -323,21 +323,21 @@ def test_unknown_embedding():
     with pytest.raises(ValueError, match="embedding is 'positions' or 'bigrams'"):
         Sequences("ab", 2, "trigrams").embed(np.array([[0, 1]]))
     with pytest.raises(ValueError, match="the loss asks for pairs"):
-        Sequences("ab", 2).with_embedding("pairs")
+        Embeddings.of(Sequences("ab", 2)).view("pairs")
 
 
 # ------------------------------------------------------------------ views, moments, ties
 def test_views():
     space = Sequences("abc", (1, 3))
     Z = space.validate(["ab", "c", "abc"])
-    bigrams = space.with_embedding("bigrams", Z)
+    bigrams = Embeddings.of(space).view("bigrams", Z)
     assert bigrams.embed(Z).shape == (3, 9 + 18)
     assert space.embedding == "positions"
     longer = space.validate(["abca", "ab"])
-    listed = space.with_embedding("outputs", Z, candidates=longer)
+    listed = Embeddings.of(space).view("outputs", Z, candidates=longer)
     np.testing.assert_array_equal(listed.embed(longer).toarray(), np.eye(4)[:2])
     np.testing.assert_array_equal(listed.embed(space.validate(["ab"])).toarray(), [[0, 1, 0, 0]])
-    plain = space.with_embedding("outputs", Z)
+    plain = Embeddings.of(space).view("outputs", Z)
     np.testing.assert_array_equal(plain.embed(longer).toarray(), [[0, 0, 0], [1, 0, 0]])
     short = plain.restrict(length=1).argmin(np.zeros((2, 3)))
     assert space.restore(short.outputs).tolist() == ["c", "c"]

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import skstruct.spaces
-from skstruct.spaces import BaseSpace, Coordinates, Hierarchy, Targets
+from skstruct.spaces import BaseSpace, Coordinates, Embeddings, Hierarchy, Targets
 
 
 class Coin(BaseSpace):
@@ -51,6 +51,6 @@ def test_places_are_of_their_kind(kind):
 def test_what_structures_say():
     tree = Hierarchy([("drink", "tea"), ("drink", "milk")])
     assert_array_equal(Targets.of(tree).blocks(), tree.dag_.depth)
-    listed = tree.with_embedding("outputs", np.array([[1, 1, 0]]))
+    listed = Embeddings.of(tree).view("outputs", np.array([[1, 1, 0]]))
     assert Coordinates.of(listed).is_list
     assert Coordinates.of(listed).key() == listed.listed_.tobytes()

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from distribution_cases import SPACES, listed
-from skstruct.spaces import Classes, Hierarchy, LabelSets, Matchings, Rankings, Sequences
+from skstruct.spaces import Classes, Hierarchy, Inference, LabelSets, Matchings, Rankings, Sequences
 
 torch = pytest.importorskip("torch")
 from skstruct.torch import Marginals, log_partition, marginals  # noqa: E402
@@ -90,7 +90,7 @@ def test_a_chain_of_layers(space):
 def test_closed_forms(space):
     """Softmax, independent labels and listed outputs: no difference is taken."""
     psi, u, v = rows(space, 3.0)
-    product = space.distribution(u).covariance_product(v)
+    product = Inference.of(space).distribution(u).covariance_product(v)
     assert_allclose(product, exact(psi, u, v)[2], atol=1e-14)
 
 

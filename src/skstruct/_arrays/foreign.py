@@ -92,7 +92,7 @@ def _cells(column: Any) -> Any:
     return (column.cast(nw.Float64) if gaps else column).to_numpy()
 
 
-READERS = ("fit", "validate", "fit_validate", "fit_costs")
+READERS = ("fit", "validate", "fit_validate")
 
 
 def read_in_memory(kind: Kind, readers: tuple[str, ...] = READERS) -> Kind:

@@ -22,7 +22,7 @@ from skstruct.bounds.certificate import (
 )
 from skstruct.fitted import Fitted
 from skstruct.kernels.inputs import follows_scale
-from skstruct.smoothing import KernelRidge
+from skstruct.smoothing import KernelRidge, Learning, Weighing
 from skstruct.spaces import Solving, Targets
 from skstruct.tolerances import STATED_BOUND
 
@@ -181,7 +181,7 @@ def largest_kernel_value(model: Any, X: Any, kappa: float | None) -> float:
     if kappa is None:
         if _is_unit(model):
             return 1.0
-        kernel = getattr(model, "kernel_", None) or model.smoother_.kernel
+        kernel = getattr(model, "kernel_", None) or Learning.of(model.smoother_).kernel
         raise ValueError(
             f"stability_bound: the largest k(x, x) of the kernel {kernel!r} is not known; give "
             "kappa, for all inputs that may come."
@@ -201,7 +201,7 @@ def _is_unit(model: Any) -> bool:
 
 
 def _largest_diagonal(smoother: KernelRidge, X: Any, step: int = 64) -> float:
-    rows = smoother.X_fit_
+    rows = Weighing.of(smoother).rows
     if rows is None:  # precomputed: X is the matrix itself
         return float((X.diagonal() if sparse.issparse(X) else np.diagonal(np.asarray(X))).max())
     blocks = (rows[start : start + step] for start in range(0, rows.shape[0], step))

@@ -66,7 +66,7 @@ def losses(as_json: bool) -> None:
 
 def _has(space: type[Any], method: str) -> bool:
     """Whether outputs of the space can be treated so; probabilities need outputs to list."""
-    return hasattr(space, method) and (method != "distribution" or getattr(space, "discrete", True))
+    return method == "distribution" or hasattr(space, method)
 
 
 def _first_sentence(thing: type[Any]) -> str:

@@ -121,9 +121,11 @@ def _held_against(model: Any, explain: Any) -> Any:
     fitted = Fitted.of(model)
     if explain is not None or (fitted.smoother is not None and fitted.problem.by_weights):
         return n_training
+    from skstruct.smoothing import Learning
+
     smoother = fitted.smoother
-    if hasattr(smoother, "n_landmarks_"):
-        return smoother.n_landmarks_
+    if n_landmarks := Learning.of(smoother).n_landmarks:
+        return n_landmarks
     if hasattr(smoother, "n_neighbors"):
         return smoother.n_neighbors
     return n_training if hasattr(smoother, "X_fit_") else 1  # trees keep the means of leaves

@@ -20,7 +20,7 @@ from skstruct.explorer.state import Explored
 from skstruct.fitted import Staged
 from skstruct.learners import Explanation
 from skstruct.learners.conditional_risk.prediction import weighing_of
-from skstruct.smoothing.base import weights_fitted_with
+from skstruct.smoothing import Weighing
 from skstruct.spaces import Decoded
 
 KEPT = 64  # inputs whose means are kept
@@ -92,7 +92,7 @@ class Asking:
             X, learner = self._input(question), self.learner
             if by_inputs:
                 linear = weighing_of(learner)
-                weight = weights_fitted_with(linear)
+                weight = Weighing.of(linear).sample_weight
                 return _or_none(
                     lambda: Explanation(linear.weights(learner._checked(X)[0]), None, weight)
                 )

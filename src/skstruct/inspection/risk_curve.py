@@ -14,7 +14,7 @@ from skstruct.inspection.drawing import (
     one_output,
     written,
 )
-from skstruct.smoothing.base import linear_part
+from skstruct.smoothing import Weighing
 from skstruct.spaces import Description
 
 
@@ -100,7 +100,7 @@ class RiskCurveDisplay:
         """
         X, _ = estimator._checked(one_input(estimator, x))
         space = estimator.space_
-        linear = linear_part(estimator.smoother_)
+        linear = Weighing.of(estimator.smoother_).linear_part
         if linear is None:
             raise ValueError(
                 f"The risk curve is drawn from weights of training rows; "

@@ -503,7 +503,7 @@ def kernel_name(kernel: Any) -> str | None:
 
 def follows_scale(model: Any) -> bool:
     """Whether the kernel that a fitted model chose has a width by the scale of the rows."""
-    if getattr(model, "features_", None) is not None or model.kernel_ is None:
+    if model.features_ is not None or model.kernel_ is None:
         return False
     return resolve_kernel(model.kernel_).follows_scale
 

@@ -39,7 +39,7 @@ from skstruct.learners.token_problem import check_positions
 from skstruct.losses import Observed, PartlyKnown, pair, resolve_loss
 from skstruct.spaces import Decoded, SklearnTarget
 from skstruct.spaces.base import check_k
-from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.constraints import check_n_rows, constraints_of
 from skstruct.spaces.truth import read_truth, told_mean
 from skstruct.tolerances import TIE
 
@@ -217,7 +217,7 @@ class BlockPredictor(MarginalPredictor, InputReader, Configured, BaseEstimator):
 
     def _check_constraints(self, problem: Any, n: int) -> None:
         """Raise where constraints that differ from row to row are not those of n new rows."""
-        constraints = getattr(problem.space, "constraints_", None)
+        constraints = constraints_of(problem.space)
         if getattr(constraints, "of_training", False):
             raise ValueError(
                 f"{type(self.space_).__name__}: the constraints differ from row to row, and were "

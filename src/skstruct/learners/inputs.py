@@ -27,6 +27,7 @@ from skstruct.encoding.statistics import medians
 from skstruct.encoding.tables import Table
 from skstruct.features.token_columns import are_words
 from skstruct.learners.tokens import TokenBatch, TokenReader, are_tokens
+from skstruct.smoothing import Weighing
 from skstruct.spaces import Solving
 
 MEDIAN_ROWS = 5000
@@ -245,7 +246,7 @@ def read_inputs(model: Any, X: Any, *, reset: bool = False) -> Any:
     training.
     """
     X = on_host(X)
-    if getattr(model, "encoder_", None) is not None:
+    if model.encoder_ is not None:
         return narrow_indices(model.encoder_.transform(X))
     if model.features_ is not None:
         X = model.features_.transform(X)
@@ -317,7 +318,7 @@ class InputReader:
 
 def n_read(model: Any) -> int:
     """How many features :func:`read_inputs` gives of a row."""
-    encoder = getattr(model, "encoder_", None)
+    encoder = model.encoder_
     return int(model.n_features_in_ if encoder is None else len(encoder.feature_names_))
 
 
@@ -355,7 +356,7 @@ def checked(model: Any, X: Any, reset: bool) -> Any:
     """
     if raw_inputs(model):
         return narrow_indices(checked_raw(model, X, reset))
-    fill = None if reset else getattr(model, "fill_", None)
+    fill = None if reset else model.fill_
     finite = True if fill is None else "allow-nan"
     validated = partial(validate_data, reset=True) if reset else known_rows
     X = validated(model, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite)
@@ -401,7 +402,7 @@ def are_training_rows(model: Any, X: Any, y: Any) -> bool:
     if X is None or y is None:
         return True  # the bounds say what they need
     truth, known = np.asarray(model.observation_space_.validate(y)), np.asarray(model.outputs_)
-    rows = getattr(model.smoother_, "X_fit_", None)
+    rows = Weighing.of(model.smoother_).rows
     given = None if rows is None else read_inputs(model, X)
     if getattr(given, "shape", None) is None or hasattr(given, "tokens"):
         given = None

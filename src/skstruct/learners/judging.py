@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.smoothing import Penalties
+
 SECONDS = 10.0  # of decisions in one stage, nominally
 LEFT_OUT_BYTES = 2**27  # of left-out means of one trial
 FEWEST = 300  # rows that tell penalties apart
@@ -53,7 +55,7 @@ class Judgement:
     judge : RiskProblem
         Whose loss decides.
     smoother : fitted smoother
-        Where it has ``left_out_rows_``, these are the rows that it leaves out, and become fewer.
+        Where its penalties are judged by some rows, these become fewer.
     sample_weight : array of shape (n,) or None
     memory : of decisions
     n_trials : int
@@ -63,16 +65,19 @@ class Judgement:
         self, judge: Any, smoother: Any, sample_weight: Any, memory: Any, n_trials: int
     ) -> None:
         self.judge, self.memory = judge, memory
-        self.drawn = self.numbers = getattr(smoother, "left_out_rows_", None)
+        path = Penalties.of(smoother)
+        self.drawn = self.numbers = path.judged
         if self.numbers is not None and not judge.rows_stand_alone:
-            smoother.left_out_rows_ = self.numbers = None
+            path.judge_by(None)
+            self.numbers = None
         n = len(judge.outputs) if self.numbers is None else len(self.numbers)
         self.chosen = judging_rows(judge, n, n_trials)
         self.weight, self.by_some = sample_weight, self.chosen is not None
         if self.chosen is not None:
             self.numbers = self.chosen if self.numbers is None else self.numbers[self.chosen]
-            if hasattr(smoother, "left_out_rows_"):  # others are not even computed
-                smoother.left_out_rows_, self.chosen = self.numbers, None
+            if path.judges_some:  # others are not even computed
+                path.judge_by(self.numbers)
+                self.chosen = None
         if self.weight is not None and self.numbers is not None:
             self.weight = np.asarray(self.weight)[self.numbers]
 

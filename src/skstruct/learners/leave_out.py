@@ -17,6 +17,7 @@ from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.learners.judging import FINALISTS, Judgement
 from skstruct.learners.problem import search_targets_for, targets_for
 from skstruct.saving import savable
+from skstruct.smoothing import Learning, Penalties
 from skstruct.smoothing.penalties import alpha_grid, smoother_alphas, squared_error
 from skstruct.tolerances import SAME_RISK, TIE
 
@@ -205,7 +206,7 @@ def choose(
     Parameters
     ----------
     make_smoother : callable (kernel, gamma, alpha) -> unfitted smoother
-        Where its ``left_out_rows_`` are some of the rows, the loss on these decides.
+        Where its penalties are judged by some of the rows, the loss on these decides.
     level : Level
         Where a search that is saved goes on: trials are kept, and smoothers are fitted again.
     fit : callable (smoother, number of its pair) -> fitted smoother, default=None
@@ -221,7 +222,7 @@ def choose(
         smoother = make_smoother(*pairs[number], np.inf)
         if fit is not None:
             return fit(smoother, number)
-        thin = bool(getattr(smoother, "takes_sparse_targets", False))
+        thin = Learning.of(smoother).takes_sparse_targets
         if thin not in targets:
             targets[thin] = search_targets_for(smoother, judge)
         return smoother.fit(X, targets[thin], sample_weight)
@@ -240,7 +241,7 @@ def choose(
         alphas = alpha_grid(alpha, partial(smoother_alphas, smoother))[of_pair.count(number) :]
         n_trials = len(pairs) * max(1, len(alphas))
         judgement = judged[number] = Judgement(judge, smoother, sample_weight, memory, n_trials)
-        paths = smoother.loo_path(alphas, groups)
+        paths = Penalties.of(smoother).left_out(alphas, groups)
         for value in track(alphas.tolist(), "alphas", verbose):
             risk = judgement.risk(next(paths))
             trial = {"kernel": kernel, "gamma": gamma, "alpha": value, "risk": risk}
@@ -256,7 +257,7 @@ def choose(
     winner = fitted(chosen) if winner is None else winner
     if any(judgement.by_some for judgement in judged.values()):
         if chosen in judged and judged[chosen].drawn is not None:
-            winner.left_out_rows_ = judged[chosen].drawn
+            Penalties.of(winner).judge_by(judged[chosen].drawn)
         best = [t for t, number in zip(search.trials, of_pair) if number == chosen]
         _compare_finalists(search, best, winner, groups, judge, sample_weight, memory)
     if problem.by_weights or (fit is None and judge is not problem):
@@ -277,7 +278,7 @@ def _compare_finalists(
     finalists = sorted(trials, key=lambda trial: trial["risk"])[:FINALISTS]
     judgement = Judgement(judge, smoother, sample_weight, memory, len(finalists))
     alphas = [trial["alpha"] for trial in finalists]
-    for trial, left in zip(finalists, smoother.loo_path(alphas, groups)):
+    for trial, left in zip(finalists, Penalties.of(smoother).left_out(alphas, groups)):
         trial["risk"] = judgement.risk(left)
     announce(f"The best {len(finalists)} penalties are compared by {judgement.n_rows:,} rows.")
     search.best = min(finalists, key=lambda trial: (trial["risk"], -trial["alpha"]))
@@ -316,8 +317,8 @@ def _tell_apart(
 ) -> None:
     """Measure the squared error of a trial, where that was not done before."""
     if "squared error" not in trial:
-        left = next(smoother.with_targets(targets).loo_path([trial["alpha"]], groups))
-        numbers = getattr(smoother, "left_out_rows_", None)
+        path = Penalties.of(smoother.with_targets(targets))
+        left, numbers = next(path.left_out([trial["alpha"]], groups)), path.judged
         if numbers is not None:
             targets = targets[numbers]
             sample_weight = None if sample_weight is None else sample_weight[numbers]

@@ -33,13 +33,18 @@ def estimator_type(learner: Any) -> str | None:
     """
     if learner.space is None and not learner.infers_labels:
         return None
-    space = getattr(learner, "space_", learner.space)
+    space = space_of(learner)
     if space is not None and learner.loss is not None:
         space = Observed.of(resolve_loss(learner.loss)).space_of(space)
     if space is not None:  # which may be anything as long as it is not checked
         return SklearnTarget.of(space).estimator_type
     numbers = learner.loss is not None and resolve_loss(learner.loss).embedding in NUMBERS
     return "regressor" if numbers else "classifier"
+
+
+def space_of(learner: Any) -> Any:
+    """The fitted space of a learner, or the one that was given, which may be None."""
+    return getattr(learner, "space_", learner.space)
 
 
 def _classifies(learner: Any) -> bool:

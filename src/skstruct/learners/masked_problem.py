@@ -12,7 +12,7 @@ from skstruct.learners.problem import RiskProblem, StandInProblem
 from skstruct.losses import Deciding, Observed, PartlyKnown, pair
 from skstruct.saving import savable
 from skstruct.smoothing.base import column_means
-from skstruct.spaces import Known, Targets
+from skstruct.spaces import Known, Targets, whole_of
 from skstruct.spaces.partial import PartialOutputs
 
 
@@ -128,7 +128,7 @@ class _MaskedStandIn(_JudgedByParts, StandInProblem):
         return None
 
     def alone(self) -> RiskProblem:
-        found = masked_problem(self.space.whole, self.loss, self.partial)
+        found = masked_problem(whole_of(self.space), self.loss, self.partial)
         return self if found is None else found
 
 
@@ -138,7 +138,7 @@ def masked_problem(space: Any, loss: Any, partial: PartialOutputs) -> MaskedProb
     if Deciding.of(loss).needs_weights(space) or not partial.by_parts:
         return None
     if not partial.observed.any():
-        raise ValueError(f"{type(space.whole).__name__}: no row of Y says anything.")
+        raise ValueError(f"{type(whole_of(space)).__name__}: no row of Y says anything.")
     observed = Known.of(Observed.of(loss).space_of(space)).targets(partial.observed)
     if observed is None:
         return None

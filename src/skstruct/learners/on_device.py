@@ -10,9 +10,9 @@ from scipy import sparse
 
 from skstruct._arrays.checks import LARGEST_SUM
 from skstruct._arrays.memory import row_blocks
-from skstruct.kernels.on_device import KernelExpansion
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import Form
+from skstruct.smoothing import Learning
 from skstruct.spaces import Decoded, Solving
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.spaces.solvers.on_device import snap
@@ -29,37 +29,22 @@ def decide_on_device(
     ----------
     problem : RiskProblem
     smoother : fitted smoother
-        With ``predict_tensor(X, backend)``, or one whose mean is a kernel expansion.
+        Whose facet ``Learning`` has an answer to ``on_device``.
     X : array or tensor of shape (n, p)
     backend : TorchBackend
     memory : str or int, default="1GB"
         Budget of a block of rows, on the device.
     """
     decide = device_decider(problem, backend)
-    means = None if decide is None else device_means(smoother, backend, memory)
-    if decide is None or means is None or sparse.issparse(X):
+    found = None if decide is None else Learning.of(smoother).on_device(backend, memory)
+    if decide is None or found is None or sparse.issparse(X):
         return None
-    n_fitted = len(getattr(smoother, "dual_coef_", ()))
-    bytes_per_row = 8 * (n_fitted + 6 * problem.width + X.shape[1])
+    means, n_terms = found
+    bytes_per_row = 8 * (n_terms + 6 * problem.width + X.shape[1])
     blocks = row_blocks(X.shape[0], bytes_per_row, memory)
     parts = [decide(means(X[rows])) for rows in blocks]
     arrays = ([getattr(part, name) for part in parts] for name in ("outputs", "values", "bounds"))
     return Decoded(*map(np.concatenate, arrays))
-
-
-def device_means(smoother: Any, backend: Any, memory: Any = "1GB") -> Callable[..., Any] | None:
-    """A function of rows to the smoother's means, float64 (n, q), which stay on the device."""
-    if hasattr(smoother, "predict_tensor"):
-        return lambda X: smoother.predict_tensor(X, backend).to(torch.float64)
-    names = ("kernel_", "X_fit_", "dual_coef_")
-    kernel, X_fit, coef = (getattr(smoother, name, None) for name in names)
-    if kernel is None or X_fit is None or coef is None or sparse.issparse(X_fit):
-        return None
-    if kernel.name in ("function", "precomputed"):
-        return None  # a callable is for arrays of numpy
-    expansion = KernelExpansion(kernel, X_fit, coef, backend, memory=memory)
-    shift = backend.asarray(np.atleast_1d(smoother.intercept_), "float64")
-    return lambda X: expansion(X).add_(shift)
 
 
 def device_decider(problem: RiskProblem, backend: Any) -> Callable[..., Any] | None:

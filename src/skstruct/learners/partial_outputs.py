@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Known
+from skstruct.spaces import Inference, Known
 from skstruct.spaces.partial import PartialOutputs
 
 REMEDY = (
@@ -78,7 +78,7 @@ def told_apart(partial: PartialOutputs) -> np.ndarray:
     if partial.by_parts:
         return outputs
     width = partial.allowed.embed(partial.outputs[:1]).shape[1]
-    candidates = partial.allowed.distribution(np.zeros((n, width))).marginals()
+    candidates = Inference.of(partial.allowed).distribution(np.zeros((n, width))).marginals()
     return np.hstack([outputs, candidates])
 
 

@@ -16,6 +16,7 @@ from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
 from skstruct.losses import Deciding, Effort, Form, Observed, PartlyKnown, pair
 from skstruct.saving import savable
+from skstruct.smoothing import Learning
 from skstruct.smoothing.nystroem.landmarks import most_landmarks
 from skstruct.smoothing.planning import SPECTRAL_ROWS
 from skstruct.spaces import (
@@ -27,6 +28,7 @@ from skstruct.spaces import (
     Restrictable,
     Solving,
     Targets,
+    whole_of,
 )
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.spaces.truth import told_mean
@@ -212,7 +214,7 @@ class RiskProblem:
 
     def recalibrates(self) -> bool:
         """Whether left-out rows calibrate marginals."""
-        return Marginals.of(self.observations.whole).recalibrates
+        return Marginals.of(whole_of(self.observations)).recalibrates
 
     def left_out(self, left: np.ndarray, rows: np.ndarray | None) -> Any:
         """Left-out means in the form of ``smooth``; None where some rows are no whole outputs."""
@@ -261,7 +263,7 @@ class RiskProblem:
         found = self.true_marginals(outputs, means, parts)
         if self.known is None:
             return found
-        view = Marginals.of(self.space.whole).view(parts)
+        view = Marginals.of(whole_of(self.space)).view(parts)
         return Known.of(view).where_known(found, self.known[rows])
 
     def judged_losses(self, decided: np.ndarray, outputs: np.ndarray, rows: Any) -> np.ndarray:
@@ -312,7 +314,7 @@ class RiskProblem:
 
     def _other_ways(self, space: Any) -> str:
         """What lists the k best where a space does not."""
-        whole = space.whole
+        whole = whole_of(space)
         if whole is not space and isinstance(whole, KBest):
             return f"{type(whole).__name__} lists more: give a loss such as loss='hamming'."
         method = f"{type(whole).__name__} needs a method kbest(costs, k) (protocol KBest)"
@@ -417,7 +419,7 @@ class RiskProblem:
         """Losses, or where outputs lack what was overlooked, estimates that have their mean."""
         losses: np.ndarray
         seen = self.observations
-        estimated = Known.of(seen.whole).estimates_targets and seen.embedding == "indicators"
+        estimated = Known.of(whole_of(seen)).estimates_targets and seen.embedding == "indicators"
         if not estimated:
             losses = self.loss(decided, outputs)
             return losses
@@ -476,7 +478,7 @@ class RiskProblem:
         """The same problem over a narrower space."""
         if not restrict:
             return self
-        whole = self.space.whole
+        whole = whole_of(self.space)
         if not isinstance(whole, Restrictable):
             raise ValueError(f"{type(whole).__name__} cannot be restricted.")
         known = signature(whole.restrict).parameters
@@ -503,7 +505,7 @@ class StandInProblem(RiskProblem):
 
     def __init__(self, problem: RiskProblem, loss: Any) -> None:
         self.problem, self.outputs = problem, problem.outputs
-        self.space, self.loss = pair(loss, problem.space.whole, problem.outputs)
+        self.space, self.loss = pair(loss, whole_of(problem.space), problem.outputs)
         self.joint, self.by_weights = problem.joint, problem.by_weights
         self.rows_stand_alone, self.n_kept = problem.rows_stand_alone, problem.n_kept
         psi = self._projected(Targets.of(problem.observations).targets(problem.outputs))
@@ -564,7 +566,7 @@ class WeightProblem(RiskProblem):
 
 def targets_for(smoother: Any, problem: RiskProblem) -> Any:
     """The targets of a problem: sparse ones for a smoother that sums over them as they are."""
-    sums = getattr(smoother, "takes_sparse_targets", False)
+    sums = Learning.of(smoother).takes_sparse_targets
     return problem.thin_targets() if sums else problem.targets()
 
 

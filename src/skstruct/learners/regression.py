@@ -24,8 +24,7 @@ from skstruct.learners.leave_out import (
     kernel_grid,
 )
 from skstruct.learners.problem import targets_for
-from skstruct.smoothing import KernelRidge
-from skstruct.smoothing.gaps import taking_gaps
+from skstruct.smoothing import Gaps, KernelRidge, Learning, Penalties
 from skstruct.smoothing.nystroem.landmarks import EXPLAINED
 from skstruct.smoothing.penalties import N_ALPHAS, OnSample
 from skstruct.smoothing.planning import (
@@ -39,7 +38,7 @@ from skstruct.smoothing.planning import (
     feature_costs,
     plan,
 )
-from skstruct.spaces import Coordinates, Description
+from skstruct.spaces import Coordinates, Description, whole_of
 
 ONE_PASS = ("nystroem", "fourier", "primal")
 SAMPLED = "sample"  # of the rows, which compares penalties
@@ -130,10 +129,10 @@ class RidgeRegression:
         model, X, weight = self.model, data.rows, data.row_weight
 
         def made(kernel: Any, gamma: Any, alpha: float) -> Any:
-            smoother = taking_gaps(self.ridge(kernel, gamma, alpha, "cholesky"))
+            smoother = Gaps.of(self.ridge(kernel, gamma, alpha, "cholesky")).taking()
             most = model.n_landmarks if model.n_landmarks != "auto" else MASKED_LANDMARKS
             smoother.set_params(n_landmarks=min(int(most), X.shape[0]))
-            return smoother.set_params(random_state=getattr(model, "seed_", None))
+            return smoother.set_params(random_state=model.seed_)
 
         if n_tried == 1 or data.is_single:
             alpha = model.alpha if n_tried == 1 else 1.0
@@ -164,7 +163,7 @@ class RidgeRegression:
         self, smoother: Any, search: LeaveOutSearch, X: Any, weight: np.ndarray | None, groups: Any
     ) -> Any:
         """The smoother of the search, with more landmarks where these pay."""
-        if not hasattr(smoother, "n_landmarks_"):
+        if not Learning.of(smoother).n_landmarks:
             return smoother
 
         def refitted(n_landmarks: int) -> Any:
@@ -192,15 +191,12 @@ class RidgeRegression:
         warn_of_loss(smoother, self.problem, search, weight)
         kernel = kernel if search is None or search.best is None else search.best["kernel"]
         solver = self._solver_of(kernel, solver)
-        gamma = getattr(smoother.kernel_, "gamma_", None)  # a ridge in the primal has no kernel
-        alpha = getattr(smoother, "alpha_", smoother.alpha)
+        gamma, alpha = Learning.of(smoother).gamma, Penalties.of(smoother).fitted
         return Regressed(smoother, kernel, alpha, gamma, solver, search)
 
     def _left_of(self, smoother: Any, groups: Any) -> Any:
         """Left-out means, where an eigendecomposition has them at once."""
-        if not hasattr(smoother, "loo_path") or len(self.problem.outputs) > SPECTRAL_ROWS:
-            return None
-        if getattr(smoother, "left_out_rows_", None) is not None:
+        if len(self.problem.outputs) > SPECTRAL_ROWS or Penalties.of(smoother).judged is not None:
             return None
         if self.problem.by_weights:
             smoother = smoother.with_targets(self.problem.search_targets())
@@ -234,7 +230,10 @@ class RidgeRegression:
         if solver in ONE_PASS:
             solver = self._solver_of(kernel, solver)
             settled = resolve_kernel(kernel).with_gamma(gamma)
-            return one_pass_ridge(model, settled, alpha, solver, shared, n_read(model))
+            return one_pass_ridge(
+                model, settled, alpha, solver, shared, n_read(model),
+                in_blocks=model.streamed_, seed=model.seed_,
+            )  # fmt: skip
         settled = resolve_kernel(kernel).with_gamma(gamma)
         return KernelRidge(settled, alpha, solver=solver, **shared)
 
@@ -253,7 +252,8 @@ def smoothing_by(model: Any) -> str:
         return "given"
     if smoother not in ("auto", "kernel_ridge"):
         raise ValueError(f'smoother is "auto", "kernel_ridge" or a regressor; got {smoother!r}.')
-    asked = any(not _is_same(getattr(model, name), usual) for name, usual in RIDGE.items())
+    given = model.get_params(deep=False)
+    asked = any(not _is_same(given[name], usual) for name, usual in RIDGE.items())
     return "kernel_ridge" if smoother == "kernel_ridge" or asked else "stack"
 
 
@@ -265,10 +265,9 @@ def is_searched(model: Any) -> bool:
     """Whether a penalty, that of the model or of its smoother, may have to be chosen."""
     if smoothing_by(model) != "given":
         return True
-    if getattr(model.smoother, "chooses_weights", False):
-        return True
-    alpha: Any = getattr(model.smoother, "alpha", None)
-    return hasattr(model.smoother, "loo_path") and (isinstance(alpha, str) or np.ndim(alpha) > 0)
+    alpha = Penalties.of(model.smoother).given
+    open_penalty = isinstance(alpha, str) or np.ndim(alpha) > 0
+    return open_penalty or Learning.of(model.smoother).chooses_weights
 
 
 class GivenSmoother:
@@ -284,17 +283,17 @@ class GivenSmoother:
         from skstruct.smoothing.classifiers import as_smoother
 
         model, smoother = self.model, clone(self.model.smoother)
-        if hasattr(smoother, "for_space"):  # it looks at what may be predicted
-            smoother = smoother.for_space(model.space_)
+        smoother = Learning.of(smoother).for_space(model.space_)
         smoother = as_smoother(_seeded(smoother, model.random_state), _target_names(self.problem))
         if self.problem.has_gaps:
-            smoother = taking_gaps(smoother)
-        if getattr(smoother, "chooses_weights", False):
+            smoother = Gaps.of(smoother).taking()
+        if Learning.of(smoother).chooses_weights:
             return self._weighed(smoother, data)
         if is_searched(model):
             if not data.is_single:
                 return self._chosen(smoother, data, level)
-            alpha: Any = smoother.alpha  # of one row, whose output any penalty predicts
+            # Of one row, whose output any penalty predicts.
+            alpha: Any = Penalties.of(smoother).given
             alpha = 1.0 if isinstance(alpha, str) else float(np.max(alpha))
             found = fit_given(smoother.set_params(alpha=alpha), self.problem, data)
             return replace(found, alpha=alpha)
@@ -303,7 +302,7 @@ class GivenSmoother:
     def _chosen(self, smoother: Any, data: TrainingData, level: Any) -> Regressed:
         model, problem = self.model, self.problem
         groups = problem.groups_of_rows(group_numbers(model.cv, data.outputs, data.groups, data.X))
-        kernel, pairs = getattr(smoother, "kernel", None), [(None, None)]
+        kernel, pairs = Learning.of(smoother).kernel, [(None, None)]
         if kernel is not None:
             pairs = kernel_grid(kernel, data.rows, data.row_weight)
 
@@ -314,14 +313,14 @@ class GivenSmoother:
             return found.set_params(kernel=resolve_kernel(kernel).with_gamma(gamma))
 
         search, smoother = choose(
-            made, pairs, smoother.alpha, problem, data.rows, groups,
+            made, pairs, Penalties.of(smoother).given, problem, data.rows, groups,
             sample_weight=data.row_weight, memory=model.memory, verbose=model.verbose,
             level=level.below("search"),
         )  # fmt: skip
         warn_of_loss(smoother, problem, search, data.row_weight)
-        gamma = getattr(getattr(smoother, "kernel_", None), "gamma_", None)
+        gamma, alpha = Learning.of(smoother).gamma, Penalties.of(smoother).given
         kernel = search.best["kernel"] if search.best else None
-        return Regressed(smoother, kernel, smoother.alpha, gamma, None, search)
+        return Regressed(smoother, kernel, alpha, gamma, None, search)
 
     def _weighed(self, smoother: Any, data: TrainingData) -> Regressed:
         """With the number of its weights, and its penalty, by the loss."""
@@ -365,7 +364,7 @@ def _seeded(smoother: Any, random_state: Any) -> Any:
 def _target_names(problem: Any) -> Any:
     """Names of the first targets, where each is of one part of an output; None of others."""
     seen = problem.observations
-    names = None if Coordinates.of(seen).is_list else Description.of(seen.whole).part_names()
+    names = None if Coordinates.of(seen).is_list else Description.of(whole_of(seen)).part_names()
     if names is None or len(names) != problem.width:
         return None
     names = names.tolist() if isinstance(names, np.ndarray) else list(names)
@@ -451,7 +450,15 @@ def _plan_text(n: int, n_targets: int, n_tried: int, chosen: Any) -> str:
 
 
 def one_pass_ridge(
-    model: Any, kernel: Any, alpha: float, solver: str, shared: dict[str, Any], n_features: int
+    model: Any,
+    kernel: Any,
+    alpha: float,
+    solver: str,
+    shared: dict[str, Any],
+    n_features: int,
+    *,
+    in_blocks: bool = False,
+    seed: Any = None,
 ) -> Any:
     """Ridge regression from sums over rows, or in the primal, with the parameters of a model."""
     from skstruct.smoothing import LinearRidge, NystroemRidge
@@ -459,14 +466,14 @@ def one_pass_ridge(
     if solver == "primal":
         if kernel.name != "linear":
             raise ValueError(f'solver="primal" is for kernel="linear"; got kernel={kernel!r}.')
-        in_memory = model.device_ is None and not getattr(model, "streamed_", False)
+        in_memory = model.device_ is None and not in_blocks
         if in_memory and n_features > LINEAR_FEATURES:
             return LinearRidge(alpha, fit_intercept=shared["fit_intercept"], n_jobs=model.n_jobs)
     return NystroemRidge(
         kernel, alpha, features="linear" if solver == "primal" else solver,
         n_landmarks=model.n_landmarks,
         dtype="float32" if model.precision == "mixed" else "auto", verbose=model.verbose,
-        random_state=getattr(model, "seed_", repeatable(model.random_state)), **shared,
+        random_state=repeatable(model.random_state) if seed is None else seed, **shared,
     )  # fmt: skip
 
 
@@ -497,13 +504,14 @@ def grow_landmarks(
     weight, groups : as in the search
     """
     judge = problem.for_search()
-    numbers = smoother.left_out_rows_
+    numbers = Penalties.of(smoother).judged
     weight = weight if weight is None or numbers is None else np.asarray(weight)[numbers]
     while smoother.residual_ > EXPLAINED and _may_double(model, smoother, n_rows):
         larger, before = refitted(2 * smoother.n_landmarks_), search.best
-        larger.left_out_rows_ = numbers  # the same rows judge
+        Penalties.of(larger).judge_by(numbers)  # the same rows
         alphas = before["alpha"] * 10.0 ** (np.arange(1, -3, -1) / 3)
-        for alpha, left in zip(alphas.tolist(), larger.loo_path(alphas, groups)):
+        paths = Penalties.of(larger).left_out(alphas, groups)
+        for alpha, left in zip(alphas.tolist(), paths):
             risk = judge.realized(left, model.memory, weight, numbers)
             size = {"n_landmarks": larger.n_landmarks_}
             search.add({**before, "alpha": alpha, "risk": risk, **size})
@@ -527,10 +535,11 @@ def warn_of_loss(
     smoother: Any, problem: Any, search: LeaveOutSearch | None = None, weight: Any = None
 ) -> None:
     """Warn of landmarks that leave much of the kernel, and of a model no better than a constant."""
-    left = getattr(smoother, "residual_", 0.0)
+    fitted = Learning.of(smoother)
+    left = fitted.residual
     if left > LEFT:
         warn_caller(
-            f"{smoother.n_landmarks_:,} landmarks leave {left:.0%} of the kernel's trace "
+            f"{fitted.n_landmarks:,} landmarks leave {left:.0%} of the kernel's trace "
             "unexplained: predictions may be far from those of the exact model. Give more "
             '(n_landmarks=...), another kernel (kernel="linear" is solved without them), or '
             'solver="cholesky" where the rows fit.',

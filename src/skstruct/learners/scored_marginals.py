@@ -21,7 +21,7 @@ from skstruct.learners.marginals import (
     warn_of_open_pairs,
 )
 from skstruct.learners.whole_rows import whole_rows
-from skstruct.spaces import Marginals, Solving
+from skstruct.spaces import Inference, Marginals, Solving
 
 LOG_RANGE = 14.0  # of the inverse temperature: from a millionth to a million
 
@@ -127,7 +127,9 @@ def _distribution(problem: Any, smoothed: Any, rows: Any, inverse: float) -> Any
         steps = None if transitions is None else -inverse * transitions
         chains = Solving.of(problem.space.rows(rows))
         return chains.distribution_of_chains(-inverse * unary, smoothed.starts, steps)
-    found = problem.space.rows(rows).distribution(_scores(problem, smoothed, rows, inverse))
+    found = Inference.of(problem.space.rows(rows)).distribution(
+        _scores(problem, smoothed, rows, inverse)
+    )
     return _exactly(found, problem)
 
 

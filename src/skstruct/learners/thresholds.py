@@ -44,7 +44,7 @@ def read_threshold(learner: Any, threshold: Any) -> np.ndarray:
 def _chosen(learner: Any, name: str) -> np.ndarray:
     """Thresholds that are best for a measure on rows that were left out."""
     options = _options(name)
-    known = getattr(learner, "calibration_", None)
+    known = learner.calibration_
     if known is None or known.left is None:
         raise ValueError(
             f"threshold={name!r} is chosen on rows that were left out in fit, of which this model "

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from skstruct._arrays.by_name import are_named, by_position
+from skstruct.spaces import Coordinates
 
 Array = Any
 Weights: TypeAlias = ArrayLike | Mapping[Any, float]  # by position, or by name
@@ -138,15 +139,21 @@ def plain_weights(loss: Any, d: int) -> np.ndarray:
     return checked_weights(loss.weights, tuple(range(d)), name)
 
 
+def names_labels(space: Any) -> bool:
+    """Whether a space has names for its coordinates, which weights may be given by."""
+    return hasattr(space, "labels_")
+
+
 def label_weights(weights: Any, space: Any, used_by: str) -> np.ndarray:
     """Weights of the labels of a space as an array: from None, a sequence or a mapping."""
+    names = Coordinates.of(space).names()
     if weights is None:
-        return np.ones(len(space.labels_))
-    weights = by_position(weights, space.labels_, what="weights", used_by=used_by)
-    return checked_weights(weights, space.labels_, used_by)
+        return np.ones(len(names))
+    weights = by_position(weights, names, what="weights", used_by=used_by)
+    return checked_weights(weights, names, used_by)
 
 
-def checked_weights(weights: ArrayLike, labels: tuple[Any, ...], used_by: str) -> np.ndarray:
+def checked_weights(weights: ArrayLike, labels: Sequence[Any], used_by: str) -> np.ndarray:
     """One finite weight of at least zero for each label."""
     d = len(labels)
     weights = np.asarray(weights, dtype=np.float64)
@@ -160,9 +167,9 @@ def checked_weights(weights: ArrayLike, labels: tuple[Any, ...], used_by: str) -
     return weights
 
 
-def check_positive(loss: Any, name: str) -> None:
+def check_positive(loss: BaseLoss, name: str) -> None:
     """Raise where a parameter of a loss is not a positive number."""
-    value = getattr(loss, name)
+    value = loss.get_params(deep=False)[name]
     if not (is_real(value) and 0 < value < np.inf):
         raise ValueError(f"{type(loss).__name__}: {name} is a positive number; got {value!r}.")
 

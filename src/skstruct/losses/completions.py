@@ -8,6 +8,7 @@ import numpy as np
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
 from skstruct.losses.deciding import Form
+from skstruct.spaces import Embeddings
 from skstruct.tolerances import ROUNDING_GAP
 
 Ends = tuple[np.ndarray, np.ndarray]  # lower and upper, of shape (n,) each
@@ -41,7 +42,7 @@ def decoded_ends(loss: Any, space: Any, predicted: np.ndarray, agreeing: Any) ->
         if found is None:
             return None
         costs, offsets = found
-        narrowed = agreeing.rows(index).with_embedding(name)
+        narrowed = Embeddings.of(agreeing.rows(index)).view(name)
         for sign, end in ((1.0, lower), (-1.0, upper)):
             decoded = narrowed.argmin(np.ascontiguousarray(sign * costs))
             proved = decoded.values - decoded.bounds <= ROUNDING_GAP * np.abs(costs).sum(axis=1)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from skstruct._arrays.by_name import are_named, by_position
 from skstruct.losses.base import is_real
+from skstruct.spaces import Coordinates, whole_of
 
 Costs: TypeAlias = float | ArrayLike | Mapping[Any, float]  # one, by position, or by name
 ClassWeight: TypeAlias = str | ArrayLike | Mapping[Any, float] | None
@@ -120,10 +121,9 @@ def without_outputs(used_by: str) -> ValueError:
 
 def class_names(space: Any, used_by: str) -> list[Any]:
     """Names of the classes of a space with one of them per row."""
-    listed, names = getattr(space, "listed_", None), getattr(space, "labels_", None)
-    if listed is None or names is None or np.ndim(listed) != 1 or len(names) != len(listed):
+    if not Coordinates.of(space).one_class or len(space.labels_) != len(space.listed_):
         raise ValueError(
             f"{used_by} is for outputs that are one class each, as of Classes; got "
-            f"{type(space.whole).__name__}. Labels have costs in Hamming(miss=..., alarm=...)."
+            f"{type(whole_of(space)).__name__}. Labels have costs in Hamming(miss=..., alarm=...)."
         )
-    return list(np.asarray(names).tolist())
+    return list(np.asarray(space.labels_).tolist())

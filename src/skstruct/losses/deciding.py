@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstruct.spaces.facets import Facet
+from skstruct.facets import Facet
+from skstruct.spaces import Embeddings
 
 
 class OfLoss:
@@ -183,4 +184,4 @@ class Effort(OfLoss, Facet):
 
     def target_bytes(self, space: Any, outputs: np.ndarray) -> int:
         """Roughly the bytes of what is regressed on for canonical outputs of a space."""
-        return space.embedded_bytes(outputs, self.loss.embedding_on(space))
+        return Embeddings.of(space).bytes_of(outputs, self.loss.embedding_on(space))

@@ -12,7 +12,7 @@ from skstruct.losses.base import BaseLoss
 from skstruct.losses.completions import Ends
 from skstruct.losses.observed import Observed, PartlyKnown
 from skstruct.saving import savable
-from skstruct.spaces import Targets
+from skstruct.spaces import Embeddings, Targets
 from skstruct.spaces.cost_vectors import CostVectors, sign_of
 
 
@@ -88,7 +88,7 @@ class _CostsAreObserved(Observed):
 
     def space_of(self, space: Any, within: Any = None) -> Any:
         loss, space = self.loss, space if within is None else within
-        view = space if loss.embedding is None else space.with_embedding(loss.embedding)
+        view = space if loss.embedding is None else Embeddings.of(space).view(loss.embedding)
         return CostVectors(view, loss.sense, loss.with_optimum)
 
     def check_same(self, fitted: Any) -> None:

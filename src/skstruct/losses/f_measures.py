@@ -17,7 +17,7 @@ from skstruct.losses.grid_forms import GridForm
 from skstruct.losses.levels import Levels
 from skstruct.losses.observed import PartlyKnown
 from skstruct.saving import savable
-from skstruct.spaces import Known, Marginals, Solving
+from skstruct.spaces import Known, Marginals, Solving, whole_of
 
 WIDE, MANY = 300, 50  # labels that are taken for independent, and labels that take long to decide
 
@@ -153,7 +153,7 @@ def _of_labels(measure: FBeta) -> FBeta:
 
 def _by_chances(space: Any) -> bool:
     """Whether labels may be taken for independent."""
-    return Marginals.of(space.whole).suffice
+    return Marginals.of(whole_of(space)).suffice
 
 
 class _FormOfFBeta(Form):

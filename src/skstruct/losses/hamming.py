@@ -28,7 +28,7 @@ from skstruct.losses.deciding import BilinearForm, Form
 from skstruct.losses.levels import Levels, Tokens, weight_levels
 from skstruct.losses.sequence_hamming import SequenceHamming
 from skstruct.saving import savable
-from skstruct.spaces import Entries
+from skstruct.spaces import Coordinates, Entries, whole_of
 
 
 @savable
@@ -165,7 +165,7 @@ class Hamming(BaseLoss):
             return self._of_states(space)
         bound = copy.copy(self)
         weights = label_weights(self.weights, space, "Hamming")
-        bound.miss_, bound.alarm_ = _named_costs(self, list(space.labels_))
+        bound.miss_, bound.alarm_ = _named_costs(self, list(Coordinates.of(space).names()))
         bound.weights_ = _divided(self, weights, bound.miss_, bound.alarm_)
         return bound
 
@@ -180,8 +180,9 @@ class Hamming(BaseLoss):
     def _of_states(self, space: Any) -> StateHamming:
         if not (self.class_weight is None and is_one(self.miss) and is_one(self.alarm)):
             raise ValueError(
-                f"Hamming: a label of {type(space.whole).__name__} is in one of several states, so "
-                "that a wrong one is a miss and a false alarm at once; give weights of labels."
+                f"Hamming: a label of {type(whole_of(space)).__name__} is in one of several "
+                "states, so that a wrong one is a miss and a false alarm at once; give weights of "
+                "labels."
             )
         weights, one = label_weights(self.weights, space, "Hamming"), np.ones(len(space.labels_))
         return StateHamming(_divided(self, weights, one, one)).bind(space)
@@ -273,7 +274,7 @@ class _LevelsOfHamming(Levels):
         return 0.0, np.where(np.isfinite(least), least, 0.0)
 
     def largest(self, space: Any) -> float | None:
-        return largest_hamming(self.loss, len(space.labels_))
+        return largest_hamming(self.loss, len(Coordinates.of(space).names()))
 
 
 class _TokensOfHamming(Tokens):

@@ -12,6 +12,7 @@ from skstruct.losses.base import BaseLoss, Weights, label_weights
 from skstruct.losses.deciding import BilinearForm, Effort, Form
 from skstruct.losses.levels import Levels, weight_levels
 from skstruct.saving import savable
+from skstruct.spaces import Description, whole_of
 
 
 @savable
@@ -174,7 +175,7 @@ Levels.at(HierarchicalLoss, _LevelsOfHierarchical)
 
 
 def _graph_of(space: Any) -> Any:
-    graph = getattr(space, "dag_", None)
+    graph = Description.of(whole_of(space)).output_dag()
     if graph is None:
         raise ValueError(
             "HierarchicalLoss needs a space with arcs between labels, such as Hierarchy; "

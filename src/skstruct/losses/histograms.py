@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from skstruct.losses.base import plain_weights
 from skstruct.losses.separable import SeparableLoss
 from skstruct.saving import savable
+from skstruct.spaces import Coordinates
 from skstruct.spaces.solvers.curves import chi_square
 from skstruct.tolerances import OUTPUT_RANGE
 
@@ -77,7 +78,7 @@ class SquaredHellinger(_HistogramLoss):
             return 0.5 * (1.0 - np.where(np.asarray(y) > 0, np.sqrt(y / np.asarray(t)), 0.0))
 
     def embedding_on(self, space: Any) -> str:
-        offered = "roots" in getattr(space, "embeddings", ())
+        offered = Coordinates.of(space).offered("roots")
         weights: Any = self.weights
         if hasattr(weights, "keys"):
             weights = [weights[name] for name in list(weights.keys())]
@@ -86,7 +87,7 @@ class SquaredHellinger(_HistogramLoss):
 
     def bind(self, space: Any) -> Self:
         bound = super().bind(space)
-        bound.total_ = getattr(space, "total", None)
+        bound.total_ = Coordinates.of(space).total
         return bound
 
     def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:

@@ -20,8 +20,8 @@ from skstruct.losses.preimages import (
 )
 from skstruct.losses.squared import Squared
 from skstruct.saving import savable
-from skstruct.spaces import Decoded, Solving
-from skstruct.spaces.constraints import allowed_by
+from skstruct.spaces import Coordinates, Decoded, Embeddings, Solving, whole_of
+from skstruct.spaces.constraints import allowed_by, constraints_of
 from skstruct.tolerances import BOUND_ROUNDING
 
 UNIT = ("rbf", "laplacian")  # h(z, z) = 1 and h >= 0
@@ -57,7 +57,7 @@ class PreImages:
 
     def project(self, points: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The nearest points of the space."""
-        view = self.space.rows(rows).with_embedding("squares")
+        view = Embeddings.of(self.space.rows(rows)).view("squares")
         costs = Squared().cost(view.embed(points), np.ones((len(points), 1)))
         return view.argmin(costs).outputs
 
@@ -101,7 +101,7 @@ class PreImages:
     def _extremes(self) -> list[np.ndarray]:
         """A vertex in the way that the weights pull: negative ones make outputs the worst."""
         pull = self.W @ (self.Y - self.Y.mean(axis=0))
-        view = self.space.with_embedding("coordinates")
+        view = Embeddings.of(self.space).view("coordinates")
         try:
             return [view.argmin(-pull).outputs]
         except ValueError:  # no constraints that way
@@ -127,7 +127,7 @@ class PreImages:
     def _box(self) -> tuple[np.ndarray, np.ndarray]:
         """A box around the space, over all rows; infinite where the space is."""
         d, n = self.Y.shape[1], len(self.W)
-        view = self.space.with_embedding("coordinates")
+        view = Embeddings.of(self.space).view("coordinates")
         sides = np.full((2, d), np.inf)
         for sign in (0, 1):
             for j in range(d):
@@ -154,7 +154,7 @@ class PreImages:
         """Largest length of features in the space: known for polynomials, else infinite."""
         if callable(self.loss.kernel) or (self.totals > 0).all():
             return np.inf
-        view, d = self.space.with_embedding("squares"), self.Y.shape[1]
+        view, d = Embeddings.of(self.space).view("squares"), self.Y.shape[1]
         origin = view.embed(np.zeros((1, d)))[0, :d]  # minus the centre c of the embedding
         # |z|^2 = |z - c|^2 + 2 <c, z - c> + |c|^2
         costs = np.hstack([2.0 * origin, -np.ones(d)])
@@ -238,7 +238,7 @@ class KernelLoss(BaseLoss):
         self.n_starts = n_starts
 
     def embedding_on(self, space: Any) -> str:
-        if not hasattr(space, "minimize"):
+        if not Solving.of(space).takes_curves:
             raise ValueError(
                 f"KernelLoss has no way to search {type(space).__name__}; give "
                 "loss=Listed(KernelLoss(...)), which predicts training outputs or candidates."
@@ -247,7 +247,7 @@ class KernelLoss(BaseLoss):
 
     def bind(self, space: Any) -> Self:
         self._check()
-        if np.ndim(getattr(space, "listed_", [[0.0]])) == 1:
+        if Coordinates.of(space).one_class:
             raise ValueError(
                 f"KernelLoss compares rows of numbers; {type(space).__name__} has none."
             )
@@ -395,29 +395,27 @@ Effort.at(KernelLoss, _EffortOfKernelLoss)
 
 def _spread(space: Any) -> float:
     """Mean squared distance of the training outputs from their mean; 1 if they are all one."""
-    whole = getattr(space, "space", space)  # what a view is a view of
-    variance = getattr(whole, "variance_", None)
+    variances = [Coordinates.of(part).variances() for part in (whole_of(space), space)]
+    variance = next((found for found in variances if found is not None), None)
     if variance is None:
-        listed = np.asarray(getattr(space, "listed_", np.zeros(0)), dtype=np.float64)
-        if listed.ndim != 2:
-            raise ValueError(
-                f"KernelLoss: {type(whole).__name__} knows no spread of its outputs; give gamma."
-            )
-        variance = listed.var(axis=0)
+        raise ValueError(
+            f"KernelLoss: {type(whole_of(space)).__name__} knows no spread of its outputs; "
+            "give gamma."
+        )
     total = float(np.sum(variance))
     return total if total > 0 else 1.0
 
 
 def _has_constraints(space: Any) -> bool:
     """Whether sums over coordinates are minimized over the space, and it is bounded."""
-    constraints = getattr(space, "constraints_", None)
+    constraints = constraints_of(space)
     ends = [getattr(constraints, side, 0.0) for side in ("low", "high")]
     return Solving.of(space).separable and all(np.isfinite(end).all() for end in ends)
 
 
 def _as_squared(W: np.ndarray, Y: Any, space: Any) -> Decoded:
     """h(z, y) = <z, y>: the squared distance."""
-    view = space.with_embedding("squares")
+    view = Embeddings.of(space).view("squares")
     g, total, squared = W @ view.embed(Y), W.sum(axis=1, keepdims=True), Squared()
     decoded, offset = view.argmin(squared.cost(g, total)), squared.offset(g, total)
     return Decoded(decoded.outputs, decoded.values + offset, decoded.bounds + offset)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.facets import Facet
 from skstruct.losses.deciding import OfLoss
-from skstruct.spaces.facets import Facet
 
 
 class Levels(OfLoss, Facet):

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from skstruct.losses.base import BaseLoss
+from skstruct.spaces import Embeddings
 
 HOMES = {  # the module of every loss, imported when it is asked for
     "ZeroOne": "zero_one",
@@ -154,5 +155,5 @@ def pair(loss: Any, space: Any, outputs: Any, seen: Any = None) -> tuple[Any, An
     candidates = getattr(loss, "candidates", None)
     if candidates is not None:
         candidates = space.validate(candidates)
-    view = space.with_embedding(loss.embedding_on(space), outputs, candidates)
+    view = Embeddings.of(space).view(loss.embedding_on(space), outputs, candidates)
     return view, loss.observe(view, outputs if seen is None else seen).bind(view)

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstruct.losses.base import Weights
+from skstruct.losses.base import Weights, names_labels
 from skstruct.losses.costs import Costs, named_costs, needs_names
 from skstruct.losses.piecewise import PiecewiseLoss
 from skstruct.saving import savable
@@ -66,7 +66,7 @@ class Newsvendor(PiecewiseLoss):
 
     def bind(self, space: Any) -> Self:
         bound = super().bind(space)
-        if hasattr(space, "labels_"):
+        if names_labels(space):
             name = type(self).__name__
             bound.underage_ = named_costs(self.underage, space.labels_, "underage", name)
             bound.overage_ = named_costs(self.overage, space.labels_, "overage", name)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skstruct.facets import Facet
 from skstruct.losses.base import same_width
 from skstruct.losses.completions import Ends, decoded_ends
 from skstruct.losses.deciding import OfLoss
-from skstruct.spaces import Coordinates
-from skstruct.spaces.facets import Facet
+from skstruct.spaces import Coordinates, Embeddings
 from skstruct.spaces.truth import seen_by
 
 
@@ -134,7 +134,7 @@ class PartlyKnown(OfLoss, Facet):
         agreeing = partial.allowed
         if agreeing is None:
             return None
-        view = space.with_embedding(self.loss.embedding_on(space), partial.outputs)
+        view = Embeddings.of(space).view(self.loss.embedding_on(space), partial.outputs)
         if Coordinates.of(view).is_list:
             return None
         return decoded_ends(self.loss, view, Y_pred, agreeing)

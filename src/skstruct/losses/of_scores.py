@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 from skstruct._arrays.checks import is_count
 from skstruct._arrays.rows import dense, distinct
 from skstruct.sizes import AT_ONCE
+from skstruct.spaces import Inference
 from skstruct.spaces.common.listing import MOST_LISTED
 from skstruct.spaces.truth import flattened
 from skstruct.tolerances import TIE
@@ -69,7 +70,7 @@ def exponential_loss(
             others = np.where(truths.among(listed, rows), -np.inf, values)
             found[rows] = correct[rows] + logsumexp(others, axis=1) + 1.0
     else:
-        distribution = space.distribution(truths.u)
+        distribution = Inference.of(space).distribution(truths.u)
         if distribution is None:
             raise ValueError(
                 f"exponential_loss: sums over all outputs of {type(space).__name__} are not known "

@@ -15,7 +15,7 @@ from skstruct.losses.completions import Ends
 from skstruct.losses.deciding import Deciding, Effort
 from skstruct.losses.observed import Observed, PartlyKnown
 from skstruct.saving import savable
-from skstruct.spaces import Decoded
+from skstruct.spaces import Decoded, whole_of
 from skstruct.spaces.constraints import allowed_by, differs_by_row
 from skstruct.spaces.observed_rows import ObservedRows
 from skstruct.spaces.solvers.tail_risk import closed, probabilities
@@ -124,8 +124,8 @@ class Scenarios(BaseLoss):
             bound.listed_ = space.all_outputs(MOST) if given is None else space.validate(given)
             if bound.listed_ is None:
                 raise ValueError(
-                    f"Scenarios: {type(space.whole).__name__} has too many outputs to compare them "
-                    "all; give solve(weights, Y), or candidates."
+                    f"Scenarios: {type(whole_of(space)).__name__} has too many outputs to compare "
+                    "them all; give solve(weights, Y), or candidates."
                 )
         return bound
 
@@ -196,13 +196,13 @@ class Scenarios(BaseLoss):
         answer = self.solve(weights, Y)
         z, claimed = answer if isinstance(answer, tuple) and len(answer) == 2 else (answer, -np.inf)
         try:
-            output = space.whole.validate(z[None] if isinstance(z, np.ndarray) else [z])
+            output = whole_of(space).validate(z[None] if isinstance(z, np.ndarray) else [z])
         except ValueError as error:
             raise ValueError(f"Scenarios: the solver's decision for row {i}: {error}") from None
         if not space.contains(output)[0]:
             raise ValueError(
                 f"Scenarios: the solver's decision for row {i}, {z!r:.80}, is not in "
-                f"{type(space.whole).__name__}."
+                f"{type(whole_of(space)).__name__}."
             )
         costs = self._costs(self._decisions(output)[0], Y)
         value, size = float(weights @ costs), float(np.abs(costs).max(initial=0.0))

@@ -15,6 +15,7 @@ from skstruct.losses.base import (
     check_positive,
     label_weights,
     matched_quantities,
+    names_labels,
     plain_weights,
     quantity_rows,
 )
@@ -64,7 +65,7 @@ class SeparableLoss(BaseLoss):
     def bind(self, space: Any) -> Self:
         self._check_parameters()
         bound = copy.copy(self)
-        if hasattr(space, "labels_"):
+        if names_labels(space):
             bound.weights_ = label_weights(self.weights, space, type(self).__name__)
         return bound
 

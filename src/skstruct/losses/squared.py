@@ -12,6 +12,7 @@ from skstruct.losses.base import (
     Weights,
     label_weights,
     matched_quantities,
+    names_labels,
     plain_weights,
     quantity_rows,
 )
@@ -52,7 +53,7 @@ class Squared(BaseLoss):
 
     def bind(self, space: Any) -> Self:
         bound = copy.copy(self)
-        if hasattr(space, "labels_"):
+        if names_labels(space):
             bound.weights_ = label_weights(self.weights, space, "Squared")
         return bound
 

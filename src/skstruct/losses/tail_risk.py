@@ -14,7 +14,7 @@ from skstruct.losses.deciding import Deciding, Effort
 from skstruct.losses.decisions import Cost, CostsInPart
 from skstruct.losses.observed import Observed, PartlyKnown
 from skstruct.saving import savable
-from skstruct.spaces import Decoded, Solving
+from skstruct.spaces import Decoded, Solving, whole_of
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.spaces.solvers.tail_risk import TailRisk, closed, probabilities
 
@@ -120,9 +120,9 @@ class ConditionalValueAtRisk(Cost):
             try:
                 found.append(here.best(risk, costs[used], shares[i, used]))
             except InfeasibleError:
-                raise InfeasibleError(
-                    f"{type(space.whole).__name__}: no output meets the constraints in row {i}.", i
-                ) from None
+                name = type(whole_of(space)).__name__
+                said = f"{name}: no output meets the constraints in row {i}."
+                raise InfeasibleError(said, i) from None
         outputs, values, bounds = zip(*found) if found else ([], [], [])
         if not found:
             return Decoded(np.asarray(space.argmin(costs[:0]).outputs), np.zeros(0), np.zeros(0))

@@ -8,6 +8,7 @@ import numpy as np
 from skstruct.losses import Levels, PartlyKnown, resolve_loss
 from skstruct.losses.base import same_width
 from skstruct.losses.completions import LISTED, Ends, listed_ends
+from skstruct.spaces import Embeddings, Inference
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.spaces.truth import Truth, read_truth
 
@@ -58,7 +59,7 @@ def completion_bounds(
     if len(Z) != len(truth):
         raise ValueError(f"There are {len(Z)} predictions and {len(truth)} true outputs.")
     candidates = truth.outputs if training is None else space.validate(training)
-    view = space.with_embedding(resolved.embedding_on(space), candidates)
+    view = Embeddings.of(space).view(resolved.embedding_on(space), candidates)
     if training is not None:
         resolved = resolved.observe(view, candidates)
     return bounds_of(resolved.bind(view), space, Z, truth)
@@ -100,7 +101,7 @@ def _agree(space: Any, listed: np.ndarray, partial: PartialOutputs) -> np.ndarra
     n = len(partial)
     if not partial.by_parts:  # one of several names
         scores = np.zeros((n, space.embed(listed[:1]).shape[1]))
-        return partial.allowed.distribution(scores).marginals() > 0
+        return Inference.of(partial.allowed).distribution(scores).marginals() > 0
     rows, columns = same_width(np.reshape(partial.outputs, (n, -1)), _rows(listed))
     unknown = np.zeros(rows.shape, bool)
     unknown[:, : partial.known.shape[1]] = ~partial.known

@@ -20,7 +20,7 @@ from skstruct.learners.token_problem import check_predicted_lengths
 from skstruct.losses import Observed, PartlyKnown, Tokens, pair, resolve_loss
 from skstruct.losses.base import same_width
 from skstruct.model_selection.completions import bounds_of
-from skstruct.spaces import Solving
+from skstruct.spaces import Description, Solving
 from skstruct.spaces.partial import PartialOutputs
 from skstruct.spaces.truth import Truth, check_some_told, read_truth, seen_by, told_mean
 
@@ -251,7 +251,7 @@ def usual_losses(model: Any) -> dict[Any, Any]:
     """Losses by name by which the predictions of a fitted model are judged, its own first."""
     space, own = seen_by(model), Fitted.of(model).loss
     named = {} if own is None else {loss_name(own): own}
-    for name in (space.default_loss, *space.usual_losses):
+    for name in (space.default_loss, *Description.of(space).usual_losses):
         if _fits(name, model):
             named.setdefault(loss_name(name), name)
     return named

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct.fitted import Fitted
 from skstruct.learners.leave_out import group_numbers
 from skstruct.learners.tokens import TokenBatch
-from skstruct.smoothing.base import weights_fitted_with
+from skstruct.smoothing import LeavingOut, Penalties, Weighing
 
 
 def left_out_risk(
@@ -64,15 +64,16 @@ def left_out_risk(
     check_is_fitted(model)
     problem, smoother = model._prepared(loss, None)
     smoother, groups = leaving_out(model, problem, smoother, groups, cv)
-    weight = weights_fitted_with(smoother)
+    weight = Weighing.of(smoother).sample_weight
     if alphas is None:
         return problem.realized(smoother.loo(groups), model.memory, weight)
-    if not hasattr(smoother, "loo_path"):
+    path = Penalties.of(smoother)
+    if not path.compared:
         raise ValueError(f"{type(smoother).__name__} has no alpha to vary.")
-    if getattr(smoother, "left_out_rows_", None) is not None:  # a sample, and all are asked for
-        smoother = copy.copy(smoother)
-        smoother.left_out_rows_ = None
-    paths = smoother.loo_path(np.atleast_1d(alphas), groups)
+    if path.judged is not None:  # a sample, and all are asked for
+        path = Penalties.of(copy.copy(smoother))
+        path.judge_by(None)
+    paths = path.left_out(np.atleast_1d(alphas), groups)
     return np.array([problem.realized(left, model.memory, weight) for left in paths])
 
 
@@ -87,7 +88,7 @@ def leaving_out(
     problem, smoother : as ``model._prepared`` gives them
     groups, cv : what is left out together, see :func:`left_out_risk`
     """
-    if not hasattr(smoother, "loo"):
+    if not LeavingOut.of(smoother).known:
         raise ValueError(f"{type(smoother).__name__} has no closed form for leaving rows out.")
     if len(model.outputs_) < 2:
         raise ValueError("The model was fitted to one row: leaving it out leaves nothing.")
@@ -99,5 +100,5 @@ def leaving_out(
 
 def _inputs(model: Any, smoother: Any) -> Any:
     """The training inputs, where they are kept; sequences as such."""
-    X, starts = getattr(smoother, "X_fit_", None), Fitted.of(model).starts
+    X, starts = Weighing.of(smoother).rows, Fitted.of(model).starts
     return X if X is None or starts is None else TokenBatch(X, starts)

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from skstruct.exceptions import ModelFileError
+from skstruct.facets import KEPT
 from skstruct.persistence.names import class_named
 from skstruct.persistence.scikit_learn import BUILDERS, CHECKS, PREFIX, STATES, check_jobs
 from skstruct.saving import require
-from skstruct.spaces.facets import KEPT
+from skstruct.spaces import Description
 from skstruct.spaces.truth import seen_by
 
 LARGEST_SIZE = 10**8
@@ -113,7 +114,7 @@ def check_outputs(space: Any, outputs: np.ndarray) -> None:
     plain = isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iuf"
     require(plain, "outputs that are no array of numbers")
     require(outputs.ndim in (1, 2), "outputs of a wrong shape")
-    low, high, width = space.canonical_range()
+    low, high, width = Description.of(space).canonical_range()
     fits = width is None or (outputs.ndim == 2 and outputs.shape[1] == width)
     require(fits, "outputs of a wrong width")
     if low is None:

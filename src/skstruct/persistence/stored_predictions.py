@@ -11,10 +11,10 @@ from skstruct._arrays.imports import is_pandas
 from skstruct.encoding import TableEncoder
 from skstruct.encoding.tables import Table
 from skstruct.exceptions import ModelFileError
+from skstruct.facets import Facet
 from skstruct.features import TokenFeatures
 from skstruct.fitted import Fitted
 from skstruct.learners.inputs import InputReader, has_features
-from skstruct.spaces.facets import Facet
 from skstruct.tolerances import STORED_PREDICTION
 
 N_ROWS = 3

@@ -11,7 +11,7 @@ from skstruct.inspection.calibration import AFTER, BEFORE, is_recalibrated
 from skstruct.inspection.marginals import happened_and_predicted, known_pairs
 from skstruct.reports.pages import Beside, Brief, Section, Table, Text, left_out
 from skstruct.reports.pictures import drawn_display
-from skstruct.spaces import Marginals
+from skstruct.spaces import Marginals, whole_of
 
 TITLE, ANCHOR = "Whether its probabilities are right", "probabilities"
 NUMBERS = ("quantities", "flow")  # kinds of outputs that have means and no probabilities
@@ -76,6 +76,6 @@ def _in_words(learner: Any) -> str:
     known = fitted.calibration
     if known is not None and known.parts is not None:
         return f"{text} They are as estimated: what is calibrated are {known.parts}."
-    if fitted.estimates_risks and Marginals.of(learner.problem_.space.whole).recalibrates:
+    if fitted.estimates_risks and Marginals.of(whole_of(learner.problem_.space)).recalibrates:
         return f"{text} They are as estimated: no rows are known to calibrate them by; {CALIBRATE}"
     return text

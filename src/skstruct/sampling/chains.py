@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from skstruct._arrays.memory import row_blocks
-from skstruct.spaces import Samplable
+from skstruct.spaces import Inference, Samplable
 from skstruct.spaces.common.listing import check_width
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.spaces.solvers.proposals import Proposals, new_streams
@@ -195,7 +195,7 @@ def chosen_proposals(space: Any, proposals: str | Proposals) -> Proposals:
         raise ValueError(
             f"proposals is one of {', '.join(PROPOSALS)}, or Proposals; got {proposals!r}."
         )
-    local: Proposals | None = None if proposals == "meta" else space.proposals()
+    local: Proposals | None = None if proposals == "meta" else Inference.of(space).proposals()
     if local is not None:
         return local
     name = type(space).__name__

@@ -169,7 +169,8 @@ def advice(found: "Diagnostics") -> str:
     )
     if wants_tempering(found):
         said.append("ParallelTempering, which leads chains across what parts them;")
-    said.append("or exact draws, without chains, where space.distribution(scores) is not None.")
+    known = "Inference.of(space).distribution(scores)"
+    said.append(f"or exact draws, without chains, where {known} is not None.")
     return " ".join(said)
 
 

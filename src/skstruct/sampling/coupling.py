@@ -182,8 +182,9 @@ class MetaCoupling:
             raise SamplingError(
                 f"Coupling from the past: in row {self.rows[past.slots[0] // n]} no proposal of "
                 f"the last {t:,} steps was accepted from everywhere; the distribution is too far "
-                "from uniform. Give more max_doublings, or use space.distribution(scores).sample "
-                "where the distribution is known, Metropolis or ParallelTempering."
+                "from uniform. Give more max_doublings, or use "
+                "Inference.of(space).distribution(scores).sample where the distribution is known, "
+                "Metropolis or ParallelTempering."
             )
         length = max(1, min(max(t, 1), AT_ONCE // a, self.n_steps - t))
         row = np.repeat(past.slots // n, length)
@@ -299,10 +300,11 @@ def coupling_from_the_past(
 
     Examples
     --------
-    >>> from skstruct.spaces import Hierarchy
+    >>> from skstruct.spaces import Hierarchy, Inference
     >>> space = Hierarchy([("animal", "cat"), ("animal", "dog")])
     >>> drawn = coupling_from_the_past(space, [0.5, 1.0, -1.0], n=20_000, rng=0)
-    >>> drawn.mean(axis=0).round(1), space.distribution([0.5, 1.0, -1.0]).marginals().round(1)
+    >>> exact = Inference.of(space).distribution([0.5, 1.0, -1.0])
+    >>> drawn.mean(axis=0).round(1), exact.marginals().round(1)
     (array([0.9, 0.7, 0.2]), array([[0.9, 0.7, 0.2]]))
     """
     single = np.ndim(scores) == 1
@@ -408,8 +410,8 @@ class _Monotone:
                 f"Coupling from the past: in row {row[sweeps.argmin()]} the top and the bottom "
                 f"have not met {2**self.max_doublings} sweeps later, in {(sweeps == 0).sum()} of "
                 f"{len(row)} draws. Give more max_doublings, or use "
-                "space.distribution(scores).sample where the distribution is known, or "
-                "ParallelTempering."
+                "Inference.of(space).distribution(scores).sample where the distribution is known, "
+                "or ParallelTempering."
             )
         drawn = (states ^ self.ordered.turned[row]).astype(np.int8)
         return drawn.reshape(len(self.rows), n, -1), sweeps.reshape(-1, n)
@@ -420,7 +422,8 @@ def _meta(space: Any, scores: np.ndarray, rows: np.ndarray, max_doublings: int) 
     if not isinstance(space, Samplable):
         raise ValueError(
             f"{type(space).__name__} is not Samplable: it has no sample(n, rng) that draws "
-            "outputs uniformly, which the meta chain proposes. Where space.distribution(scores) "
-            "is not None it draws exactly; Metropolis with local moves and a start draws roughly."
+            "outputs uniformly, which the meta chain proposes. Where "
+            "Inference.of(space).distribution(scores) is not None it draws exactly; Metropolis "
+            "with local moves and a start draws roughly."
         )
     return MetaCoupling(space, scores, rows, 2**max_doublings)

@@ -121,13 +121,13 @@ class Metropolis:
 
     Examples
     --------
-    >>> from skstruct.spaces import Rankings
+    >>> from skstruct.spaces import Inference, Rankings
     >>> space = Rankings(["tea", "milk", "rum"], "pairs")
     >>> chains = Metropolis(space, [0.5, 0.5, 0.5], rng=0)
     >>> draws = chains.sample(1000, n_warmup=100)
     >>> draws.outputs.shape
     (4, 1000, 3)
-    >>> exact = space.distribution([0.5, 0.5, 0.5]).marginals()[0]
+    >>> exact = Inference.of(space).distribution([0.5, 0.5, 0.5]).marginals()[0]
     >>> bool(np.abs(draws.marginals() - exact).max() < 0.1)
     True
     """

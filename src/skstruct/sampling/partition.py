@@ -18,7 +18,7 @@ from skstruct.sampling.chains import mean_of
 from skstruct.sampling.convergence import warn_if_moved
 from skstruct.sampling.metropolis import check_sizes
 from skstruct.sampling.populations import BATCHES, Population
-from skstruct.spaces import Countable
+from skstruct.spaces import Countable, Inference
 from skstruct.spaces.common.listing import check_scores
 from skstruct.spaces.solvers.proposals import Proposals
 
@@ -307,10 +307,10 @@ def exact_distribution(space: Any, scores: np.ndarray, required: bool = False) -
     """The distribution of the space, or None; where it is required, an error that says what
     else.
     """
-    distribution = space.distribution(scores) if hasattr(space, "distribution") else None
+    distribution = Inference.of(space).distribution(scores)
     if distribution is None and required:
         raise ValueError(
-            f"{type(space).__name__} has no exact distribution (protocol SupportsInference) of "
+            f"{type(space).__name__} has no exact distribution (facet Inference) of "
             "this size and within these constraints: use method='auto', which samples instead."
         )
     return distribution

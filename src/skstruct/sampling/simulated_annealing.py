@@ -8,9 +8,19 @@ import numpy as np
 
 from skstruct._arrays.checks import check_costs, is_count
 from skstruct.sampling.chains import Chains, uniform_draws, values_of
-from skstruct.spaces import Coordinates, Decoded, Guarantee, Samplable, Solving, Targets
+from skstruct.spaces import (
+    Coordinates,
+    Decoded,
+    Embeddings,
+    Guarantee,
+    Inference,
+    Samplable,
+    Solving,
+    Targets,
+)
 from skstruct.spaces.base import EmbeddingView
-from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.constraints import check_n_rows, differs_by_row
+from skstruct.spaces.embeddings import EmbeddingsOfViews
 from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import SolvingWithin
 from skstruct.spaces.targets import TargetsOfSpace
@@ -75,8 +85,7 @@ def size_of(costs: np.ndarray) -> np.ndarray:
 
 def psi_range(space: Any, n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of every coordinate of psi by the space's decoder; (1, d) each, (n, d) by row."""
-    constraints = getattr(space, "constraints_", None)
-    if getattr(constraints, "n_rows", None) is None:
+    if not differs_by_row(space):
         both = np.vstack([np.eye(d), -np.eye(d)])
         least = np.asarray(space.argmin(both).bounds).reshape(2, 1, d)
     else:
@@ -194,12 +203,6 @@ class SimulatedAnnealing(EmbeddingView):
     def covariance(self) -> Any:
         return self.space.covariance()
 
-    def distribution(self, scores: Any) -> Any:
-        return self.space.distribution(scores)
-
-    def proposals(self) -> Any:
-        return self.space.proposals()
-
     def fit(self, Y: Any) -> Any:
         self._forget()
         return super().fit(Y)
@@ -216,15 +219,6 @@ class SimulatedAnnealing(EmbeddingView):
         view.space = space
         view._forget()
         return view
-
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        """The same with another embedding; one without a uniform sampler decodes by itself."""
-        if name == self.embedding:
-            return self
-        view = self.space.with_embedding(name, outputs, candidates)
-        return self._over(view) if isinstance(view, Samplable) else view
 
     # ------------------------------------------------------------- decoding
     def argmin(self, costs: np.ndarray) -> Decoded:
@@ -297,3 +291,35 @@ class CoordinatesWithin(Coordinates):
 
 Coordinates.at(SimulatedAnnealing, CoordinatesWithin)
 Targets.at(SimulatedAnnealing, TargetsOfSpace)
+
+
+class EmbeddingsWithin(EmbeddingsOfViews):
+    """The same search in another embedding; one without a uniform sampler decodes by itself."""
+
+    __slots__ = ()
+
+    def view(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
+        view = super().view(name, outputs, candidates)
+        if view is self.space or not isinstance(view, Samplable):
+            return view
+        return copy.copy(self.space).set_params(space=view)
+
+
+Embeddings.at(SimulatedAnnealing, EmbeddingsWithin)
+
+
+class InferenceWithin(Inference):
+    """That of the space that is searched."""
+
+    __slots__ = ()
+
+    def distribution(self, scores: Any) -> Any:
+        return Inference.of(self.space.space).distribution(scores)
+
+    def proposals(self) -> Any:
+        return Inference.of(self.space.space).proposals()
+
+
+Inference.at(SimulatedAnnealing, InferenceWithin)

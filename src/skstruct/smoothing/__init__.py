@@ -4,7 +4,15 @@
 from typing import TYPE_CHECKING
 
 from skstruct._arrays.imports import lazy_names
-from skstruct.smoothing.base import LinearSmoother, WeightedMean
+from skstruct.smoothing.base import WeightedMean
+from skstruct.smoothing.facets import (
+    Gaps,
+    Learning,
+    LeavingOut,
+    LinearSmoother,
+    Penalties,
+    Weighing,
+)
 from skstruct.smoothing.kernel_ridge import KernelRidge
 
 if TYPE_CHECKING:
@@ -51,8 +59,11 @@ __all__ = [
     "ClassifierMeans",
     "CrossFitted",
     "Forest",
+    "Gaps",
     "KernelRidge",
     "LargestWeights",
+    "Learning",
+    "LeavingOut",
     "LinearRidge",
     "LinearSmoother",
     "MaskedAverage",
@@ -61,8 +72,10 @@ __all__ = [
     "Neighbors",
     "NeuralNetwork",
     "NystroemRidge",
+    "Penalties",
     "SampleCompression",
     "Scaled",
     "Stacked",
+    "Weighing",
     "WeightedMean",
 ]

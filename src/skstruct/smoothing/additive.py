@@ -10,7 +10,9 @@ import numpy as np
 from skstruct.kernels import label_kernel_matrix
 from skstruct.kernels.labels import check_semidefinite
 from skstruct.saving import savable
-from skstruct.smoothing.kernel_ridge import KernelRidge, check_alpha
+from skstruct.smoothing.facets import Learning
+from skstruct.smoothing.kernel_ridge import KernelRidge, LearningOfKernelMachine, check_alpha
+from skstruct.spaces import Description
 from skstruct.tolerances import EIGENVALUE_ZERO
 
 
@@ -65,16 +67,6 @@ class AdditiveKernelRidge(KernelRidge):
         )
         self.label_kernel = label_kernel
 
-    joins_labels = True  # targets are indicators of labels, all of them
-
-    def for_space(self, space: Any) -> Self:
-        """The same with the matrix of a label kernel that was named."""
-        if not isinstance(self.label_kernel, str):
-            return self
-        return self.set_params(
-            label_kernel=label_kernel_matrix(self.label_kernel, getattr(space, "dag_", None))
-        )
-
     @classmethod
     def _get_param_names(cls) -> list[str]:
         return sorted({*super()._get_param_names(), "kernel", "alpha"} - {"solver"})
@@ -123,9 +115,10 @@ class AdditiveKernelRidge(KernelRidge):
             "With a label kernel every label has weights of its own; there is no single set."
         )
 
-    def loo(self, groups: Any = None) -> np.ndarray:
-        """Predictions for the training rows, each (or its whole group) left out."""
-        return next(self.loo_path([self.alpha], groups))
+    def loo(self, groups: Any = None, rows: np.ndarray | None = None) -> np.ndarray:
+        """Predictions for the training rows, or for some, each (or its whole group) left out."""
+        left = next(self.loo_path([self.alpha], groups))
+        return left if rows is None else left[rows]
 
     def loo_path(self, alphas: Any, groups: Any = None) -> Iterator[np.ndarray]:
         """``loo`` for each alpha in turn; a generator."""
@@ -149,3 +142,21 @@ class AdditiveKernelRidge(KernelRidge):
             alone.targets_ = rotated.targets_[:, columns]
             left[:, columns] = next(KernelRidge.loo_path(alone, [shift], groups))
         return left
+
+
+class LearningOfLabels(LearningOfKernelMachine):
+    """Targets that know of each other."""
+
+    __slots__ = ()
+    joins_labels = True
+
+    def for_space(self, space: Any) -> Any:
+        """The same with the matrix of a label kernel that was named."""
+        smoother = self.smoother
+        if not isinstance(smoother.label_kernel, str):
+            return smoother
+        matrix = label_kernel_matrix(smoother.label_kernel, Description.of(space).output_dag())
+        return smoother.set_params(label_kernel=matrix)
+
+
+Learning.at(AdditiveKernelRidge, LearningOfLabels)

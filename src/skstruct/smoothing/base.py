@@ -2,7 +2,7 @@
 """What a smoother promises."""
 
 import copy
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy import sparse
@@ -18,50 +18,9 @@ from skstruct._arrays.foreign import on_host
 from skstruct._arrays.progress import reported
 from skstruct._arrays.rows import known_rows, narrow_indices
 from skstruct._arrays.weights import check_sample_weight
+from skstruct.smoothing.facets import Gaps, LeavingOut, Weighing, WeighingOfRows
 
 Array = Any
-
-
-@runtime_checkable
-class LinearSmoother(Protocol):
-    """A scikit-learn regressor whose prediction is ``weights(X) @ targets``.
-
-    The weights do not depend on the targets, or only through how the smoother was
-    grown, so other targets can be put in without fitting again.
-    """
-
-    def weights(self, X: Array) -> Array: ...  # shape: (n_samples, n_fitted), dense or CSR
-    def with_targets(self, targets: Array) -> Self: ...  # the same weights, other targets
-    def loo(self, groups: Array | None = None) -> Array: ...  # shape: (n_fitted, n_targets)
-
-
-def is_linear(smoother: Any) -> bool:
-    """Whether a smoother is linear: what is made of others is if all of its parts are.
-
-    >>> from skstruct.smoothing import CrossFitted, KernelRidge, Scaled
-    >>> is_linear(Scaled(KernelRidge())), is_linear(Scaled(CrossFitted(KernelRidge())))
-    (True, False)
-    """
-    return isinstance(smoother, LinearSmoother) and getattr(smoother, "is_linear", True)
-
-
-def linear_part(smoother: Any) -> Any:
-    """A smoother if it is linear, what is linear of a stack, or None."""
-    return smoother if is_linear(smoother) else getattr(smoother, "linear_", None)
-
-
-def weighing_part(smoother: Any) -> Any:
-    """What weighs training rows: what is linear, or would be if each row knew all targets; None."""
-    linear = linear_part(smoother)
-    if linear is not None:
-        return linear
-    weighs = all(hasattr(part, "weights") for part in [smoother, *getattr(smoother, "parts_", [])])
-    return smoother if weighs else None
-
-
-def weights_fitted_with(smoother: Any) -> Any:
-    """The sample weights of the training rows; None for equal ones, or where nobody knows."""
-    return getattr(smoother, "sample_weight_", None)
 
 
 def has_gaps(targets: Any) -> bool:
@@ -78,11 +37,6 @@ def column_means(targets: np.ndarray, weight: np.ndarray) -> np.ndarray:
     total = weight @ np.where(known, targets, 0.0)
     mass = weight @ known.astype(np.float64)
     return np.asarray(np.where(mass > 0, total / np.where(mass > 0, mass, 1.0), 0.0))
-
-
-def light(smoother: Any) -> Any:
-    """A fitted smoother without what its predictions do not need, where it can do without."""
-    return smoother.light() if hasattr(smoother, "light") else smoother
 
 
 class RidgeSystem(Protocol):
@@ -106,7 +60,7 @@ class SparseRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
     def _read(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Inputs and targets as arrays."""
         X, y = on_host(X), on_host(y)
-        if getattr(self, "takes_gaps", False) and has_gaps(y):
+        if Gaps.of(self).taken and has_gaps(y):
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
             check_consistent_length(X, y)
             return narrow_indices(X), np.asarray(y, dtype=np.float64)
@@ -132,7 +86,6 @@ class WeightedMean(SparseRegressor):
     """
 
     X_fit_: Any
-    with_gaps = "average"  # what it is made into where targets have gaps: see ``gaps.taking_gaps``
 
     @reported
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -186,6 +139,20 @@ class WeightedMean(SparseRegressor):
         check_is_fitted(self)
         n = len(self.targets_)
         return group_numbers(groups, n, self.sample_weight_)
+
+
+class LeavingOutOfMeans(LeavingOut):
+    """Means with weights that are written down."""
+
+    __slots__ = ()
+
+    def weights(self, groups: np.ndarray) -> Any:
+        return self.smoother.left_out_weights(groups)
+
+
+Gaps.at(WeightedMean, "skstruct.smoothing.gaps:AveragesOfKnown")
+Weighing.at(WeightedMean, WeighingOfRows)
+LeavingOut.at(WeightedMean, LeavingOutOfMeans)
 
 
 def _numbered(groups: Any, n: int) -> np.ndarray:

@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from skstruct._arrays.foreign import on_host
 from skstruct.saving import savable
-from skstruct.smoothing.base import SparseRegressor, is_linear
+from skstruct.smoothing.base import SparseRegressor
+from skstruct.smoothing.facets import Weighing
 from skstruct.smoothing.frozen import FrozenMeans, is_frozen
 from skstruct.smoothing.regressors import RegressorMeans
 
@@ -141,7 +142,7 @@ def as_smoother(estimator: Any, names: Any = None) -> Any:
     if _is_classifier(estimator):
         return ClassifierMeans(estimator)
     own = isinstance(estimator, (SparseRegressor, ClassifierMeans, FrozenMeans, RegressorMeans))
-    return estimator if own or is_linear(estimator) else RegressorMeans(estimator)
+    return estimator if own or Weighing.of(estimator).is_linear else RegressorMeans(estimator)
 
 
 def classifies(smoother: Any) -> bool:

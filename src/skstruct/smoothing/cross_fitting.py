@@ -14,6 +14,7 @@ from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_numbers
 from skstruct.smoothing.classifiers import as_smoother
+from skstruct.smoothing.facets import Gaps, LeavingOut, LeavingSomeOut, Weighing, WeighingOfFits
 from skstruct.smoothing.folds import folds_of_rows, rank_by_content
 
 
@@ -46,13 +47,9 @@ class CrossFitted(SparseRegressor):
     array([ 0.,  2.,  4.,  6.,  8., 10., 12., 14., 16., 18.])
     """
 
-    with_gaps = "folds"
-
     def __init__(self, estimator: Any, cv: int = 5) -> None:
         self.estimator = estimator
         self.cv = cv
-
-    is_linear = False  # no weights of the training rows
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
@@ -82,20 +79,18 @@ class CrossFitted(SparseRegressor):
         means = np.asarray(estimator.predict(X), dtype=np.float64)
         return means.reshape(X.shape[0], *self.targets_.shape[1:])
 
-    def loo(self, groups: Any = None) -> np.ndarray:
-        """Predictions for the training rows, each by the folds that it is not in."""
-        check_is_fitted(self)
-        return self.loo_rows(np.arange(len(self.targets_)), groups)
-
-    def loo_rows(self, rows: np.ndarray, groups: Any = None) -> np.ndarray:
-        """The same for some rows, by as few fits as leave no more than a fold out at a time.
+    def loo(self, groups: Any = None, rows: np.ndarray | None = None) -> np.ndarray:
+        """Predictions for the training rows, each by the folds that it is not in.
 
         Parameters
         ----------
-        rows : array of row numbers
-            Groups are in it as a whole, or not at all.
+        rows : array of row numbers, default=None
+            Those of some rows, by as few fits as leave no more than a fold out at a time. Groups
+            are in it as a whole, or not at all.
         """
+        check_is_fitted(self)
         n = len(self.targets_)
+        rows = np.arange(n) if rows is None else rows
         number = group_numbers(groups, n, self.sample_weight_)
         key = rank_by_content(self.X_fit_, self.targets_)
         fold = folds_of_rows(rows, number, self.cv, key)
@@ -113,3 +108,19 @@ class CrossFitted(SparseRegressor):
         other.targets_ = dense(targets, np.float64)
         other.estimator_ = other._fitted(np.arange(len(other.targets_)))
         return other
+
+
+class GapsInFolds(Gaps):
+    """A copy of the estimator for each set of rows that some targets are known in."""
+
+    __slots__ = ()
+
+    def taking(self, targets: np.ndarray | None = None) -> Any:
+        from skstruct.smoothing.gaps import ByPattern
+
+        return ByPattern(self.smoother.estimator, self.smoother.cv)
+
+
+Gaps.at(CrossFitted, GapsInFolds)
+LeavingOut.at(CrossFitted, LeavingSomeOut)
+Weighing.at(CrossFitted, WeighingOfFits)

@@ -16,6 +16,7 @@ from skstruct._arrays.progress import track
 from skstruct._arrays.rows import copied_rows, has_finite_sum, narrow_indices
 from skstruct.saving import check_trees, require, savable, whole_numbers
 from skstruct.smoothing.base import WeightedMean
+from skstruct.smoothing.facets import Weighing, WeighingOfRows
 from skstruct.smoothing.folds import rank_by_content
 from skstruct.smoothing.projections import few_targets
 
@@ -387,6 +388,16 @@ class Forest(WeightedMean):
         others = np.where(numbers[:, None] == groups, 0.0, self.sample_weight_)
         others = sparse.csr_array(others / others.sum(axis=1, keepdims=True))
         return votes, removed, _ones_at(bare, which, (n, len(numbers))), others
+
+
+class WeighingOfForest(WeighingOfRows):
+    """Trees keep the leaves of training rows, and not the rows."""
+
+    __slots__ = ()
+    rows = None
+
+
+Weighing.at(Forest, WeighingOfForest)
 
 
 def bootstrap(X: Any, targets: np.ndarray, weight: np.ndarray, groups: Any = None) -> Any:

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct.saving import savable
+from skstruct.smoothing.facets import Gaps, GapsTaken
 
 COMPARED = 2000  # rows on which the order of columns is looked at
 CLEAR = 3.0  # standard errors by which another order must be nearer to the targets
@@ -56,8 +57,6 @@ class FrozenMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ign
     array([[0.38, 0.62, 1.  ],
            [0.5 , 0.5 , 1.  ]])
     """
-
-    takes_gaps = True  # nothing is learned from targets
 
     def __init__(self, estimator: Any, names: Any) -> None:
         self.estimator = estimator
@@ -156,6 +155,9 @@ class FrozenMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ign
         check_is_fitted(self)
         P = self._means(X)[:, self.columns_]
         return np.hstack([P, np.tile(self.constants_, (len(P), 1))])
+
+
+Gaps.at(FrozenMeans, GapsTaken)  # nothing is learned from targets
 
 
 def _squared(P: np.ndarray, T: np.ndarray) -> np.ndarray:

@@ -12,10 +12,21 @@ from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
-from skstruct.smoothing.base import SparseRegressor, column_means, group_numbers, is_linear, light
+from skstruct.smoothing.base import SparseRegressor, column_means, group_numbers
+from skstruct.smoothing.facets import (
+    Gaps,
+    GapsTaken,
+    Learning,
+    LeavingOut,
+    LeavingSomeOut,
+    Penalties,
+    Weighing,
+    WeighingByTarget,
+    WeighingOfFits,
+)
 from skstruct.smoothing.folds import folds_of_rows, rank_by_content
 from skstruct.smoothing.masked_ridge import MaskedRidge
-from skstruct.smoothing.penalties import fit_and_leave_out, left_out_means
+from skstruct.smoothing.penalties import fit_and_leave_out
 from skstruct.smoothing.scaled import Scaled
 
 FILLING = 200  # landmarks of the ridge regression that fills targets for trees to grow by
@@ -23,40 +34,40 @@ FEW_PATTERNS = 2  # that a smoother is fitted for one by one; a column of ones i
 LITTLE = 1e-3  # weight of rows that know a target, below which all rows are asked
 
 
-def taking_gaps(smoother: Any, targets: np.ndarray | None = None) -> Any:
-    """A smoother of the same kind whose targets may be NaN where they are not known.
+class AveragesOfKnown(Gaps):
+    """Of means: averages over the rows that know a target."""
 
-    A class says by ``with_gaps`` what it is made into; of any other regressor a copy is fitted to
-    each set of rows that some targets are known in, and of all where there are few such sets.
+    __slots__ = ()
 
-    Parameters
-    ----------
-    smoother : smoother that is not fitted
-    targets : array of shape (n, q), default=None
-        Which tell how many such sets there are.
-    """
-    if getattr(smoother, "takes_gaps", False):
-        return smoother
-    kind = getattr(smoother, "with_gaps", None)
-    if kind == "scaled":
-        return clone(smoother).set_params(smoother=taking_gaps(smoother.smoother, targets))
-    if kind == "folds":
-        return ByPattern(smoother.estimator, smoother.cv)
-    few = targets is not None and len(np.unique(~np.isnan(targets.T), axis=0)) <= FEW_PATTERNS
-    if kind == "average" and not few:
-        return MaskedAverage(smoother)
-    if kind == "ridge" and not few:
-        given = smoother.get_params(deep=False)
+    def taking(self, targets: np.ndarray | None = None) -> Any:
+        few = _has_few_patterns(targets)
+        return ByPattern(self.smoother) if few else MaskedAverage(self.smoother)
+
+
+class RidgeOfKnown(Gaps):
+    """Of ridge regressions: one that takes each target from the rows that know it."""
+
+    __slots__ = ()
+
+    def taking(self, targets: np.ndarray | None = None) -> Any:
+        if _has_few_patterns(targets):
+            return ByPattern(self.smoother)
+        given = self.smoother.get_params(deep=False)
         names = ("alpha", "fit_intercept", "n_landmarks", "random_state")
         shared = {name: given[name] for name in names if name in given}
         return MaskedRidge(given.get("kernel", "linear"), **shared)
-    return ByPattern(smoother)
+
+
+def _has_few_patterns(targets: np.ndarray | None) -> bool:
+    """Whether the targets are known in few sets of rows."""
+    if targets is None:
+        return False
+    return len(np.unique(~np.isnan(targets.T), axis=0)) <= FEW_PATTERNS
 
 
 class _Matrix(SparseRegressor):
     """Targets as a matrix (n, q), whatever they came as."""
 
-    takes_gaps = True
     targets_: np.ndarray
     _groups: Any = None  # of rows that are left out together
 
@@ -137,18 +148,18 @@ class ByPattern(_Matrix):
             if not has_fit_parameter(estimator, "sample_weight"):
                 raise ValueError(f"{type(self.estimator).__name__} takes no sample_weight.")
             weight = {"sample_weight": self.sample_weight_[rows]}
-        if isinstance(getattr(estimator, "alpha", None), str):
+        if isinstance(Penalties.of(estimator).given, str):
             groups = None if self._groups is None else np.asarray(self._groups)[rows]
             given = self.X_fit_[rows], targets, weight.get("sample_weight"), groups
             return fit_and_leave_out(estimator, *given)[0]
-        if not hasattr(estimator, "loo"):
+        if not LeavingOut.of(estimator).known:
             targets = targets if len(columns) > 1 else targets[:, 0]
         return estimator.fit(self.X_fit_[rows], targets, **weight)
 
     def _with_kernel(self, estimator: Any) -> Any:
         """With the width of its kernel settled by all rows, those without targets included."""
-        kernel = getattr(estimator, "kernel", None)
-        if kernel is None or not hasattr(estimator, "loo"):
+        kernel = Learning.of(estimator).kernel
+        if kernel is None:
             return estimator
         from skstruct.kernels import resolve_kernel
 
@@ -169,19 +180,17 @@ class ByPattern(_Matrix):
             found[:, columns] = np.asarray(part.predict(X)).reshape(X.shape[0], -1)
         return found
 
-    def loo(self, groups: Any = None) -> np.ndarray:
-        """Means of the training rows, each by the folds that it is not in."""
-        return self.loo_rows(np.arange(len(self.targets_)), groups)
+    def loo(self, groups: Any = None, rows: np.ndarray | None = None) -> np.ndarray:
+        """Means of the training rows, each by the folds that it is not in; or of some rows.
 
-    def loo_rows(self, rows: np.ndarray, groups: Any = None) -> np.ndarray:
-        """The same for some rows; groups are in them as a whole, or not at all.
-
-        In closed form for linear smoothers, by folds for others.
+        Groups are in ``rows`` as a whole, or not at all. In closed form for linear smoothers, by
+        folds for others.
         """
+        rows = np.arange(len(self.targets_)) if rows is None else rows
         number = group_numbers(groups, len(self.targets_), self.sample_weight_)
         left, by_folds = np.empty((len(rows), self._matrix().shape[1])), []
         for k, part in enumerate(self.parts_):
-            if is_linear(part):
+            if Weighing.of(part).is_linear:
                 left[:, self.columns_[k]] = self._in_closed_form(k, number)[rows]
             else:
                 by_folds.append(k)
@@ -269,8 +278,6 @@ class MaskedAverage(_Matrix):
     array([[1., 4.]])
     """
 
-    is_linear = False  # each target is of its own rows
-
     def __init__(self, smoother: Any) -> None:
         self.smoother = smoother
 
@@ -316,13 +323,9 @@ class MaskedAverage(_Matrix):
         """Means of the targets; shape (n, n_targets) or (n,)."""
         return self._ratio(self.sums_.predict(self._checked(X)))
 
-    def loo(self, groups: Any = None) -> np.ndarray:
-        """Means of the training rows, each (or its whole group) left out."""
-        return self._ratio(self.sums_.loo(groups))
-
-    def loo_rows(self, rows: np.ndarray, groups: Any = None) -> np.ndarray:
-        """``loo`` of some rows."""
-        return self._ratio(left_out_means(self.sums_, groups, rows))
+    def loo(self, groups: Any = None, rows: np.ndarray | None = None) -> np.ndarray:
+        """Means of the training rows, or of some, each (or its whole group) left out."""
+        return self._ratio(LeavingOut.of(self.sums_).means(groups, rows))
 
     def with_targets(self, targets: Any) -> Self:
         """The same weights, for other targets."""
@@ -330,8 +333,20 @@ class MaskedAverage(_Matrix):
         other.targets_ = dense(targets, np.float64)
         return other._with_known()
 
-    def light(self) -> Self:
-        """The same predictions, without what only leaving out needs."""
-        other = copy.copy(self)
-        other.sums_ = light(self.sums_)
+
+class LeavingOutOfAverages(LeavingSomeOut):
+    """Averages over the rows that know a target."""
+
+    __slots__ = ()
+
+    def light(self) -> Any:
+        other = copy.copy(self.smoother)
+        other.sums_ = LeavingOut.of(other.sums_).light()
         return other
+
+
+Gaps.at(_Matrix, GapsTaken)
+LeavingOut.at(ByPattern, LeavingSomeOut)
+LeavingOut.at(MaskedAverage, LeavingOutOfAverages)
+Weighing.at(ByPattern, WeighingOfFits)
+Weighing.at(MaskedAverage, WeighingByTarget)

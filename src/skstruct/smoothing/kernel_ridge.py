@@ -2,10 +2,11 @@
 """What regressions in a kernel's space have in common."""
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.memory import row_blocks
@@ -18,6 +19,17 @@ from skstruct.kernels import resolve_kernel
 from skstruct.kernels.inputs import kernel_name
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_rows
+from skstruct.smoothing.facets import (
+    Gaps,
+    Learning,
+    LearningByKernel,
+    LeavingOut,
+    LeavingSomeOut,
+    Penalties,
+    PenaltiesOfRidges,
+    Weighing,
+    WeighingOfRows,
+)
 from skstruct.smoothing.planning import (
     PATH_ROWS,
     check_fits,
@@ -54,14 +66,6 @@ class KernelMachine(Configured, SparseRegressor):
         """The kernel with its parameters settled on the training rows."""
         self.kernel_ = resolve_kernel(self.kernel).fit(X, sample_weight)
         self.X_fit_ = None if self._precomputed else X
-
-    def penalty_range(self) -> tuple[float, float]:
-        """The largest penalty worth trying, near the mean, and what all of them are above.
-
-        An indefinite kernel allows only penalties that outweigh its lowest eigenvalue.
-        """
-        trace = float(self.system_.values_.clip(min=0).sum())
-        return trace, -2.0 * self.system_.lowest_
 
     def predict(self, X: Any) -> np.ndarray:
         """Means of the targets, of shape (n, n_targets), or (n,) when fitted to (n,)."""
@@ -147,7 +151,6 @@ class KernelRidge(KernelMachine):
     True
     """
 
-    with_gaps = "ridge"  # what it is made into where targets have gaps: see ``gaps.taking_gaps``
     _saved_together = ("dual_coef_", "intercept_")
 
     def __init__(
@@ -251,16 +254,6 @@ class KernelRidge(KernelMachine):
                 self.sample_weight_ @ T / self.sample_weight_.sum() - self.column_mean_ @ coef
             )
 
-    def light(self) -> Self:
-        """The same predictions without the factors; these are made anew where they are needed.
-
-        What predicts keeps n q coefficients, and not n^2 numbers beside them.
-        """
-        other = copy.copy(self)
-        if not self._precomputed:
-            other.__dict__.pop("system_", None)
-        return other
-
     def __getattr__(self, name: str) -> Any:
         if name != "system_" or "dual_coef_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -301,28 +294,25 @@ class KernelRidge(KernelMachine):
         return W
 
     # ------------------------------------------------------------------ leaving out
-    def loo(self, groups: Any = None) -> np.ndarray:
+    def loo(self, groups: Any = None, rows: np.ndarray | None = None) -> np.ndarray:
         """Predictions for the training rows, each (or its whole group) left out.
 
         With R = alpha (K + alpha I)^-1, bordered for an intercept, the residuals of a
-        group G without G are R_GG^-1 (R T)_G: exactly what refitting would give.
+        group G without G are R_GG^-1 (R T)_G: exactly what refitting would give. It takes less
+        for few ``rows``.
         """
         check_is_fitted(self)
+        residuals = check_alpha(self.alpha) * self.dual_coef_ / self._divisor()
         members = None if groups is None else group_rows(groups, len(self.root_))
-        return self._left_out(check_alpha(self.alpha) * self.dual_coef_ / self._divisor(), members)
-
-    def loo_rows(self, rows: np.ndarray, groups: Any = None) -> np.ndarray:
-        """``loo`` of some rows, which takes less where they are few."""
-        check_is_fitted(self)
-        members = [rows[k : k + 1] for k in range(len(rows))]
-        if groups is not None:
+        if rows is None:
+            return self._left_out(residuals, members)
+        if members is None:
+            members = [rows[k : k + 1] for k in range(len(rows))]
+        else:
             inside = np.zeros(len(self.root_), dtype=bool)
             inside[rows] = True
-            members = [g for g in group_rows(groups, len(self.root_)) if inside[g].any()]
-        residuals = check_alpha(self.alpha) * self.dual_coef_ / self._divisor()
+            members = [group for group in members if inside[group].any()]
         return self._left_out(residuals, members)[rows]
-
-    most_path_rows = PATH_ROWS  # of more, penalties are compared on a sample
 
     def loo_path(self, alphas: Any, groups: Any = None) -> Iterator[np.ndarray]:
         """``loo`` for each alpha in turn, from one eigendecomposition; a generator."""
@@ -376,6 +366,58 @@ class KernelRidge(KernelMachine):
         blocks = (rows[k : k + COLUMNS] for k in range(0, len(rows), COLUMNS))
         shares = [self.system_.residual_block(block, *shift).diagonal() for block in blocks]
         return np.concatenate(shares)
+
+
+class LeavingOutOfKernelRidge(LeavingSomeOut):
+    """Kernel ridge regression."""
+
+    __slots__ = ()
+
+    def light(self) -> Any:
+        """The same predictions without the factors; these are made anew where they are needed.
+
+        What predicts keeps n q coefficients, and not n^2 numbers beside them.
+        """
+        other = copy.copy(self.smoother)
+        if other.X_fit_ is not None:  # of a precomputed kernel, nothing could be made anew
+            other.__dict__.pop("system_", None)
+        return other
+
+
+class PenaltiesOfKernelRidge(PenaltiesOfRidges):
+    """Kernel ridge regression."""
+
+    __slots__ = ()
+    most_rows = PATH_ROWS
+
+    def bounds(self) -> tuple[float, float]:
+        """An indefinite kernel allows only penalties that outweigh its lowest eigenvalue."""
+        system = self.smoother.system_
+        return float(system.values_.clip(min=0).sum()), -2.0 * system.lowest_
+
+
+class LearningOfKernelMachine(LearningByKernel):
+    """Predictions k(x, x_i) @ dual_coef_."""
+
+    __slots__ = ()
+
+    def on_device(self, backend: Any, memory: Any) -> tuple[Callable[..., Any], int] | None:
+        from skstruct.kernels.on_device import KernelExpansion
+
+        smoother = self.smoother
+        kernel, rows = smoother.kernel_, smoother.X_fit_
+        if rows is None or sparse.issparse(rows) or kernel.name in ("function", "precomputed"):
+            return None  # a callable is for arrays of numpy
+        expansion = KernelExpansion(kernel, rows, smoother.dual_coef_, backend, memory=memory)
+        shift = backend.asarray(np.atleast_1d(smoother.intercept_), "float64")
+        return lambda X: expansion(X).add_(shift), len(smoother.dual_coef_)
+
+
+Learning.at(KernelMachine, LearningOfKernelMachine)
+Gaps.at(KernelRidge, "skstruct.smoothing.gaps:RidgeOfKnown")
+LeavingOut.at(KernelRidge, LeavingOutOfKernelRidge)
+Penalties.at(KernelRidge, PenaltiesOfKernelRidge)
+Weighing.at(KernelRidge, WeighingOfRows)
 
 
 def check_alpha(alpha: float) -> Any:

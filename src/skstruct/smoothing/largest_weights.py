@@ -15,7 +15,8 @@ from skstruct._arrays.progress import reported
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.config import Configured
 from skstruct.saving import savable
-from skstruct.smoothing.base import WeightedMean, is_linear
+from skstruct.smoothing.base import WeightedMean
+from skstruct.smoothing.facets import Learning, LeavingOut, Penalties, Weighing, WeighingOfRows
 from skstruct.smoothing.kernel_ridge import KernelRidge
 from skstruct.smoothing.penalties import (
     alpha_grid,
@@ -68,8 +69,7 @@ class LargestWeights(Configured, WeightedMean):
     array([[0.45, 0.55]])
     """
 
-    chooses_weights = True  # what a learner asks, to choose by its own loss
-    smoother_: Any
+    smoother_: Any = None
     n_weights_: int | None
 
     def __init__(self, smoother: Any = None, n_weights: Any = "auto") -> None:
@@ -78,22 +78,18 @@ class LargestWeights(Configured, WeightedMean):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._given.__sklearn_tags__().input_tags.pairwise
+        tags.input_tags.pairwise = self.given.__sklearn_tags__().input_tags.pairwise
         return tags
 
     @property
-    def is_linear(self) -> bool:
-        """Whether the smoother within is linear."""
-        return is_linear(getattr(self, "smoother_", self._given))
-
-    @property
-    def _given(self) -> Any:
+    def given(self) -> Any:
+        """The smoother that was given, or the one that stands for None."""
         return KernelRidge(alpha="auto") if self.smoother is None else self.smoother
 
     @property
     def alpha_(self) -> Any:
         """The penalty of the smoother within; None where it has none."""
-        return getattr(self.smoother_, "alpha", None)
+        return Penalties.of(self.smoother_).given
 
     @property
     def kernel_(self) -> Any:
@@ -128,13 +124,13 @@ class LargestWeights(Configured, WeightedMean):
         self.sample_weight_ = check_sample_weight(sample_weight, X)
         self.targets_ = np.asarray(y, dtype=np.float64)
         self.numbers_ = self._numbers()
-        smoother = clone(self._given)
-        if not is_linear(smoother):
+        smoother = clone(self.given)
+        if not Weighing.of(smoother).is_linear:
             raise ValueError(
                 "LargestWeights takes a smoother whose predictions are weights times targets; got "
                 f"{smoother!r}."
             )
-        alpha: Any = getattr(smoother, "alpha", None)
+        alpha: Any = Penalties.of(smoother).given
         searched = isinstance(alpha, str) or np.ndim(alpha) > 0
         if searched:
             smoother = open_to_any(smoother)
@@ -201,7 +197,8 @@ class LargestWeights(Configured, WeightedMean):
         else:
             # In the spectral solver groups of single rows cost more than no groups.
             given = None if len(np.unique(groups)) == n else groups
-            paths = self.smoother_.with_targets(np.eye(n)).loo_path(alphas, given)
+            of_units = self.smoother_.with_targets(np.eye(n))
+            paths = Penalties.of(of_units).left_out(alphas, given)
         for alpha, W in zip(alphas, paths):
             # Zero but for rounding, and no weight of a row that is left out.
             W[groups[:, None] == groups] = 0.0
@@ -212,10 +209,7 @@ class LargestWeights(Configured, WeightedMean):
 
     def _left_out_matrix(self, groups: np.ndarray) -> np.ndarray:
         """Weights of the smoother for training rows without their groups; (n, n), dense."""
-        if hasattr(self.smoother_, "left_out_weights"):
-            return _dense(self.smoother_.left_out_weights(groups))
-        identity = np.eye(len(self.targets_))
-        return np.asarray(self.smoother_.with_targets(identity).loo(groups))
+        return _dense(LeavingOut.of(self.smoother_).weights(groups))
 
     def left_out_weights(self, groups: Any = None) -> Any:
         """Weights for the training rows, none on a row's own group; (n_fitted, n_fitted)."""
@@ -275,3 +269,34 @@ class LargestWeights(Configured, WeightedMean):
 
 def _dense(W: Any) -> np.ndarray:
     return np.array(W.toarray() if sparse.issparse(W) else W, dtype=np.float64)
+
+
+class WeighingOfLargest(WeighingOfRows):
+    """The largest weights of another smoother."""
+
+    __slots__ = ()
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the smoother within is linear."""
+        return Weighing.of(Learning.of(self.smoother).within).is_linear
+
+
+class LearningOfLargest(Learning):
+    """By the kernel of the smoother within."""
+
+    __slots__ = ()
+    chooses_weights = True
+
+    @property
+    def within(self) -> Any:
+        smoother = self.smoother
+        return smoother.given if smoother.smoother_ is None else smoother.smoother_
+
+    @property
+    def gamma(self) -> Any:
+        return Learning.of(self.within).gamma
+
+
+Learning.at(LargestWeights, LearningOfLargest)
+Weighing.at(LargestWeights, WeighingOfLargest)

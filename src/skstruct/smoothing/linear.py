@@ -16,6 +16,14 @@ from skstruct._arrays.rows import dense, known_rows, narrow_indices
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_numbers, group_rows
+from skstruct.smoothing.facets import (
+    Gaps,
+    Learning,
+    Penalties,
+    PenaltiesBySomeRows,
+    Weighing,
+    WeighingOfRows,
+)
 from skstruct.smoothing.kernel_ridge import check_alpha
 from skstruct.smoothing.systems.normal_equations import COLUMNS_AT_ONCE, NormalEquations
 from skstruct.tolerances import SMALLEST_ALPHA
@@ -86,8 +94,6 @@ class LinearRidge(SparseRegressor):
            [0.98, 0.02]])
     """
 
-    with_gaps = "ridge"
-
     def __init__(
         self,
         alpha: Any = 1.0,
@@ -105,8 +111,6 @@ class LinearRidge(SparseRegressor):
         self.dtype = dtype
         self.n_jobs = n_jobs
 
-    kernel, kernel_ = "linear", None  # whose ridge regression it is
-    path_is_costly = True  # small penalties take many steps
     X_fit_: Any = None  # these, of a model loaded from a file
     targets_: Any = None
     sample_weight_: Any = None
@@ -169,9 +173,9 @@ class LinearRidge(SparseRegressor):
 
     def _not_saved(self) -> tuple[str, ...]:
         rows = ("X_fit_", "targets_", "sample_weight_", "left_out_rows_")
-        return () if self.has_few_rows() else rows
+        return () if self._has_few_rows() else rows
 
-    def has_few_rows(self) -> bool:
+    def _has_few_rows(self) -> bool:
         """Whether training rows and targets are no more numbers than the coefficients."""
         if self.X_fit_ is None:
             return False
@@ -283,6 +287,29 @@ class LinearRidge(SparseRegressor):
                 base = equations.mean_targets(T[rows]) - (scale * equations.means + shift) @ W
                 left[here] = self.X_fit_[judged[here]] @ W + base
             yield left
+
+
+class PenaltiesOfLinearRidge(PenaltiesBySomeRows):
+    """Ridge regression on features, where small penalties take many steps."""
+
+    __slots__ = ()
+    are_costly = True
+
+    def bounds(self) -> tuple[float, float]:
+        return self.smoother.penalty_range()
+
+
+class LearningOfLinearRidge(Learning):
+    """Ridge regression whose kernel is the linear one."""
+
+    __slots__ = ()
+    kernel = "linear"
+
+
+Gaps.at(LinearRidge, "skstruct.smoothing.gaps:RidgeOfKnown")
+Learning.at(LinearRidge, LearningOfLinearRidge)
+Penalties.at(LinearRidge, PenaltiesOfLinearRidge)
+Weighing.at(LinearRidge, WeighingOfRows)
 
 
 def _held_out(weight: np.ndarray) -> np.ndarray | None:

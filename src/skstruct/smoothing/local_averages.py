@@ -15,6 +15,7 @@ from skstruct.kernels import resolve_kernel
 from skstruct.kernels.inputs import kernel_name
 from skstruct.saving import savable
 from skstruct.smoothing.base import WeightedMean
+from skstruct.smoothing.facets import Learning, LearningByKernel
 from skstruct.tolerances import DIFFERENCE_ROUNDING, NEAR_ROW
 
 
@@ -131,6 +132,9 @@ class NadarayaWatson(Configured, WeightedMean):
                 "KernelRidge takes kernels of any sign."
             )
         return np.maximum(K, 0.0)
+
+
+Learning.at(NadarayaWatson, LearningByKernel)
 
 
 @savable

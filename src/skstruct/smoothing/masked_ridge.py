@@ -19,6 +19,18 @@ from skstruct.kernels import resolve_kernel
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_numbers
 from skstruct.smoothing.bracketing import Bracketing, Trials
+from skstruct.smoothing.facets import (
+    Gaps,
+    GapsTaken,
+    Learning,
+    LearningByKernel,
+    LeavingOut,
+    LeavingSomeOut,
+    Penalties,
+    PenaltiesOfRidges,
+    Weighing,
+    WeighingByTarget,
+)
 from skstruct.smoothing.folds import folds_of_rows, rank_by_content
 from skstruct.smoothing.kernel_ridge import check_alpha
 from skstruct.smoothing.nystroem.landmarks import most_landmarks
@@ -88,9 +100,6 @@ class MaskedRidge(SparseRegressor):
     >>> model.predict([[1.5]]).round(2)
     array([[1.  , 0.07]])
     """
-
-    takes_gaps = True
-    is_linear = False  # each target is of its own rows
 
     def __init__(
         self,
@@ -196,16 +205,7 @@ class MaskedRidge(SparseRegressor):
             targets, known, self.system_.finite(alpha), tol=tol, max_iter=self.max_iter
         )
 
-    @property
-    def n_landmarks_(self) -> int:
-        """Number of features that stand for the kernel."""
-        return int(self.map_.width)
-
     # ------------------------------------------------------------------ the penalty
-    def penalty_range(self) -> tuple[float, float]:
-        """The largest penalty worth trying, near the mean, and what all of them are above."""
-        return self.system_.trace, 0.0
-
     def _chosen_alpha(self, groups: Any) -> float:
         if not isinstance(self.alpha, str) and np.ndim(self.alpha) == 0:
             return float(check_alpha(self.alpha))
@@ -254,13 +254,13 @@ class MaskedRidge(SparseRegressor):
         return found
 
     # ------------------------------------------------------------------ leaving out
-    def loo(self, groups: Any = None) -> np.ndarray:
-        """Means of the training rows, each with its fold left out; exactly those of a refit."""
-        check_is_fitted(self)
-        return self.loo_rows(np.arange(len(self.targets_)), groups)
+    def loo(self, groups: Any = None, rows: np.ndarray | None = None) -> np.ndarray:
+        """Means of the training rows, each with its fold left out; exactly those of a refit.
 
-    def loo_rows(self, rows: np.ndarray, groups: Any = None) -> np.ndarray:
-        """The same for some rows; groups are in them as a whole, or not at all."""
+        Groups are in ``rows`` as a whole, or not at all.
+        """
+        check_is_fitted(self)
+        rows = np.arange(len(self.targets_)) if rows is None else rows
         folds = self._folds(rows, groups)
         left: np.ndarray = self._left_out(self._matrix(), self.alpha_, folds, LEFT_OUT)[rows]
         return left if self.targets_.ndim == 2 else left[:, 0]
@@ -299,14 +299,50 @@ class MaskedRidge(SparseRegressor):
     def _not_saved(self) -> tuple[str, ...]:
         return ("system_",)  # made anew where it is needed
 
-    def light(self) -> Self:
-        """The same predictions, without what only leaving out and other targets need."""
-        other = copy.copy(self)
-        other.__dict__.pop("system_", None)
-        return other
-
     def __getattr__(self, name: str) -> Any:
         if name != "system_" or "coef_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         self._decompose(self.X_fit_)
         return self.__dict__["system_"]
+
+
+class LeavingOutOfMaskedRidge(LeavingSomeOut):
+    """Ridge regression of targets with gaps."""
+
+    __slots__ = ()
+
+    def light(self) -> Any:
+        other = copy.copy(self.smoother)
+        other.__dict__.pop("system_", None)
+        return other
+
+
+class PenaltiesOfMaskedRidge(PenaltiesOfRidges):
+    """Ridge regression of targets with gaps, which chooses its penalty itself."""
+
+    __slots__ = ()
+
+    @property
+    def fitted(self) -> Any:
+        return self.smoother.alpha_
+
+
+class LearningOfMaskedRidge(LearningByKernel):
+    """Features of landmarks, or of all rows."""
+
+    __slots__ = ()
+
+    @property
+    def n_landmarks(self) -> int:
+        return int(self.smoother.map_.width)
+
+    @property
+    def residual(self) -> float:
+        return self.smoother.residual_
+
+
+Gaps.at(MaskedRidge, GapsTaken)
+Learning.at(MaskedRidge, LearningOfMaskedRidge)
+LeavingOut.at(MaskedRidge, LeavingOutOfMaskedRidge)
+Penalties.at(MaskedRidge, PenaltiesOfMaskedRidge)
+Weighing.at(MaskedRidge, WeighingByTarget)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from skstruct._arrays.memory import row_blocks
 from skstruct.smoothing.bracketing import Bracketing, Trials
+from skstruct.smoothing.facets import Gaps, LeavingOut, Penalties, PenaltiesBySomeRows
 from skstruct.smoothing.folds import rank_by_content
 from skstruct.smoothing.projections import few_targets
 
@@ -40,29 +41,19 @@ def fit_and_leave_out(
     """
     from skstruct.smoothing.cross_fitting import CrossFitted
 
-    if not hasattr(smoother, "loo"):
+    if not LeavingOut.of(smoother).known:
         smoother = CrossFitted(smoother, cv)
     given = {} if sample_weight is None else {"sample_weight": sample_weight}
     if groups is not None and has_fit_parameter(smoother, "groups"):
         given["groups"] = groups  # what is out of bag is out by groups
-    alpha: Any = getattr(smoother, "alpha", None)
-    if getattr(smoother, "takes_gaps", False):  # such a smoother chooses its penalty
-        alpha = None
+    # What takes gaps chooses its penalty.
+    alpha = None if Gaps.of(smoother).taken else Penalties.of(smoother).given
     if not (isinstance(alpha, str) or np.ndim(alpha) > 0):
         smoother.fit(X, targets, **given)
-        return smoother, left_out_means(smoother, groups, rows)
+        return smoother, LeavingOut.of(smoother).means(groups, rows)
     path = PenaltyPath(smoother, X, few_targets(targets), sample_weight, groups, rows)
     smoother = path.smoother_with(path.best(alpha), targets)
-    return smoother, left_out_means(smoother, groups, rows)
-
-
-def left_out_means(smoother: Any, groups: Any = None, rows: np.ndarray | None = None) -> Any:
-    """``loo`` of a smoother for all rows, or for some."""
-    if rows is None:
-        return smoother.loo(groups)
-    if hasattr(smoother, "loo_rows"):
-        return smoother.loo_rows(rows, groups)
-    return smoother.loo(groups)[rows]
+    return smoother, LeavingOut.of(smoother).means(groups, rows)
 
 
 class PenaltyPath:
@@ -94,9 +85,9 @@ class PenaltyPath:
         fitted: Any = None,
     ) -> None:
         self.targets, self.weight, self.groups, self.rows = targets, sample_weight, groups, rows
-        if X.shape[0] > getattr(_inner(smoother), "most_path_rows", np.inf):
+        if X.shape[0] > Penalties.of(smoother).most_rows:
             exact = clone(smoother)
-            _inner(exact).set_params(solver="cholesky")
+            Penalties.of(exact).ridge.set_params(solver="cholesky")
             self.fitted: Any = OnSample(exact, rows).fit(X, targets, sample_weight)
             self.rows = self.fitted.left_out_rows_
             return
@@ -104,10 +95,10 @@ class PenaltyPath:
             self.fitted = fitted.with_targets(targets)
         else:
             self.fitted = open_to_any(clone(smoother)).fit(X, targets, sample_weight)
-        if hasattr(self.fitted, "left_out_rows_"):
+        if Penalties.of(self.fitted).judges_some:
             if rows is not None and len(rows) > SAMPLE[0]:
                 self.rows = thinned(rows, X, targets, SAMPLE[0])
-            self.fitted.left_out_rows_ = self.rows
+            Penalties.of(self.fitted).judge_by(self.rows)
 
     def _of_rows(self, values: Any) -> Any:
         return values if values is None or self.rows is None else values[self.rows]
@@ -145,9 +136,9 @@ class PenaltyPath:
 
     def along(self, alphas: Iterable[float]) -> Iterator[np.ndarray]:
         """Left-out means of shape (k, q) for each penalty, when it is asked for."""
-        all_left_out = not hasattr(self.fitted, "left_out_rows_")
-        for left in self.fitted.loo_path(alphas, self.groups):
-            kept = self._of_rows(left) if all_left_out else left
+        path = Penalties.of(self.fitted)
+        for left in path.left_out(alphas, self.groups):
+            kept = left if path.judges_some else self._of_rows(left)
             yield kept.reshape(self.judged.shape)
 
     def smoother_with(self, alpha: float, targets: np.ndarray | None = None) -> Any:
@@ -183,17 +174,13 @@ class OnSample:
         self.fitted_to_ = targets
         return self
 
-    def penalty_range(self) -> tuple[float, float]:
-        """The largest penalty worth trying, and what all of them are above."""
-        return self.fitted_.penalty_range()
-
     def loo_path(self, alphas: Any, groups: Any = None) -> Iterator[np.ndarray]:
         """Left-out means of the sample for each alpha."""
         groups = None if groups is None else np.asarray(groups)[self.rows_]
         judged, smoother = np.searchsorted(self.rows_, self.left_out_rows_), self.fitted_
         if self.targets is not self.fitted_to_:
             smoother = smoother.with_targets(self.targets[self.rows_])
-        for left in smoother.loo_path(alphas, groups):
+        for left in Penalties.of(smoother).left_out(alphas, groups):
             yield left[judged]
 
     def with_targets(self, targets: np.ndarray) -> Self:
@@ -205,8 +192,24 @@ class OnSample:
     def with_alpha(self, alpha: float) -> Any:
         """The ridge regression of all rows."""
         smoother = clone(self.smoother)
-        _inner(smoother).set_params(alpha=alpha)
+        Penalties.of(smoother).ridge.set_params(alpha=alpha)
         return smoother.fit(self.X, self.targets, self.weight)
+
+
+class PenaltiesOfSample(PenaltiesBySomeRows):
+    """Those of the ridge regression of the sample."""
+
+    __slots__ = ()
+
+    @property
+    def given(self) -> Any:
+        return Penalties.of(self.smoother.smoother).given
+
+    def bounds(self) -> tuple[float, float]:
+        return Penalties.of(self.smoother.fitted_).bounds()
+
+
+Penalties.at(OnSample, PenaltiesOfSample)
 
 
 def sample_size(n: int) -> int:
@@ -220,14 +223,9 @@ def thinned(rows: np.ndarray, X: Any, targets: np.ndarray, size: float) -> np.nd
     return rows[rank_by_content(X[rows], targets[rows]) % step == 0]
 
 
-def _inner(smoother: Any) -> Any:
-    """The ridge regression itself, where inputs are scaled for it."""
-    return smoother.smoother if hasattr(smoother, "smoother") else smoother
-
-
 def open_to_any(smoother: Any) -> Any:
     """The same, to be fitted once for any penalty."""
-    inner = _inner(smoother).set_params(alpha=np.inf)
+    inner = Penalties.of(smoother).ridge.set_params(alpha=np.inf)
     if "solver" in inner.get_params(deep=False):
         inner.set_params(solver="spectral")
     return smoother
@@ -247,10 +245,10 @@ def alpha_grid(alpha: Any, automatic: Callable[..., Any]) -> Any:
 
 def smoother_alphas(smoother: Any) -> np.ndarray:
     """Penalties from near the mean to near interpolation, largest first."""
-    top, bound = smoother.penalty_range()
+    penalties = Penalties.of(smoother)
+    top, bound = penalties.bounds()
     alphas = (top if top > 0 else 1.0) * np.logspace(0, -DECADES, N_ALPHAS)
-    costly = getattr(smoother, "path_is_costly", False)
-    allowed = alphas[alphas > bound][:: 2 if costly else 1]
+    allowed = alphas[alphas > bound][:: 2 if penalties.are_costly else 1]
     return allowed if len(allowed) else alphas[:1]
 
 

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.rows import dense
 from skstruct.saving import savable
+from skstruct.smoothing.facets import Weighing
 from skstruct.smoothing.kernel_ridge import KernelMachine
 from skstruct.smoothing.systems.compression import CompressionSystem
 
@@ -110,3 +111,20 @@ class SampleCompression(KernelMachine):
         """Weights b(x) of the training rows for each row of ``X``; shape (n, n_fitted)."""
         X = self._checked(X)
         return self.kernel_(X, self.X_fit_) @ self.coef_.T
+
+
+class WeighingOfCompression(Weighing):
+    """Weights of all training rows, which all count alike."""
+
+    __slots__ = ()
+
+    @property
+    def weighing_part(self) -> Any:
+        return self.smoother
+
+    @property
+    def rows(self) -> Any:
+        return self.smoother.X_fit_
+
+
+Weighing.at(SampleCompression, WeighingOfCompression)

@@ -2,27 +2,28 @@
 """A smoother that reads its inputs on another scale."""
 
 import copy
-from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
-from skstruct.smoothing.base import SparseRegressor, is_linear, light, weights_fitted_with
+from skstruct.smoothing.base import SparseRegressor
+from skstruct.smoothing.facets import (
+    Gaps,
+    Learning,
+    LeavingOut,
+    LeavingSomeOut,
+    Penalties,
+    Weighing,
+)
 from skstruct.tolerances import CONSTANT_COLUMN
 
 SCALES = ("standard", "rank")
 RANKS = 1000  # quantiles that a column of many values is ranked by
-
-
-def _has(name: str) -> Any:
-    """A check that the smoother has a method."""
-    return lambda self: hasattr(getattr(self, "smoother_", self.smoother), name)
 
 
 @savable
@@ -57,7 +58,7 @@ class Scaled(SparseRegressor):
     array([0., 1., 0., 1.])
     """
 
-    with_gaps = "scaled"
+    smoother_: Any = None
 
     def __init__(self, smoother: Any, scale: str = "standard") -> None:
         self.smoother = smoother
@@ -79,11 +80,6 @@ class Scaled(SparseRegressor):
         self.smoother_ = clone(self.smoother).fit(self._scaled(X), y, **given)
         return self
 
-    @property
-    def takes_gaps(self) -> bool:
-        """Whether targets may be NaN where they are not known."""
-        return bool(getattr(self.smoother, "takes_gaps", False))
-
     def _settle(self, X: Any, weight: np.ndarray) -> None:
         """The scale of the columns."""
         if self.scale == "rank" and not sparse.issparse(X):
@@ -91,7 +87,6 @@ class Scaled(SparseRegressor):
         else:
             self.centre_, self.spread_ = _moments(X, weight)
 
-    @available_if(_has("fit_source"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def fit_source(self, source: Any, read: Any, *, sample: Any, **how: Any) -> Self:
         """Fit to the blocks of a source, on the scale of a sample of its rows.
 
@@ -111,92 +106,112 @@ class Scaled(SparseRegressor):
             return sparse.csr_array(X @ sparse.diags_array(1.0 / self.spread_))
         return (X - self.centre_) / self.spread_
 
-    @property
-    def is_linear(self) -> bool:
-        """Whether the smoother within is linear."""
-        return is_linear(getattr(self, "smoother_", self.smoother))
-
-    @property
-    def left_out_rows_(self) -> Any:
-        """Rows that ``loo_path`` predicts; None for all."""
-        return self.smoother_.left_out_rows_
-
-    @left_out_rows_.setter
-    def left_out_rows_(self, rows: Any) -> None:
-        self.smoother_.left_out_rows_ = rows
-
-    @property
-    def alpha(self) -> Any:
-        """The penalty of the smoother within."""
-        return getattr(self, "smoother_", self.smoother).alpha
-
-    @property
-    def sample_weight_(self) -> Any:
-        """The sample weights of the smoother within."""
-        return weights_fitted_with(self.smoother_)
-
-    @property
-    def kernel(self) -> Any:
-        """The kernel of the smoother within."""
-        return getattr(self, "smoother_", self.smoother).kernel
-
-    @property
-    def kernel_(self) -> Any:
-        """The kernel with its parameters settled."""
-        return self.smoother_.kernel_
-
-    @property
-    def path_is_costly(self) -> bool:
-        """Whether small penalties take long."""
-        return getattr(self.smoother_, "path_is_costly", False)
-
     def predict(self, X: Any) -> np.ndarray:
         """Means of the targets; shape (n, n_targets) or (n,)."""
         return self.smoother_.predict(self._scaled(self._checked(X)))
 
-    @available_if(_has("weights"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def weights(self, X: Any) -> Any:
         """Weights of the training rows for each row of ``X``; shape (n, n_fitted)."""
         return self.smoother_.weights(self._scaled(self._checked(X)))
 
-    @available_if(_has("loo"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
-    def loo(self, groups: Any = None) -> Any:
-        """Predictions for the training rows, each (or its whole group) left out."""
-        return self.smoother_.loo(groups)
+    def loo(self, groups: Any = None, rows: np.ndarray | None = None) -> Any:
+        """Predictions for the training rows, or for some, each (or its whole group) left out."""
+        return LeavingOut.of(self.smoother_).means(groups, rows)
 
-    @available_if(_has("loo_rows"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
-    def loo_rows(self, rows: np.ndarray, groups: Any = None) -> Any:
-        """``loo`` of some rows."""
-        return self.smoother_.loo_rows(rows, groups)
-
-    @available_if(_has("loo_path"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
-    def loo_path(self, alphas: Any, groups: Any = None) -> Iterator[Any]:
-        """``loo`` for each alpha in turn."""
-        return self.smoother_.loo_path(alphas, groups)
-
-    @available_if(_has("penalty_range"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
-    def penalty_range(self) -> tuple[float, float]:
-        """The largest penalty worth trying, and what all of them are above."""
-        return self.smoother_.penalty_range()
-
-    @available_if(_has("with_targets"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def with_targets(self, targets: Any) -> Self:
         """The same smoother for other targets."""
-        return self._around(self.smoother_.with_targets(targets))
+        return self.around(self.smoother_.with_targets(targets))
 
-    @available_if(_has("with_alpha"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def with_alpha(self, alpha: float) -> Self:
         """The same smoother with another alpha."""
-        return self._around(self.smoother_.with_alpha(alpha))
+        return self.around(self.smoother_.with_alpha(alpha))
 
-    def light(self) -> Self:
-        """The same predictions, without what only leaving out and other targets need."""
-        return self._around(light(self.smoother_))
-
-    def _around(self, smoother: Any) -> Self:
+    def around(self, smoother: Any) -> Self:
+        """The same scale, with another fitted smoother."""
         other = copy.copy(self)
         other.smoother_ = smoother
         return other
+
+
+def _within(scaled: Scaled) -> Any:
+    """The fitted smoother within, or the one that was given."""
+    return scaled.smoother if scaled.smoother_ is None else scaled.smoother_
+
+
+class WeighingOfScaled(Weighing):
+    """Those of the smoother within, whose rows are of another scale."""
+
+    __slots__ = ()
+
+    @property
+    def is_linear(self) -> bool:
+        return Weighing.of(_within(self.smoother)).is_linear
+
+    @property
+    def weighing_part(self) -> Any:
+        return None if Weighing.of(_within(self.smoother)).weighing_part is None else self.smoother
+
+    @property
+    def sample_weight(self) -> Any:
+        return Weighing.of(_within(self.smoother)).sample_weight
+
+
+class LeavingOutOfScaled(LeavingSomeOut):
+    """As far as the smoother within does it."""
+
+    __slots__ = ()
+
+    @property
+    def known(self) -> bool:
+        return LeavingOut.of(_within(self.smoother)).known
+
+    def light(self) -> Any:
+        return self.smoother.around(LeavingOut.of(_within(self.smoother)).light())
+
+
+class GapsOfScaled(Gaps):
+    """As far as the smoother within takes them."""
+
+    __slots__ = ()
+
+    @property
+    def taken(self) -> bool:
+        return Gaps.of(_within(self.smoother)).taken
+
+    def taking(self, targets: np.ndarray | None = None) -> Any:
+        if self.taken:
+            return self.smoother
+        inner = Gaps.of(self.smoother.smoother).taking(targets)
+        return clone(self.smoother).set_params(smoother=inner)
+
+
+class LearningOfScaled(Learning):
+    """By the kernel of the smoother within."""
+
+    __slots__ = ()
+
+    @property
+    def within(self) -> Any:
+        return _within(self.smoother)
+
+    @property
+    def takes_blocks(self) -> bool:
+        return Learning.of(_within(self.smoother)).takes_blocks
+
+    @property
+    def kernel(self) -> Any:
+        return Learning.of(_within(self.smoother)).kernel
+
+    @property
+    def gamma(self) -> Any:
+        return Learning.of(_within(self.smoother)).gamma
+
+
+Gaps.at(Scaled, GapsOfScaled)
+Learning.at(Scaled, LearningOfScaled)
+LeavingOut.at(Scaled, LeavingOutOfScaled)
+Penalties.at(Scaled, lambda scaled: Penalties.of(_within(scaled)))
+Weighing.at(Scaled, WeighingOfScaled)
 
 
 class _ScaledBlocks:

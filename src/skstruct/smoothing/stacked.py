@@ -11,9 +11,10 @@ from sklearn.base import clone
 from skstruct._arrays.rows import dense
 from skstruct._arrays.weights import check_sample_weight
 from skstruct.saving import savable
-from skstruct.smoothing.base import SparseRegressor, group_numbers, is_linear, light
+from skstruct.smoothing.base import SparseRegressor, group_numbers
+from skstruct.smoothing.facets import Gaps, LeavingOut, LeavingSomeOut, Weighing, WeighingOfRows
 from skstruct.smoothing.folds import folds_of, rank_by_content
-from skstruct.smoothing.penalties import fit_and_leave_out, left_out_means
+from skstruct.smoothing.penalties import fit_and_leave_out
 from skstruct.smoothing.stack_weights import (
     blocks_pay,
     mean_target,
@@ -78,7 +79,8 @@ class Stacked(SparseRegressor):
     True
     """
 
-    blocks_ = block_coef_ = None
+    blocks_ = block_coef_ = linear_ = None
+    parts_: Any = None
 
     def __init__(self, smoothers: Sequence[Any], *, cv: int = 5) -> None:
         self.smoothers = smoothers
@@ -100,7 +102,7 @@ class Stacked(SparseRegressor):
         X, y = self._read(X, y)
         weight = check_sample_weight(sample_weight, X)
         fitted = []
-        for name, smoother in self._named():
+        for name, smoother in self.named():
             part, left = fit_and_leave_out(
                 smoother, X, y, None if sample_weight is None else weight, groups, self.cv
             )
@@ -154,7 +156,8 @@ class Stacked(SparseRegressor):
         self.names_, self.parts_ = [names[k] for k in kept], [parts[k] for k in kept]
         self.coef_ = self.all_coef_[kept]
         self.block_coef_ = None if all_block_coef is None else all_block_coef[:, kept]
-        self.linear_ = None if self.is_linear else self._of_linear_parts(fitted, groups, rows)
+        whole = Weighing.of(self).is_linear
+        self.linear_ = None if whole else self._of_linear_parts(fitted, groups, rows)
         return self
 
     def _blocks_pay(
@@ -183,33 +186,20 @@ class Stacked(SparseRegressor):
 
     def _of_linear_parts(self, fitted: list[Any], groups: Any, rows: Any) -> Any:
         """The stack of the linear smoothers alone, by weights of their own; None for none."""
-        linear = [(name, part, left) for name, part, left in fitted if is_linear(part)]
+        linear = [(name, part, left) for name, part, left in fitted if Weighing.of(part).is_linear]
         if not linear:
             return None
         alone = Stacked([], cv=self.cv)
         weight = self.sample_weight_
         return alone.combine(linear, self.X_fit_, self.targets_, weight, groups, rows)
 
-    def _named(self) -> list[tuple[str, Any]]:
+    def named(self) -> list[tuple[str, Any]]:
         """Copies of the smoothers, with names."""
         found = []
         for number, given in enumerate(self.smoothers):
             name, smoother = given if isinstance(given, tuple) else (f"{number}", given)
             found.append((name, clone(smoother)))
         return found
-
-    @property
-    def takes_gaps(self) -> bool:
-        """Whether targets may be NaN where they are not known: if they may for all smoothers."""
-        return all(getattr(part, "takes_gaps", False) for _, part in self._named())
-
-    @property
-    def is_linear(self) -> bool:
-        """Whether all parts are linear smoothers, or none has any weight."""
-        parts = getattr(self, "parts_", None)
-        if parts is None:
-            parts = [given[1] if isinstance(given, tuple) else given for given in self.smoothers]
-        return self.block_coef_ is None and all(map(is_linear, parts))
 
     def predict(self, X: Any) -> np.ndarray:
         """Means of the targets, of shape (n, n_targets), or (n,) when fitted to (n,)."""
@@ -253,16 +243,12 @@ class Stacked(SparseRegressor):
             total += c * part.weights(X)
         return total
 
-    def loo(self, groups: Any = None) -> np.ndarray:
-        """Predictions for the training rows, each (or its whole group) left out.
+    def loo(self, groups: Any = None, rows: np.ndarray | None = None) -> np.ndarray:
+        """Predictions for the training rows, or for some, each (or its whole group) left out.
 
         By the weights of all rows: that a row had a part in these is not undone.
         """
-        return self.summed([part.loo(groups) for part in self.parts_], groups)
-
-    def loo_rows(self, rows: np.ndarray, groups: Any = None) -> np.ndarray:
-        """``loo`` of some rows."""
-        means = [left_out_means(part, groups, rows) for part in self.parts_]
+        means = [LeavingOut.of(part).means(groups, rows) for part in self.parts_]
         return self.summed(means, groups, rows)
 
     def summed(
@@ -283,9 +269,59 @@ class Stacked(SparseRegressor):
         other.parts_ = [part.with_targets(targets) for part in self.parts_]
         return other
 
-    def light(self) -> Self:
-        """The same predictions, without what only leaving out and other targets need."""
-        other = copy.copy(self)
-        other.parts_ = [light(part) for part in self.parts_]
-        other.linear_ = None if self.linear_ is None else self.linear_.light()
+
+class WeighingOfStack(WeighingOfRows):
+    """As far as its parts have weights."""
+
+    __slots__ = ()
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether all parts are linear smoothers, or none has any weight."""
+        stack = self.smoother
+        parts = stack.parts_
+        if parts is None:
+            parts = [given[1] if isinstance(given, tuple) else given for given in stack.smoothers]
+        return stack.block_coef_ is None and all(Weighing.of(part).is_linear for part in parts)
+
+    @property
+    def linear_part(self) -> Any:
+        return self.smoother if self.is_linear else self.smoother.linear_
+
+    @property
+    def weighing_part(self) -> Any:
+        if self.linear_part is not None:
+            return self.linear_part
+        parts = map(Weighing.of, self.smoother.parts_)
+        return self.smoother if all(part.weighing_part is not None for part in parts) else None
+
+
+class LeavingOutOfStack(LeavingSomeOut):
+    """Left-out means of the parts, summed."""
+
+    __slots__ = ()
+
+    def light(self) -> Any:
+        other = copy.copy(self.smoother)
+        other.parts_ = [LeavingOut.of(part).light() for part in other.parts_]
+        if other.linear_ is not None:
+            other.linear_ = LeavingOut.of(other.linear_).light()
         return other
+
+
+class GapsOfStack(Gaps):
+    """As far as all smoothers take them."""
+
+    __slots__ = ()
+
+    @property
+    def taken(self) -> bool:
+        return all(Gaps.of(part).taken for _, part in self.smoother.named())
+
+    def taking(self, targets: np.ndarray | None = None) -> Any:
+        return self.smoother if self.taken else super().taking(targets)
+
+
+Gaps.at(Stacked, GapsOfStack)
+LeavingOut.at(Stacked, LeavingOutOfStack)
+Weighing.at(Stacked, WeighingOfStack)

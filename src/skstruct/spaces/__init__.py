@@ -19,12 +19,12 @@ from skstruct.spaces.contracts import (
     OutputSpace,
     Restrictable,
     Samplable,
-    SupportsInference,
-    SupportsProposals,
 )
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description, Part, Parts
+from skstruct.spaces.embeddings import Embeddings, whole_of
 from skstruct.spaces.hierarchies.space import Hierarchy
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import LabelSets
 from skstruct.spaces.marginals import Marginals
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from skstruct.spaces.assignments.space import Assignments
     from skstruct.spaces.binary_polytope.space import BinaryPolytope
     from skstruct.spaces.cliques.space import Cliques
+    from skstruct.spaces.common.listing import approximate_enumeration
     from skstruct.spaces.cycles.space import Cycles
     from skstruct.spaces.entries import Entries
     from skstruct.spaces.graph_nodes.space import GraphNodes
@@ -94,6 +95,7 @@ __getattr__, __dir__ = lazy_names(
         "Sphere": "quantities.spheres",
         "Strings": "strings.space",
         "Tournaments": "tournaments.space",
+        "approximate_enumeration": "common.listing",
     },
 )
 
@@ -112,6 +114,7 @@ __all__ = [
     "Cycles",
     "Decoded",
     "Description",
+    "Embeddings",
     "Entries",
     "Enumerable",
     "Flows",
@@ -119,6 +122,7 @@ __all__ = [
     "Graphs",
     "Guarantee",
     "Hierarchy",
+    "Inference",
     "Interval",
     "KBest",
     "Knapsacks",
@@ -149,9 +153,9 @@ __all__ = [
     "SpanningTrees",
     "Sphere",
     "Strings",
-    "SupportsInference",
-    "SupportsProposals",
     "Targets",
     "Tournaments",
+    "approximate_enumeration",
     "check_costs",
+    "whole_of",
 ]

@@ -194,9 +194,14 @@ class RowArrays:
             )
 
 
+def constraints_of(space: Any) -> Any:
+    """Constraints of a space, those of parameters included; None where it takes none."""
+    return getattr(space, "constraints_", None)
+
+
 def differs_by_row(space: Any) -> bool:
     """Whether the constraints of a space differ from row to row."""
-    return getattr(getattr(space, "constraints_", None), "n_rows", None) is not None
+    return getattr(constraints_of(space), "n_rows", None) is not None
 
 
 def check_n_rows(constraints: Constraints | None, n: int, used_by: str) -> None:
@@ -221,7 +226,7 @@ def check_restricted(known: int, found: int, what: str, used_by: str) -> None:
 
 def allowed_by(space: Any, outputs: np.ndarray) -> np.ndarray:
     """Which outputs a space holds, where its rows may be restricted differently; (1 or n, m)."""
-    constraints = getattr(space, "constraints_", None)
+    constraints = constraints_of(space)
     if constraints is None or constraints.n_rows is None:
         return space.contains(outputs)[None]
     return np.array([space.rows([i]).contains(outputs) for i in range(constraints.n_rows)])

@@ -69,22 +69,6 @@ class Samplable(Protocol):
 
 
 @runtime_checkable
-class SupportsInference(Protocol):
-    """Knows the distributions p(y) ~ exp<scores, psi(y)> exactly; None where it does not after
-    all.
-    """
-
-    def distribution(self, scores: Array) -> Any: ...
-
-
-@runtime_checkable
-class SupportsProposals(Protocol):
-    """Has local moves, the steps of Markov chains; None where it has not after all."""
-
-    def proposals(self) -> Any: ...
-
-
-@runtime_checkable
 class Enumerable(Protocol):
     """Lists all its outputs in canonical form."""
 

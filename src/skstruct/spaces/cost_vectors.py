@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is observed where decisions are judged by what they cost: a cost of every coordinate."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import whole_of
 from skstruct.spaces.known import Known
 from skstruct.spaces.partial import PartialOutputs, are_partial, split_table
 from skstruct.spaces.sklearn_target import SklearnTarget
@@ -57,10 +59,6 @@ class CostVectors(BaseSpace):
     def default_loss(self) -> str:
         return f"regret(sense={self.sense!r})"
 
-    @property
-    def usual_losses(self) -> tuple[str, ...]:  # type: ignore[override]
-        return (f"cost(sense={self.sense!r})",)
-
     def __init__(self, space: Any, sense: str = "min", with_optimum: bool = False) -> None:
         self.space = space
         self.sense = sense
@@ -71,13 +69,9 @@ class CostVectors(BaseSpace):
         return "costs and their optimum" if self.with_optimum else "costs"
 
     @property
-    def whole(self) -> Any:
-        return self
-
-    @property
     def labels_(self) -> tuple[Any, ...]:
         """Names of the coordinates, where the space has names for them."""
-        names = Description.of(self.space.whole).part_names()
+        names = Description.of(whole_of(self.space)).part_names()
         return () if names is None else tuple(names)
 
     @property
@@ -88,7 +82,7 @@ class CostVectors(BaseSpace):
     # ------------------------------------------------------------- reading
     def fit(self, Y: Any) -> Self:
         """Learn names that the space of decisions leaves open from the columns of a table."""
-        self.space.whole.fit_costs(_table(self, Y))
+        Targets.of(whole_of(self.space)).fit_costs(_table(self, Y))
         return self
 
     def fit_validate(self, Y: Any) -> np.ndarray:
@@ -183,7 +177,7 @@ def _table(vectors: CostVectors, Y: Any) -> Any:
     if costs.ndim < 2:
         raise ValueError(
             "y holds costs, a row of numbers for each decision and a column for each "
-            f"coordinate of {type(vectors.space.whole).__name__}; got {_shape_of(Y, costs)}."
+            f"coordinate of {type(whole_of(vectors.space)).__name__}; got {_shape_of(Y, costs)}."
         )
     return costs.reshape(len(costs), -1)
 
@@ -200,7 +194,7 @@ def _numbers(vectors: CostVectors, Y: Any) -> np.ndarray:
         raise ValueError(f"y holds costs, which are numbers; got {_types(table)}.") from None
     if list(table.columns) == list(range(len(names))):  # a frame without names of its own
         return np.asarray(table.to_numpy())
-    used_by = f"Costs of {type(vectors.space.whole).__name__}"
+    used_by = f"Costs of {type(whole_of(vectors.space)).__name__}"
     return np.asarray(by_position(table, names, what="y", used_by=used_by))
 
 
@@ -247,6 +241,10 @@ class DescriptionOfCosts(Description):
 
     __slots__ = ()
     part_words: ClassVar[tuple[str, str]] = ("cost", "costs")
+
+    @property
+    def usual_losses(self) -> Sequence[str]:  # type: ignore[override]
+        return (f"cost(sense={self.space.sense!r})",)
 
 
 Description.at(CostVectors, DescriptionOfCosts)

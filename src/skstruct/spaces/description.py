@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skstruct.facets import Facet
 from skstruct.spaces.common.fixing import finder
-from skstruct.spaces.facets import Facet
+
+CanonicalRange = tuple[int | None, int | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class Description(Facet):
 
     __slots__ = ()
     part_words: ClassVar[tuple[str, str]] = ("label", "labels")  # for one, and for many
+    usual_losses: ClassVar[Sequence[str]] = ()  # beside the default, by which outputs are judged
 
     # ------------------------------------------------------------- read
     @property
@@ -97,6 +100,13 @@ class Description(Facet):
         beyond.
         """
         return self.coordinate_range(j)
+
+    def canonical_range(self) -> CanonicalRange:
+        """Of canonical outputs: least number, one above the largest, width; None for any.
+
+        Training outputs in a model file are compared with it.
+        """
+        return None, None, None
 
     # ------------------------------------------------------------- drawn
     @property
@@ -167,3 +177,6 @@ class DescriptionOfView(Description):
 
     def parts_of(self, z: Any) -> Parts:
         return Description.of(self.space.space).parts_of(z)
+
+    def canonical_range(self) -> CanonicalRange:
+        return Description.of(self.space.space).canonical_range()

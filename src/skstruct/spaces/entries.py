@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the entries of an output say: a facet of spaces."""
 
-from skstruct.spaces.facets import Facet
+from skstruct.facets import Facet
 
 
 class Entries(Facet):

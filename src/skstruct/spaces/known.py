@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.foreign import read_in_memory
+from skstruct.facets import Facet
 from skstruct.spaces.common.choices import ListedChoices, RowChoices
 from skstruct.spaces.common.narrowing import naming_all
 from skstruct.spaces.common.reading_choices import read_choices
-from skstruct.spaces.facets import Facet
+from skstruct.spaces.embeddings import Embeddings, whole_of
 from skstruct.spaces.partial import PartialOutputs, are_choices, are_partial, check_some_known
 
 READERS = ("read", "has_gaps", "masked")
@@ -192,9 +193,9 @@ class Known(Facet):
 
     def seen_by(self, view: Any) -> Any:
         """The space, which may be narrowed, with the embedding of a view of it."""
-        if view.whole is not view:
+        if whole_of(view) is not view:
             return view._over(self.space)
-        return self.space.with_embedding(view.embedding)
+        return Embeddings.of(self.space).view(view.embedding)
 
     def within_range(self, outputs: np.ndarray) -> Any:
         """The space, with the range of some outputs in place of limits that are infinite."""
@@ -210,7 +211,7 @@ class KnownOfViews(Known):
     __slots__ = ()
 
     def read(self, Y: Any, known: Any = None) -> PartialOutputs:
-        return Known.of(self.space.whole).read(Y, known)
+        return Known.of(whole_of(self.space)).read(Y, known)
 
 
 class KnownOfLists(Known):

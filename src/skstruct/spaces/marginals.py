@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skstruct._arrays.memory import row_blocks
+from skstruct.facets import Facet
 from skstruct.spaces.common.nearest_means import nearest_means
 from skstruct.spaces.description import Description
-from skstruct.spaces.facets import Facet
 
 MIXED, MEMORY = 100, "100MB"  # outputs that a row is a mixture of, and all that rows may take
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skstruct.spaces.facets import Facet
+from skstruct.facets import Facet
 
 
 class SklearnTarget(Facet):

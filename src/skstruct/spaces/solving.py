@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.facets import Facet
 from skstruct.spaces.contracts import Decoded
-from skstruct.spaces.facets import Facet
 from skstruct.spaces.sequence_sets.chains.forward_backward import ChainDistribution
 from skstruct.spaces.solvers.mixed_programs import LinearSet
 
@@ -27,9 +27,11 @@ class Solving(Facet):
     --------
     >>> from skstruct.spaces import LabelSets, Sequences, Solving
     >>> solving = Solving.of(LabelSets(["bread", "milk", "rum"], max_size=2))
-    >>> point, bound = solving.program().solve(np.array([-1.0, -3.0, -2.0]))
-    >>> point, solving.discrete, solving.decodes_chains
-    (array([0., 1., 1.]), True, False)
+    >>> program = solving.program()
+    >>> program.A_ub.toarray(), program.b_ub  # no more than two
+    (array([[1., 1., 1.]]), array([2.]))
+    >>> solving.discrete, solving.decodes_chains
+    (True, False)
     >>> unary = np.array([[0.0, 1.0], [2.0, 0.5], [0.3, 0.2]])  # a word of two symbols, one of one
     >>> Solving.of(Sequences("ab", (1, 2))).argmin_chains(unary, [0, 2, 3]).outputs
     array([[ 0,  1],
@@ -89,6 +91,11 @@ class Solving(Facet):
         """
         found: Decoded = self.space.minimize(curves)
         return found
+
+    @property
+    def takes_curves(self) -> bool:
+        """Whether there is ``space.minimize``, for sums of curves over coordinates."""
+        return False
 
     @property
     def separable(self) -> bool:
@@ -251,3 +258,13 @@ class SolvingOfNumbers(Solving):
     @property
     def discrete(self) -> bool:
         return False
+
+
+class SolvingOfQuantities(SolvingOfNumbers):
+    """Numbers that are searched for sums of curves."""
+
+    __slots__ = ()
+
+    @property
+    def takes_curves(self) -> bool:
+        return True

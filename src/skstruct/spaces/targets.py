@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.spaces.facets import Facet
+from skstruct.facets import Facet
 
 
 class Targets(Facet):
@@ -28,6 +28,18 @@ class Targets(Facet):
     def targets(self, Y: Any) -> Any:
         """What is regressed on for outputs of training in canonical form; shape (n, q)."""
         return self.space.embed(Y)
+
+    def fit_costs(self, costs: Any) -> Any:
+        """The space, once names that are open are those of a table (n, d) with a column for each
+        coordinate of psi.
+
+        Where costs are observed, no output tells them; a frame has them above its columns.
+        """
+        return self.space
+
+    def propensities(self) -> np.ndarray | None:
+        """Probability of each label to have been annotated where it applies; None for one."""
+        return None
 
     def n_deciding(self, width: int) -> int | None:
         """How many of the first of ``width`` targets decide; others tell what a decision costs.

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from scipy.stats import chi2
 
 from skstruct._arrays.rows import distinct
-from skstruct.spaces import Countable, Enumerable, KBest, Samplable
+from skstruct.spaces import Countable, Enumerable, Inference, KBest, Samplable
 from skstruct.spaces.solvers.proposals import new_streams
 from skstruct.tolerances import CHECK_LEVEL, CHECKED_COST, CHECKED_EXACTLY, EMPTY_CELL
 
@@ -130,7 +130,7 @@ def check_distribution(
     n_draws: int = 2000,
     rng: int = 0,
 ) -> None:
-    """Compare ``space.distribution(scores)`` with sums over the list of all outputs.
+    """Compare distributions of the space with sums over the list of all outputs.
 
     Partition functions and marginals to 1e-9; draws by a chi-square test in every row, which
     a right sampler fails with probability 1e-6.
@@ -155,7 +155,7 @@ def check_distribution(
     values = scores @ psi.T
     log_partition = logsumexp(values, axis=1)
     probabilities = np.exp(values - log_partition[:, None])
-    distribution = space.distribution(scores)
+    distribution = Inference.of(space).distribution(scores)
     assert distribution is not None, f"{type(space).__name__} has no distribution"
     assert_allclose(distribution.log_partition, log_partition, rtol=CHECKED_COST, atol=CHECKED_COST)
     assert_allclose(
@@ -178,7 +178,7 @@ def check_proposals(
     beta: float = 1.0,
     rng: int = 0,
 ) -> None:
-    """Compare where chains of ``space.proposals()`` are, after so many sweeps, with the
+    """Compare where chains of proposals of the space are, after so many sweeps, with the
     distribution.
 
     All chains start at the same output, and none knows of another: a chi-square test with
@@ -186,7 +186,7 @@ def check_proposals(
     """
     scores = np.atleast_2d(np.ascontiguousarray(scores, dtype=np.float64))
     outputs = np.asarray(space.enumerate() if outputs is None else outputs)
-    proposals = space.proposals()
+    proposals = Inference.of(space).proposals()
     assert proposals is not None, f"{type(space).__name__} has no moves"
     row = np.repeat(np.arange(len(scores)), n_chains)
     generator = np.random.default_rng(rng)

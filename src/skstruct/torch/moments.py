@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from skstruct.spaces import Inference
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.tolerances import DIFFERENCE_STEP
 from skstruct.torch.inputs import check_rows, to_host, to_tensor
@@ -161,7 +162,7 @@ _product: Any = _CovarianceProduct.apply
 
 
 def _distribution(space: Any, scores: np.ndarray) -> Any:
-    distribution = space.distribution(scores)
+    distribution = Inference.of(space).distribution(scores)
     if distribution is None:
         raise ValueError(
             f"{type(space).__name__} knows no exact distribution of its outputs, which are too "

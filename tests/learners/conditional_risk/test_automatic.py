@@ -20,6 +20,7 @@ from skstruct.learners.problem import RiskProblem
 from skstruct.model_selection import left_out_risk
 from skstruct.persistence import load_model, save_model
 from skstruct.smoothing import KernelRidge, NystroemRidge, Scaled, Stacked
+from skstruct.smoothing.kernel_ridge import PenaltiesOfKernelRidge
 from skstruct.spaces import Classes, Hierarchy, Interval, LabelSets, Rankings
 from skstruct.streaming import ArraySource
 
@@ -264,7 +265,7 @@ def many_are_few(monkeypatch):
     monkeypatch.setattr("skstruct.learners.conditional_risk.automatic.SPECTRAL_ROWS", 100)
     monkeypatch.setattr("skstruct.learners.conditional_risk.parts.SPECTRAL_ROWS", 100)
     monkeypatch.setattr("skstruct.learners.conditional_risk.automatic.JUDGED", 40)
-    monkeypatch.setattr(KernelRidge, "most_path_rows", 100)
+    monkeypatch.setattr(PenaltiesOfKernelRidge, "most_rows", 100)
 
 
 @pytest.mark.slow

@@ -28,6 +28,7 @@ from skstruct.spaces import (
     OneOf,
     Rankings,
     Sequences,
+    whole_of,
 )
 from skstruct.spaces.quantities.censored import Censored
 
@@ -126,7 +127,7 @@ def test_no_row_can_lower_the_objective(make, loss, seed):
     W = KernelRidge(alpha=0.3).fit(X, np.zeros(len(X)), weight).weights(X)
     value = objective(problem, found.outputs, W, weight)
     assert found.trace[-1] == pytest.approx(value, abs=1e-9)
-    options = options_of(partial, problem.space.whole)
+    options = options_of(partial, whole_of(problem.space))
     for i, own in enumerate(options):
         for z in own:
             other = np.array(found.outputs)
@@ -142,7 +143,7 @@ def test_the_best_of_some_starts_is_near_the_best_of_all(make, loss, seed):
     X, partial, problem, weight = setting(make, loss, seed, n=4)
     ridge = KernelRidge(alpha=1.0)
     W = ridge.fit(X, np.zeros(len(X)), weight).weights(X)
-    options = options_of(partial, problem.space.whole)
+    options = options_of(partial, whole_of(problem.space))
     least = min(objective(problem, np.array(rows), W, weight) for rows in product(*options))
     starts = ["soft"] + ["random"] * 5
     ends = [
@@ -263,7 +264,7 @@ def test_soft_targets_are_means_over_all_that_is_allowed():
     for seed, (make, loss) in enumerate(CASES[:7]):
         _, partial, problem, _ = setting(make, loss, seed, n=8)
         soft = soft_targets(problem, partial)
-        for i, rows in enumerate(options_of(partial, problem.space.whole)):
+        for i, rows in enumerate(options_of(partial, whole_of(problem.space))):
             psi = problem.space.embed(rows)
             psi = psi.toarray() if hasattr(psi, "toarray") else psi
             np.testing.assert_allclose(soft[i, :-1], psi.mean(axis=0), atol=1e-12)

@@ -67,7 +67,7 @@ def test_further_rows_go_on_from_any_fit_by_landmarks(tmp_path):
             assert model.smoother_.stats_.n == N
         right = {alpha: brute_risk(start, X, y, alpha, weight) for alpha in (start.alpha_, 1.0)}
         assert right[start.alpha_] <= right[1.0] + 1e-12
-        assert start.smoother_.n_judged == len(start.problem_.outputs) == N
+        assert len(start.smoother_.sample_[1]) == len(start.problem_.outputs) == N
         assert_same_decisions(loaded.smoother_ and loaded, loaded)
         np.testing.assert_allclose(
             loaded.smoother_.with_alpha(0.1).predict(X_NEW),

@@ -10,7 +10,7 @@ from skstruct.kernels import RBF
 from skstruct.learners.conditional_risk import streams
 from skstruct.losses import F1
 from skstruct.persistence import load_model, save_model
-from skstruct.spaces import Classes, Hierarchy, LabelSets, Sequences
+from skstruct.spaces import Classes, Embeddings, Hierarchy, LabelSets, Sequences
 from skstruct.streaming import ArraySource, IteratorSource
 
 X, X_NEW = inputs(240), inputs(30, seed=1)
@@ -281,7 +281,7 @@ def test_model_files(tmp_path):
 
 def test_losses_of_labels_need_no_other_fit():
     model = minimizer(LabelSets()).fit(ArraySource(X, gappy_labels()))
-    view = model.space_.with_embedding("independent labels")
+    view = Embeddings.of(model.space_).view("independent labels")
     means = model.predict_marginals(X_NEW, raw=True)
     costs = F1(independent=True).bind(view).cost(means, np.ones((len(means), 1)))
     np.testing.assert_array_equal(model.predict(X_NEW, loss="f1"), view.argmin(costs).outputs)

@@ -146,11 +146,40 @@ def test_lists_that_look_like_beginnings_are_pointed_out(k):
         Rankings(NAMES, unlisted="unknown").fit(lists(orders, k))
 
 
-def test_items_that_were_shown_to_people_are_no_beginnings():
-    rng = np.random.default_rng(0)
-    strength = rng.normal(size=D)
-    shown = [rng.permutation(D)[:3] for _ in range(300)]
-    orders = [s[np.argsort(-(strength[s] + rng.gumbel(size=3)))] for s in shown]
+def by_inputs(d, n=300, seed=0):
+    """Orders of items none of which is better than another but for the inputs."""
+    rng = np.random.default_rng(seed)
+    U = 1.5 * rng.normal(size=(n, 3)) @ rng.normal(size=(3, d)) + rng.gumbel(size=(n, d))
+    return np.argsort(-U, axis=1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    ("d", "lengths", "named"),
+    [(6, [3], "names 3 of 6"), (8, [5, 3, 1], "names at most 5 of 8"), (4, [3], "names 3 of 4")],
+)
+def test_beginnings_are_pointed_out_where_inputs_alone_say_who_wins(d, lengths, named, seed):
+    y = [
+        NAMES[o[: lengths[i % len(lengths)]]].tolist()
+        for i, o in enumerate(by_inputs(d, seed=seed))
+    ]
+    with pytest.warns(UserWarning, match=f'{named} items.*unlisted="last"'):
+        Rankings(NAMES[:d], unlisted="unknown").fit(y)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("lengths", [[3], [2], [4, 2, 1]])
+@pytest.mark.parametrize("inputs_alone", [False, True])
+def test_items_that_were_shown_to_people_are_no_beginnings(inputs_alone, lengths, seed):
+    rng = np.random.default_rng(seed)
+    strength = np.tile(rng.normal(size=D), (300, 1))
+    if inputs_alone:
+        strength = -by_inputs(D, seed=seed).argsort(axis=1)
+    shown = [rng.permutation(D)[: lengths[i % len(lengths)]] for i in range(300)]
+    orders = [
+        s[np.argsort(-(of_row[s] + rng.gumbel(size=len(s))))]
+        for s, of_row in zip(shown, strength, strict=True)
+    ]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Rankings(NAMES, unlisted="unknown").fit(lists(orders))

@@ -8,7 +8,7 @@ from scipy.special import softmax
 
 from skstruct import ExponentialFamily
 from skstruct.learners import CountingRidge, StructuredSVM
-from skstruct.spaces import Cycles
+from skstruct.spaces import Cycles, Embeddings
 
 SPACE = Cycles(list("abcd")).fit([["a", "b", "c"]])  # signed pairs
 
@@ -37,7 +37,7 @@ def test_an_exponential_family_tells_of_arcs(limits):
     assert (told >= 0).all()
     assert model.predict_marginals(X, raw=True).shape == (20, 6)  # means of psi
     columns = model.set_output(transform="pandas").predict_marginals(X).columns
-    assert_array_equal(list(columns), list(SPACE.with_embedding("indicators").labels_))
+    assert_array_equal(list(columns), list(Embeddings.of(SPACE).view("indicators").labels_))
 
 
 def test_calibrated_scores_tell_of_arcs():

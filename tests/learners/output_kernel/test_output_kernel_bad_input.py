@@ -10,7 +10,7 @@ from skstruct import OutputKernelRegressor, config_context, get_config
 from skstruct.exceptions import InfeasibleError
 from skstruct.kernels import RBF, SpectrumKernel
 from skstruct.smoothing import SampleCompression
-from skstruct.spaces import Candidates, Sequences
+from skstruct.spaces import Candidates, Rankings, Sequences
 
 
 @pytest.mark.parametrize(
@@ -102,3 +102,20 @@ def test_a_row_that_no_candidate_meets_is_named_block_by_block():
             model = OutputKernelRegressor(space=Sequences("abc", 2), alpha=1.0).fit(X, y)
             with pytest.raises(InfeasibleError, match="row 0"):
                 model.predict(X, restrict={"known": {0: "a", 1: "c"}})
+
+
+@pytest.mark.parametrize("memory", ["1GB", 8])
+def test_outputs_that_all_leave_something_open_are_no_candidates(memory):
+    """No constraint is to blame, and a kernel by which the whole space is searched needs none."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 2)), [list(rng.permutation(list("abcd"))[:2]) for _ in range(20)]
+    model = OutputKernelRegressor(Rankings("abcd"))
+    told = 'may be predicted in row 0: .* leaves something open; .*output_kernel="linear"'
+    with config_context(memory=memory):
+        with pytest.raises(InfeasibleError, match=told):
+            model.fit(X, y)
+        fixed = model.set_params(alpha=1.0).fit(X, y)
+        with pytest.raises(InfeasibleError, match=told):
+            fixed.predict(X)
+    whole = model.set_params(output_kernel="linear").fit(X, y).predict(X)
+    assert (np.sort(list(whole), axis=1) == list("abcd")).all()

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners import StructuredSVM
-from skstruct.spaces import Coordinates, LabelSets, PairwiseLabels
+from skstruct.spaces import Coordinates, Embeddings, LabelSets, PairwiseLabels
 from skstruct.spaces.cliques.space import Cliques
 from skstruct.spaces.solvers.pairwise import solve
 from skstruct.testing import check_space
@@ -111,7 +111,7 @@ def test_nodes_are_given_or_learned():
 
 def test_losses_of_nodes_see_sets():
     space = Cliques(list("abc")).restrict(include=["b"])
-    sets = space.with_embedding("indicators")
+    sets = Embeddings.of(space).view("indicators")
     assert isinstance(sets, LabelSets)
     assert_array_equal(sets.argmin(np.ones((1, 3))).outputs, [[0, 1, 0]])
     rng = np.random.default_rng(0)

@@ -13,6 +13,7 @@ from skstruct.spaces import (
     BaseSpace,
     Candidates,
     Classes,
+    Embeddings,
     GraphNodes,
     Hierarchy,
     LabelSets,
@@ -71,7 +72,7 @@ def test_rankings(d, embedding):
     "name", ["pair shares", "rating differences", "complete rating shares", "rating shares"]
 )
 def test_rankings_with_one_number_more(name):
-    space = Rankings(range(4)).with_embedding(name)
+    space = Embeddings.of(Rankings(range(4))).view(name)
     check_covariance(space)
 
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from cycle_cases import KINDS, all_tours, indicators
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Cycles
+from skstruct.spaces import Cycles, Inference
 from skstruct.testing import check_distribution
 
 FEW = settings(max_examples=30, deadline=None)
@@ -59,7 +59,7 @@ def test_constraints(kind, data):
 def test_beyond_the_list(directed, embedding):
     """Without scores: the size, the mean and zero for what cancels."""
     space = Cycles(11, directed, embedding)
-    distribution = space.distribution(np.zeros((1, width(space))))
+    distribution = Inference.of(space).distribution(np.zeros((1, width(space))))
     assert_allclose(distribution.log_partition, space.log_size())
     assert_allclose(distribution.marginals()[0], space.mean_embedding(), atol=1e-12)
     drawn = distribution.sample(20, np.random.default_rng(0))[0]
@@ -69,13 +69,13 @@ def test_beyond_the_list(directed, embedding):
 def test_slope_is_the_marginal():
     space = Cycles(10)
     u = np.random.default_rng(0).standard_normal((1, 45))
-    distribution = space.distribution(u)
+    distribution = Inference.of(space).distribution(u)
     for j in (0, 17, 44):
         step = np.zeros((1, 45))
         step[0, j] = 1e-5
         up, down = (
-            space.distribution(u + step).log_partition,
-            space.distribution(u - step).log_partition,
+            Inference.of(space).distribution(u + step).log_partition,
+            Inference.of(space).distribution(u - step).log_partition,
         )
         assert_allclose(distribution.marginals()[0, j], (up - down)[0] / 2e-5, rtol=1e-6, atol=1e-9)
 
@@ -83,20 +83,22 @@ def test_slope_is_the_marginal():
 def test_constraints_row_by_row():
     space = Cycles(5).restrict(min_size=[3, 5], include=[[0], []])
     scores = np.random.default_rng(0).standard_normal((2, 10))
-    distribution = space.distribution(scores)
+    distribution = Inference.of(space).distribution(scores)
     for i in range(2):
-        alone = space.rows([i]).distribution(scores[i : i + 1])
+        alone = Inference.of(space.rows([i])).distribution(scores[i : i + 1])
         assert_allclose(distribution.log_partition[i], alone.log_partition[0])
         assert_allclose(distribution.marginals()[i], alone.marginals()[0])
 
 
 def test_too_many_nodes():
-    assert Cycles(16).distribution(np.zeros((1, 120))) is None
-    assert Cycles(16).restrict(exclude=[3]).distribution(np.zeros((1, 120))) is not None
+    assert Inference.of(Cycles(16)).distribution(np.zeros((1, 120))) is None
+    assert (
+        Inference.of(Cycles(16).restrict(exclude=[3])).distribution(np.zeros((1, 120))) is not None
+    )
 
 
 @pytest.mark.parametrize("directed", [True, False])
 def test_no_cycle(directed):
     space = Cycles(4, directed).restrict(include=[0, 1, 2, 3], max_size=3)
     with pytest.raises(InfeasibleError):
-        space.distribution(np.zeros((1, 6)))
+        Inference.of(space).distribution(np.zeros((1, 6)))

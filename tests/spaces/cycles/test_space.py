@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from cycle_cases import KINDS, all_tours, indicators
 from skstruct.exceptions import InfeasibleError, UndecidableError
-from skstruct.spaces import Coordinates
+from skstruct.spaces import Coordinates, Embeddings
 from skstruct.spaces.cycles.space import Cycles
 from skstruct.spaces.cycles.tours import CycleCounts
 from skstruct.testing import check_space
@@ -159,19 +159,19 @@ def test_signed_pairs_do_not_see_nodes(n, seed):
 
 def test_lift():
     space = Cycles(5)
-    view, Z = space.with_embedding("indicators"), space.enumerate()
+    view, Z = Embeddings.of(space).view("indicators"), space.enumerate()
     costs = np.random.default_rng(0).standard_normal((4, 10))
     lifted = Coordinates.of(view).lift(costs, "signed pairs")
     assert_allclose(lifted @ view.embed(Z).T, costs @ space.embed(Z).T, atol=1e-12)
     assert_array_equal(view.argmin(lifted).outputs, space.argmin(costs).outputs)
-    assert view.with_embedding("signed pairs").embedding == "signed pairs"
+    assert Embeddings.of(view).view("signed pairs").embedding == "signed pairs"
     for narrow, name in ((space, "indicators"), (Cycles(5, False), "signed pairs")):
         with pytest.raises(ValueError, match=name):
             Coordinates.of(narrow).lift(np.zeros((1, 20)), name)
     with pytest.raises(ValueError, match=r"shape \(n_samples, 10\)"):
         Coordinates.of(view).lift(np.zeros((1, 20)), "signed pairs")
     with pytest.raises(ValueError, match="asks for signed pairs"):
-        Cycles(5, False).with_embedding("signed pairs")
+        Embeddings.of(Cycles(5, False)).view("signed pairs")
 
 
 def test_siblings_are_reversed():
@@ -179,7 +179,7 @@ def test_siblings_are_reversed():
     Z = space.validate([["a", "b", "c"]])
     assert space.restore(space.sibling(Z))[0] == ["a", "c", "b"]
     with pytest.raises(ValueError, match="only signed pairs"):
-        space.with_embedding("indicators").sibling(Z)
+        Embeddings.of(space).view("indicators").sibling(Z)
 
 
 def test_parameters():

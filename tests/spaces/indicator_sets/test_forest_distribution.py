@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from set_cases import EXTREME, check_distribution_or_empty, limited, rows_of, sibling_groups
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Hierarchy
+from skstruct.spaces import Embeddings, Hierarchy, Inference
 from skstruct.spaces.indicator_sets.distribution import ForestDistribution
 from skstruct.spaces.solvers.distributions import ListedDistribution
 from skstruct.testing import check_distribution
@@ -56,13 +56,13 @@ def test_constraints_of_each_row(space, data):
     scores = data.draw(rows_of(2, d))
     if not all(len(space.rows([i]).enumerate()) for i in range(2)):
         with pytest.raises(InfeasibleError):
-            space.distribution(scores)
+            Inference.of(space).distribution(scores)
         return
-    distribution = space.distribution(scores)
+    distribution = Inference.of(space).distribution(scores)
     drawn = distribution.sample(20, np.random.default_rng(0))
     for i in range(2):
         check_distribution(space.rows([i]), scores[i], n_draws=0)
-        alone = space.rows([i]).distribution(scores[i])
+        alone = Inference.of(space.rows([i])).distribution(scores[i])
         assert_allclose(
             distribution.log_partition[i : i + 1], alone.log_partition, rtol=1e-12, atol=1e-12
         )
@@ -76,13 +76,13 @@ def test_constraints_of_each_row(space, data):
 def test_parents_of_a_forest_need_no_products(space, data):
     """The embedding of the hierarchical loss is that of the labels where parents are single."""
     scores = data.draw(rows_of(2, len(space.labels_)))
-    view = space.with_embedding("indicators and parents")
+    view = Embeddings.of(space).view("indicators and parents")
     assert_allclose(
-        view.distribution(scores).log_partition,
-        space.distribution(scores).log_partition,
+        Inference.of(view).distribution(scores).log_partition,
+        Inference.of(space).distribution(scores).log_partition,
         rtol=1e-13,
     )
-    assert view.proposals() is not None
+    assert Inference.of(view).proposals() is not None
 
 
 def wide_and_deep(d):
@@ -94,7 +94,7 @@ def test_recursion_of_a_large_tree():
     """Against Z(v) = 1 + exp(u) prod Z(c) and the coins (Z - 1) / Z, in plain numbers."""
     space, rng = wide_and_deep(400), np.random.default_rng(0)
     scores = rng.normal(size=(3, 400)) - 1.0
-    distribution = space.distribution(scores)
+    distribution = Inference.of(space).distribution(scores)
     assert isinstance(distribution, ForestDistribution)
     parent = space.dag_.parent_of
     for row in range(3):
@@ -111,7 +111,7 @@ def test_recursion_of_a_large_tree():
 def test_draws_of_a_large_tree_have_its_marginals():
     """Means of 20,000 draws; five standard errors at each of 40 labels: fails by chance 3e-5."""
     space = wide_and_deep(40)
-    distribution = space.distribution(np.random.default_rng(1).normal(size=(1, 40)))
+    distribution = Inference.of(space).distribution(np.random.default_rng(1).normal(size=(1, 40)))
     drawn, probability = (
         distribution.sample(20_000, np.random.default_rng(2))[0],
         distribution.marginals()[0],
@@ -124,7 +124,7 @@ def test_draws_of_a_large_tree_have_its_marginals():
 def test_many_children_of_one_label():
     """The product of 5,000 factors of 2 is no number; its logarithm is."""
     star = Hierarchy([(0, j) for j in range(1, 5001)], labels=range(5001))
-    distribution = star.distribution(np.zeros((1, 5001)))
+    distribution = Inference.of(star).distribution(np.zeros((1, 5001)))
     assert_allclose(distribution.log_partition, 5000 * np.log(2))
     assert_allclose(distribution.marginals()[0, [0, 1]], [1.0, 0.5])
 
@@ -134,10 +134,10 @@ def test_constraints_of_large_scores():
     space = Hierarchy([(0, 1), (0, 2)], labels=range(3))
     for size in (800.0, 1e6, 1e200):
         scores = size * np.array([[1.0, 1.0, 1.0], [-1.0, -1.0, -1.0], [-1.0, 2.0, -1.0]])
-        distribution = space.distribution(scores)
+        distribution = Inference.of(space).distribution(scores)
         assert_allclose(distribution.log_partition, [3 * size, 0.0, size])
         assert_allclose(distribution.marginals(), [[1, 1, 1], [0, 0, 0], [1, 1, 0]], atol=1e-300)
-        distribution = space.restrict(exclusive="siblings").distribution(scores)
+        distribution = Inference.of(space.restrict(exclusive="siblings")).distribution(scores)
         assert_allclose(distribution.log_partition, [2 * size + np.log(2), 0.0, size])
         assert_allclose(
             distribution.marginals(), [[1, 0.5, 0.5], [0, 0, 0], [1, 1, 0]], atol=1e-300
@@ -150,10 +150,12 @@ def test_too_many_sets_of_another_graph_have_no_distribution():
     arcs = [(int(p), j) for j in range(1, 200) for p in rng.integers(0, j, size=2)]
     space = Hierarchy(arcs, labels=range(200))
     found = []
-    assert n_calls(lambda: found.append(space.distribution(np.zeros((1, 200))))) < 10_000
+    assert (
+        n_calls(lambda: found.append(Inference.of(space).distribution(np.zeros((1, 200))))) < 10_000
+    )
     assert found == [None]
     assert isinstance(
-        Hierarchy([(0, 2), (1, 2)]).distribution(np.zeros((1, 3))), ListedDistribution
+        Inference.of(Hierarchy([(0, 2), (1, 2)])).distribution(np.zeros((1, 3))), ListedDistribution
     )
 
 
@@ -173,7 +175,10 @@ def test_no_loop_over_rows():
             q[v] = q[parent[v]] * share[v]
         return q[:-1]
 
-    all_at_once = space.distribution(scores).marginals()
+    all_at_once = Inference.of(space).distribution(scores).marginals()
     assert_allclose(all_at_once[:10], [loop(row) for row in range(10)], rtol=1e-10)
-    few, many = (n_calls(lambda n=n: space.distribution(scores[:n]).marginals()) for n in (2, 1000))
+    few, many = (
+        n_calls(lambda n=n: Inference.of(space).distribution(scores[:n]).marginals())
+        for n in (2, 1000)
+    )
     assert few == many < 3 * d

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from set_cases import limited, rows_of, sibling_groups
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Hierarchy, LabelSets
+from skstruct.spaces import Hierarchy, Inference, LabelSets
 from skstruct.spaces.indicator_sets.proposals import ClosedProposals, GroupProposals
 from skstruct.spaces.solvers.proposals import new_streams
 from skstruct.testing import check_proposals
@@ -22,7 +22,7 @@ def check_or_empty(space, scores, **options):
         check_proposals(space, scores, **options)
         return
     with pytest.raises(InfeasibleError):
-        space.proposals()
+        Inference.of(space).proposals()
 
 
 @pytest.mark.slow
@@ -67,7 +67,7 @@ def test_closed_sets_with_exclusive_labels(space, data):
     space = data.draw(limited(space, st.lists(group, max_size=2), sizes=False))
     space = space.restrict(max_size=data.draw(st.integers(0, d)))
     try:
-        space.proposals()
+        Inference.of(space).proposals()
     except InfeasibleError:
         assert not len(space.enumerate())
         return
@@ -99,23 +99,26 @@ def test_temperatures(d, beta, data):
 
 def test_which_proposals():
     sets = LabelSets(range(4))
-    assert isinstance(sets.restrict(exclusive=[[0, 1]], min_size=1).proposals(), GroupProposals)
     assert isinstance(
-        sets.restrict(exclusive=[[0, 1], [1, 2]], max_size=2).proposals(), ClosedProposals
+        Inference.of(sets.restrict(exclusive=[[0, 1]], min_size=1)).proposals(), GroupProposals
     )
-    assert sets.restrict(exclusive=[[0, 1], [1, 2]], min_size=1).proposals() is None
-    assert sets.restrict(include=[[0], [1]]).proposals() is None  # rows differ
+    assert isinstance(
+        Inference.of(sets.restrict(exclusive=[[0, 1], [1, 2]], max_size=2)).proposals(),
+        ClosedProposals,
+    )
+    assert Inference.of(sets.restrict(exclusive=[[0, 1], [1, 2]], min_size=1)).proposals() is None
+    assert Inference.of(sets.restrict(include=[[0], [1]])).proposals() is None  # rows differ
     family = Hierarchy([(0, 1), (0, 2)]).restrict(exclusive="siblings", min_size=1)
-    assert family.proposals() is None
+    assert Inference.of(family).proposals() is None
     # The root is in for certain, so that sets of one label can shrink to it.
-    assert isinstance(family.restrict(include=[0]).proposals(), ClosedProposals)
+    assert isinstance(Inference.of(family.restrict(include=[0])).proposals(), ClosedProposals)
 
 
 def test_nothing_to_do():
     """All labels known: chains stay, and say so."""
     for space in (LabelSets(range(2)).restrict(include=[0], exclude=[1]),
                   Hierarchy([(0, 1)]).restrict(include=[1])):  # fmt: skip
-        proposals, only = space.proposals(), space.enumerate()
+        proposals, only = Inference.of(space).proposals(), space.enumerate()
         states = proposals.start(only)
         accepted = proposals.walk(states, np.zeros((1, 2)), np.zeros(1, np.int64), np.ones(1), 9,
                               new_streams(1, 0))  # fmt: skip
@@ -126,7 +129,7 @@ def test_nothing_to_do():
 def test_chains_know_nothing_of_each_other():
     """A chain alone makes the same steps as among others, in as many calls as one likes."""
     space = Hierarchy([(0, 1), (0, 2), (2, 3), (1, 3)]).restrict(max_size=3)
-    proposals, rng = space.proposals(), np.random.default_rng(0)
+    proposals, rng = Inference.of(space).proposals(), np.random.default_rng(0)
     scores, row, beta = rng.normal(size=(3, 4)), np.array([2, 0, 1, 1]), np.linspace(0.5, 2, 4)
     outputs, streams = np.zeros((4, 4), np.int8), new_streams(4, 5)
     together, used = proposals.start(outputs), streams.copy()
@@ -144,7 +147,7 @@ def test_extreme_scores(size):
     """Chains end where all the weight is, without a warning or a NaN."""
     space = LabelSets(range(4))
     scores = size * np.array([[1.0, -1.0, 1.0, -1.0]])
-    proposals, row = space.proposals(), np.zeros(50, np.int64)
+    proposals, row = Inference.of(space).proposals(), np.zeros(50, np.int64)
     states = proposals.start(np.zeros((50, 4), np.int8))
     proposals.walk(states, scores, row, np.ones(50), 500, new_streams(50, 0))
     assert (proposals.outputs(states) == [1, 0, 1, 0]).all()
@@ -153,7 +156,7 @@ def test_extreme_scores(size):
 def test_starting_does_not_change_the_outputs():
     outputs = np.array([[1, 0, 1]], np.int8)
     for space in (LabelSets(range(3)), Hierarchy([(0, 1), (0, 2)])):
-        proposals = space.proposals()
+        proposals = Inference.of(space).proposals()
         states = proposals.start(outputs)
         proposals.walk(states, np.zeros((1, 3)), np.zeros(1, np.int64), np.ones(1), 50,
                    new_streams(1, 1))  # fmt: skip

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 from set_cases import EXTREME, SCORES, limited, rows_of, sibling_groups
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Coordinates, Hierarchy, LabelSets
+from skstruct.spaces import Coordinates, Embeddings, Hierarchy, Inference, LabelSets
 from skstruct.spaces.indicator_sets.distribution import SizesDistribution
 from skstruct.testing import check_distribution
 from strategies import dags, forests
@@ -15,12 +15,12 @@ from strategies import dags, forests
 
 def check_view(space, name, scores, n_draws):
     """The distribution under another embedding against the list of outputs, if there are any."""
-    view, outputs = space.with_embedding(name), space.enumerate()
+    view, outputs = Embeddings.of(space).view(name), space.enumerate()
     if len(outputs):
         check_distribution(view, scores, outputs=outputs, n_draws=n_draws)
         return
     with pytest.raises(InfeasibleError):
-        view.distribution(scores)
+        Inference.of(view).distribution(scores)
 
 
 @given(st.integers(1, 4), st.sampled_from([SCORES, EXTREME]), st.data())
@@ -42,7 +42,9 @@ def test_hierarchies(space, one_path, data):
 @given(dags(max_nodes=5), st.booleans(), st.data())
 def test_labels_and_parents(space, one_path, data):
     space = data.draw(limited(space.restrict(one_path=one_path)))
-    width = space.with_embedding("indicators and parents").embed(np.zeros((1, len(space.labels_))))
+    width = (
+        Embeddings.of(space).view("indicators and parents").embed(np.zeros((1, len(space.labels_))))
+    )
     check_view(space, "indicators and parents", data.draw(rows_of(2, width.shape[1])), 300)
 
 
@@ -50,10 +52,10 @@ def test_scores_of_labels_lifted():
     """The same distribution as that of the labels, with marginals that tell sizes apart."""
     d, scores = 30, np.random.default_rng(0).normal(size=(3, 30))
     space = LabelSets(range(d), max_size=20)
-    view = space.with_embedding("sized indicators")
+    view = Embeddings.of(space).view("sized indicators")
     distribution, plain = (
-        view.distribution(Coordinates.of(view).lift(scores, "indicators")),
-        space.distribution(scores),
+        Inference.of(view).distribution(Coordinates.of(view).lift(scores, "indicators")),
+        Inference.of(space).distribution(scores),
     )
     assert isinstance(distribution, SizesDistribution)
     assert_allclose(distribution.log_partition, plain.log_partition, rtol=1e-12)
@@ -66,8 +68,10 @@ def test_scores_of_labels_lifted():
 def test_constraints_of_each_row():
     space = Hierarchy([(0, 1), (0, 2)]).restrict(include=[[0], [1], []])
     scores = np.random.default_rng(0).normal(size=(3, 10))
-    distribution = space.with_embedding("sized indicators").distribution(scores)
+    distribution = Inference.of(Embeddings.of(space).view("sized indicators")).distribution(scores)
     for i in range(3):
-        alone = space.rows([i]).with_embedding("sized indicators").distribution(scores[i])
+        alone = Inference.of(Embeddings.of(space.rows([i])).view("sized indicators")).distribution(
+            scores[i]
+        )
         assert_allclose(distribution.log_partition[i], alone.log_partition[0], rtol=1e-12)
         assert_allclose(distribution.marginals()[i], alone.marginals()[0], atol=1e-12)

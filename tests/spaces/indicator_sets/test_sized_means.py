@@ -12,7 +12,7 @@ from skstruct._arrays.checks import snap
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import F1, FBeta, Form, pair
-from skstruct.spaces import Hierarchy, LabelSets, Solving
+from skstruct.spaces import Embeddings, Hierarchy, LabelSets, Solving
 
 seeds = st.integers(0, 2**32 - 1)
 betas = st.sampled_from([0.5, 1.0, 2.0])
@@ -124,9 +124,9 @@ def test_rows_of_their_own_constraints_and_ties_for_the_first_labels():
 
 def test_groups_and_paths_are_decided_by_costs():
     space = LabelSets("abc").fit(np.eye(3)).restrict(exclusive=[["a", "b"]])
-    assert not Solving.of(space.with_embedding("sized indicators")).decides_from_means
+    assert not Solving.of(Embeddings.of(space).view("sized indicators")).decides_from_means
     tree = Hierarchy([("a", "b"), ("a", "c")]).fit(np.zeros((1, 3))).restrict(one_path=True)
-    assert not Solving.of(tree.with_embedding("sized indicators")).decides_from_means
+    assert not Solving.of(Embeddings.of(tree).view("sized indicators")).decides_from_means
 
 
 def test_weights_of_training_rows_decide_as_means_do():

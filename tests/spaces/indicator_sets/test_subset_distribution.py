@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from set_cases import EXTREME, check_distribution_or_empty, limited, rows_of, sibling_groups
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import LabelSets
+from skstruct.spaces import Inference, LabelSets
 from skstruct.spaces.indicator_sets.distribution import SizedDistribution, SubsetsDistribution
 from skstruct.testing import check_distribution
 from work import n_calls, peak_bytes
@@ -52,14 +52,14 @@ def test_constraints_of_each_row(d, data):
     empty = [not len(space.rows([i]).enumerate()) for i in range(3)]
     if any(empty):
         with pytest.raises(InfeasibleError):
-            space.distribution(scores)
+            Inference.of(space).distribution(scores)
         return
-    distribution = space.distribution(scores)
+    distribution = Inference.of(space).distribution(scores)
     marginals, drawn = distribution.marginals(), distribution.sample(20, np.random.default_rng(0))
     for i in range(3):
         row = space.rows([i])
         check_distribution(row, scores[i], n_draws=0)
-        alone = row.distribution(scores[i])
+        alone = Inference.of(row).distribution(scores[i])
         assert_allclose(
             distribution.log_partition[i : i + 1], alone.log_partition, rtol=1e-12, atol=1e-12
         )
@@ -69,7 +69,7 @@ def test_constraints_of_each_row(d, data):
 
 def test_free_labels_are_logistic():
     scores = np.random.default_rng(0).normal(size=(4, 300)) * 20
-    distribution = LabelSets(range(300)).distribution(scores)
+    distribution = Inference.of(LabelSets(range(300))).distribution(scores)
     assert isinstance(distribution, SubsetsDistribution)
     assert_allclose(distribution.log_partition, np.logaddexp(0, scores).sum(axis=1), rtol=1e-13)
     assert_allclose(distribution.marginals(), expit(scores), rtol=1e-13)
@@ -80,7 +80,7 @@ def test_many_labels_of_one_size_are_a_polynomial(d, k):
     """ln Z against the coefficient of a product of polynomials in extended precision."""
     scores = np.random.default_rng(d).normal(size=(1, d))
     space = LabelSets(range(d), min_size=k, max_size=k)
-    distribution = space.distribution(scores)
+    distribution = Inference.of(space).distribution(scores)
     assert isinstance(distribution, SizedDistribution)
     coefficients = np.zeros(k + 1, np.longdouble)
     coefficients[0] = 1
@@ -98,21 +98,25 @@ def test_marginals_are_the_gradient(constraints):
     space = LabelSets(range(6)).restrict(**constraints)
     scores, step = np.random.default_rng(1).normal(size=6), 1e-4
     nearby = scores + step * np.vstack([np.eye(6), -np.eye(6)])
-    upper, lower = np.split(space.distribution(nearby).log_partition, 2)
+    upper, lower = np.split(Inference.of(space).distribution(nearby).log_partition, 2)
     assert_allclose(
-        space.distribution(scores).marginals()[0], (upper - lower) / (2 * step), atol=1e-7
+        Inference.of(space).distribution(scores).marginals()[0],
+        (upper - lower) / (2 * step),
+        atol=1e-7,
     )
 
 
 def test_the_same_seed_draws_the_same():
-    distribution = LabelSets(range(5), min_size=2, max_size=3).distribution(np.zeros((2, 5)))
+    distribution = Inference.of(LabelSets(range(5), min_size=2, max_size=3)).distribution(
+        np.zeros((2, 5))
+    )
     first, again = (distribution.sample(7, np.random.default_rng(3)) for _ in range(2))
     assert (first == again).all()
     assert first.dtype == np.int8
 
 
 def test_marginals_are_the_callers_own():
-    distribution = LabelSets(range(3), max_size=1).distribution(np.zeros((1, 3)))
+    distribution = Inference.of(LabelSets(range(3), max_size=1)).distribution(np.zeros((1, 3)))
     distribution.marginals()[:] = 7.0
     assert_allclose(distribution.marginals(), 0.25)
 
@@ -121,16 +125,22 @@ def test_bad_scores():
     space = LabelSets(range(3))
     for scores in ([[0.0, np.nan, 0.0]], [[0.0, np.inf, 0.0]], np.zeros((2, 4))):
         with pytest.raises(ValueError, match="scores"):
-            space.distribution(np.array(scores))
+            Inference.of(space).distribution(np.array(scores))
     with pytest.raises(ValueError, match="row by row"):
-        space.restrict(include=[[0], [1]]).distribution(np.zeros((3, 3)))
+        Inference.of(space.restrict(include=[[0], [1]])).distribution(np.zeros((3, 3)))
 
 
 def test_thousands_of_rows_take_no_time():
     """2,000 rows of 100 labels, at most ten of them: as many steps as for two rows."""
     space = LabelSets(range(100), max_size=10)
     scores = np.random.default_rng(0).normal(size=(2000, 100))
-    space.distribution(scores[:2]).marginals()
-    few, many = (n_calls(lambda n=n: space.distribution(scores[:n]).marginals()) for n in (2, 2000))
+    Inference.of(space).distribution(scores[:2]).marginals()
+    few, many = (
+        n_calls(lambda n=n: Inference.of(space).distribution(scores[:n]).marginals())
+        for n in (2, 2000)
+    )
     assert few == many < 1000
-    assert peak_bytes(lambda: space.distribution(scores).marginals()) < 10 * scores.nbytes
+    assert (
+        peak_bytes(lambda: Inference.of(space).distribution(scores).marginals())
+        < 10 * scores.nbytes
+    )

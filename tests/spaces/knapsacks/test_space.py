@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from skstruct import ConditionalRiskMinimizer, load_model, save_model
 from skstruct.exceptions import InfeasibleError, UndecidableError
-from skstruct.spaces import BinaryPolytope, Knapsacks, Solving
+from skstruct.spaces import BinaryPolytope, Inference, Knapsacks, Solving
 from skstruct.spaces.knapsacks import space as knapsacks
 from skstruct.testing import check_distribution, check_space
 
@@ -119,15 +119,17 @@ def test_distributions(limits):
     space = Knapsacks([2, 1, 0, 3, 1], 4).restrict(**limits)
     check_distribution(space, scores)
     by_row = space.restrict(capacity=[4, 2, 1], exclude=[[0], [1, 2], []] if not limits else None)
-    found = by_row.distribution(scores)
+    found = Inference.of(by_row).distribution(scores)
     for i in range(3):
-        alone = by_row.rows([i]).distribution(scores[i])
+        alone = Inference.of(by_row.rows([i])).distribution(scores[i])
         np.testing.assert_allclose(found.log_partition[i], alone.log_partition[0])
         np.testing.assert_allclose(found.marginals()[i], alone.marginals()[0], atol=1e-12)
 
 
 def test_distributions_of_large_scores_do_not_overflow():
-    found = Knapsacks([1, 1, 1], 1).distribution(np.array([[2000.0, 1000.0, -4000.0]]))
+    found = Inference.of(Knapsacks([1, 1, 1], 1)).distribution(
+        np.array([[2000.0, 1000.0, -4000.0]])
+    )
     np.testing.assert_allclose(found.log_partition, 2000.0)
     np.testing.assert_allclose(found.marginals(), [[1.0, 0.0, 0.0]], atol=1e-12)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import PairwiseLabels, PairwiseStates
+from skstruct.spaces import Inference, PairwiseLabels, PairwiseStates
 from skstruct.spaces.solvers.pairwise import elimination
 from skstruct.spaces.solvers.pairwise.forests import random_tree_edges
 from skstruct.testing import check_distribution
@@ -53,7 +53,7 @@ def test_distributions_of_states(space, seed, size):
         check_distribution(space, scores, n_draws=400 if size < 100 else 20, rng=seed)
     else:
         with pytest.raises(InfeasibleError):
-            space.distribution(scores)
+            Inference.of(space).distribution(scores)
 
 
 @pytest.mark.slow
@@ -89,9 +89,9 @@ def test_constraints_row_by_row():
 
 
 def _compare_rows(together, alone, scores):
-    distribution = together.distribution(scores)
+    distribution = Inference.of(together).distribution(scores)
     for i, space in enumerate(alone):
-        own = space.distribution(scores[[i]])
+        own = Inference.of(space).distribution(scores[[i]])
         assert_allclose(distribution.log_partition[[i]], own.log_partition, rtol=1e-12)
         assert_allclose(distribution.marginals()[[i]], own.marginals(), atol=1e-12)
     drawn = distribution.sample(5, np.random.default_rng(0))
@@ -102,7 +102,7 @@ def _compare_rows(together, alone, scores):
 def test_contradictions_are_named():
     space = PairwiseLabels("full", labels=range(2)).restrict(include=[[0], [1]], exclude=[1])
     with pytest.raises(InfeasibleError, match="row 1"):
-        space.distribution(np.zeros((2, 3)))
+        Inference.of(space).distribution(np.zeros((2, 3)))
 
 
 def test_known_labels_open_circles():
@@ -110,7 +110,7 @@ def test_known_labels_open_circles():
     n = 30
     full = PairwiseLabels("full", labels=range(n))
     scores = 0.1 * np.random.default_rng(0).standard_normal((2, n + n * (n - 1) // 2))
-    assert full.distribution(scores) is None
+    assert Inference.of(full).distribution(scores) is None
     check_distribution(full.restrict(include=[1, 5], exclude=set(range(8, n))), scores)
 
 
@@ -119,8 +119,8 @@ def test_many_rows_of_a_wide_graph():
     full = PairwiseLabels("full", labels=range(18))
     fixed = PairwiseLabels("full", labels=range(19)).restrict(include=[0])
     for space, width in ((full, 171), (fixed, 190)):
-        assert space.distribution(np.zeros((3, width))) is not None
-        assert space.distribution(np.zeros((257, width))) is None
+        assert Inference.of(space).distribution(np.zeros((3, width))) is not None
+        assert Inference.of(space).distribution(np.zeros((257, width))) is None
     assert elimination.supports_inference(256, 18, full.edges_)
     assert elimination.supports_inference(10**9, 100, np.array([(i, i + 1) for i in range(99)]))
 
@@ -132,11 +132,13 @@ def test_a_long_ladder_is_narrow():
     space = PairwiseLabels(edges, labels=range(n))
     scores = np.random.default_rng(0).standard_normal((1, n + len(edges)))
     distribution, aside = (
-        space.distribution(scores),
+        Inference.of(space).distribution(scores),
         np.random.default_rng(1).standard_normal(scores.shape),
     )
     assert max(len(b.later) for b in elimination.elimination(n, space.edges_)) <= 3
-    up, down = (space.distribution(scores + s * aside).log_partition[0] for s in (1e-5, -1e-5))
+    up, down = (
+        Inference.of(space).distribution(scores + s * aside).log_partition[0] for s in (1e-5, -1e-5)
+    )
     assert_allclose((distribution.marginals() * aside).sum(), (up - down) / 2e-5, rtol=1e-6)
 
 
@@ -145,9 +147,9 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     ring = [(i, (i + 1) % 8) for i in range(8)]
     space = PairwiseLabels(ring, labels=range(8))
     scores = rng.standard_normal((7, 16))
-    whole = space.distribution(scores)
+    whole = Inference.of(space).distribution(scores)
     monkeypatch.setattr(elimination, "TOGETHER", 150)  # two rows at a time
-    parts = space.distribution(scores)
+    parts = Inference.of(space).distribution(scores)
     assert len(parts.blocks) > 2
     assert_allclose(parts.log_partition, whole.log_partition, rtol=1e-14)
     assert_allclose(parts.marginals(), whole.marginals(), rtol=1e-13)
@@ -160,6 +162,8 @@ def test_gradients_of_states_are_finite_differences(size):
     space = PairwiseStates(random_tree_edges(30, 0).tolist(), states=range(4), labels=range(30))
     scores = size * rng.standard_normal((2, 30 * 4 + 29 * 16))
     aside = rng.standard_normal(scores.shape)
-    up, down = (space.distribution(scores + s * aside).log_partition for s in (1e-5, -1e-5))
-    slope = (space.distribution(scores).marginals() * aside).sum(axis=1)
+    up, down = (
+        Inference.of(space).distribution(scores + s * aside).log_partition for s in (1e-5, -1e-5)
+    )
+    slope = (Inference.of(space).distribution(scores).marginals() * aside).sum(axis=1)
     assert_allclose(slope, (up - down) / 2e-5, rtol=1e-6, atol=1e-7)

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Coordinates, LabelSets, PairwiseLabels, Solving
+from skstruct.spaces import Coordinates, Embeddings, LabelSets, PairwiseLabels, Solving
 from skstruct.spaces.solvers.pairwise import solve
 from skstruct.testing import check_space
 from strategies import subsets
@@ -318,7 +318,7 @@ def test_forms_are_those_of_label_sets(format):
         (lambda s: s.restrict(include=["d"]), "include holds the label 'd'"),
         (lambda s: Coordinates.of(s).lift(np.zeros((1, 3)), "positions"), "got costs of positions"),
         (lambda s: Coordinates.of(s).lift(np.zeros((1, 4)), "indicators"), r"\(n_samples, 3\)"),
-        (lambda s: s.with_embedding("weights"), "loss of quantities"),
+        (lambda s: Embeddings.of(s).view("weights"), "loss of quantities"),
     ],
 )
 def test_bad_arguments_are_named(ask, message):
@@ -339,13 +339,13 @@ def test_lifted_costs_leave_the_costs_of_sets(space, seed):
 
 def test_the_plain_sets():
     space = PairwiseLabels().fit([{"x", "z"}, {"y"}])
-    sets = space.with_embedding("indicators")
+    sets = Embeddings.of(space).view("indicators")
     assert isinstance(sets, LabelSets)
-    assert space.with_embedding(space.embedding) is space
+    assert Embeddings.of(space).view(space.embedding) is space
     assert list(sets.restore(np.array([[1, 1, 0]]))) == [{"x", "y"}]
-    narrowed = space.restrict(include=["z"]).with_embedding("indicators")
+    narrowed = Embeddings.of(space.restrict(include=["z"])).view("indicators")
     assert narrowed.argmin(np.ones((1, 3))).outputs.tolist() == [[0, 0, 1]]
-    assert space.with_embedding("sized indicators").embedding == "sized indicators"
+    assert Embeddings.of(space).view("sized indicators").embedding == "sized indicators"
 
 
 def test_conditional_risk_over_pairwise_labels():

@@ -17,7 +17,7 @@ from skstruct import ConditionalRiskMinimizer
 from skstruct.datasets.generated_labels import random_tree_edges
 from skstruct.exceptions import InfeasibleError
 from skstruct.losses import Hamming, Listed, ZeroOne
-from skstruct.spaces import Coordinates, PairwiseStates, Sequences
+from skstruct.spaces import Coordinates, Embeddings, PairwiseStates, Sequences
 from skstruct.spaces.solvers.pairwise.forests import best_states_on_forest, k_best_states
 from skstruct.testing import check_loss, check_space
 
@@ -142,7 +142,7 @@ def test_constraints_row_by_row():
 def test_costs_of_states_are_lifted(forest):
     n, k, edges = forest
     space = PairwiseStates(edges.tolist(), range(k), range(n))
-    nodes, Z = space.with_embedding("node states"), all_states(n, k)
+    nodes, Z = Embeddings.of(space).view("node states"), all_states(n, k)
     costs = np.random.default_rng(0).standard_normal((5, n * k))
     lifted = Coordinates.of(space).lift(costs, "node states")
     assert_allclose(lifted @ space.embed(Z).T.toarray(), costs @ nodes.embed(Z).T.toarray())

@@ -16,7 +16,7 @@ from path_cases import as_graph, as_rows, costs_of, graphs, obeys, paths_one_by_
 from skstruct import ConditionalRiskMinimizer, load_model, save_model
 from skstruct.exceptions import InfeasibleError, UndecidableError
 from skstruct.losses import Hamming
-from skstruct.spaces import ShortestPaths, Solving
+from skstruct.spaces import Inference, ShortestPaths, Solving
 from skstruct.testing import check_distribution, check_loss, check_space
 
 CYCLIC = [("s", "a"), ("a", "b"), ("b", "a"), ("b", "t"), ("a", "t"), ("t", "s")]
@@ -137,7 +137,7 @@ def test_distributions(graph, seed):
     space = ShortestPaths(as_graph(*graph), 0, 1)
     scores = 3 * np.random.default_rng(seed).normal(size=(2, len(space.labels_)))
     check_distribution(space, scores, outputs=listed(space)[1], n_draws=400, rng=seed)
-    again = space.distribution(1000 * scores)  # by logarithms
+    again = Inference.of(space).distribution(1000 * scores)  # by logarithms
     values = 1000 * scores @ listed(space)[1].T
     assert_allclose(again.log_partition, values.max(axis=1), rtol=1e-6, atol=2.0)
 
@@ -145,7 +145,7 @@ def test_distributions(graph, seed):
 def test_distributions_that_differ_from_row_to_row():
     space = ShortestPaths.grid(3, 3).restrict(avoid=[[(0, 1)], [(1, 1)]], max_length=[4, 6])
     scores = np.random.default_rng(0).normal(size=(2, 12))
-    found = space.distribution(scores)
+    found = Inference.of(space).distribution(scores)
     for i in range(2):
         one = space.rows(i)
         rows = one.enumerate()
@@ -295,7 +295,7 @@ def test_many_paths_of_a_cyclic_graph_are_not_counted():
     space = ShortestPaths(nx.complete_graph(12), 0, 1)
     with pytest.raises(UndecidableError, match="more paths than the limit of 1,000"):
         space.enumerate(1000)
-    assert space.distribution(np.zeros((1, 66))) is None
+    assert Inference.of(space).distribution(np.zeros((1, 66))) is None
 
 
 def test_the_guarantee_says_what_cycles_take_away():

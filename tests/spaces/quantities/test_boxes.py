@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.losses import Absolute, Cauchy, Fair, Huber, Squared
-from skstruct.spaces import Box, Interval
+from skstruct.spaces import Box, Embeddings, Interval
 from skstruct.testing import check_decisions
 
 numbers = st.floats(-5, 5)
@@ -36,7 +36,7 @@ def test_large_outputs_of_small_spread_lose_no_digits():
     space = Interval().fit(y)
     decided = check_decisions(Squared(), space, y, y[0] + np.linspace(0, 2, 201)[:, None])
     w = np.array([[0.2, 0.5, 0.3]])
-    view = space.with_embedding("squares")
+    view = Embeddings.of(space).view("squares")
     mean = view.argmin(Squared().cost(w @ view.embed(y), np.ones((1, 1)))).outputs
     np.testing.assert_allclose(mean - 1e8, [[1.1]], atol=1e-7)
     assert (decided.values == decided.bounds).all()
@@ -127,7 +127,7 @@ def test_clear_errors(make, message):
 
 
 def test_an_infinite_interval_serves_the_squared_loss_while_weights_sum_to_more_than_zero():
-    space = Interval(-np.inf, np.inf).fit([1.0, 3.0]).with_embedding("squares")
+    space = Embeddings.of(Interval(-np.inf, np.inf).fit([1.0, 3.0])).view("squares")
     np.testing.assert_allclose(space.argmin([[-2.0, 1.0]]).outputs, [[3.0]])
     with pytest.raises(ValueError, match="row 0"):
         space.argmin([[-2.0, -1.0]])

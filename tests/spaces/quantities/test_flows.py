@@ -14,7 +14,7 @@ from scipy.optimize import linprog, minimize
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError
 from skstruct.losses import Absolute, Cauchy, Huber, Pinball, Squared
-from skstruct.spaces import Flows
+from skstruct.spaces import Embeddings, Flows
 from skstruct.testing import check_decisions
 
 DIAMOND = (("s", "a"), ("s", "b"), ("a", "b"), ("a", "t"), ("b", "t"))
@@ -106,7 +106,7 @@ def test_absolute_loss_with_positive_weights_is_a_linear_program():
 def test_squared_loss_is_a_projection():
     rng = np.random.default_rng(2)
     graph, Y = random_network(6, 12, rng, 10)
-    space = Flows(graph, {0: 1, 5: -1}).fit(Y).with_embedding("squares")
+    space = Embeddings.of(Flows(graph, {0: 1, 5: -1}).fit(Y)).view("squares")
     target = Y[:4] + rng.normal(0, 0.5, Y[:4].shape)
     A, b = space.incidence_[:-1], space.supply_[:-1]
     costs = Squared().cost(space.embed(target), np.ones((4, 1)))
@@ -139,7 +139,7 @@ def test_weights_that_sum_to_less_than_zero_end_in_a_vertex():
     graph, Y = random_network(5, 9, rng, 6)
     space = Flows(graph, {0: 1, 4: -1}, prove=True).fit(Y)
     W = -rng.random((5, 6))
-    view = space.with_embedding("squares")
+    view = Embeddings.of(space).view("squares")
     decoded = view.argmin(Squared().cost(W @ view.embed(Y), W.sum(axis=1, keepdims=True)))
     offset = Squared().offset(W @ view.embed(Y), None)
     best = (W @ Squared().pairwise(vertices(space), Y).T).min(axis=1)

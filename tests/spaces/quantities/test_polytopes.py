@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
 from skstruct.exceptions import InfeasibleError
+from skstruct.spaces import Embeddings
 from skstruct.spaces.quantities.polytopes import Polytope
 from skstruct.spaces.solvers.curves.base import QuadraticCurves
 
@@ -57,7 +58,7 @@ def test_squares_with_weights_of_any_sign_are_bounded_and_not_beaten(seed):
     d = len(space.labels_)
     sign = np.array([1.0, 0.0, -1.0])[:, None]
     costs = np.hstack([rng.normal(size=(3, d)), np.broadcast_to(sign, (3, d)).copy()])
-    view = space.with_embedding("squares")
+    view = Embeddings.of(space).view("squares")
     found = view.argmin(costs)
     assert space.contains(found.outputs).all()
     assert (found.bounds <= found.values + 1e-12).all()
@@ -176,7 +177,7 @@ def test_a_restriction_without_points_is_refused():
 def test_the_row_that_has_no_point_is_named_among_rows_of_both_signs():
     Y = np.array([[0.5, 0.5], [0.2, 0.8]])
     space = Polytope(A_eq=[[1, 1]], b_eq=[1.0], bounds=(0, 1)).fit(Y)
-    wide = space.restrict(b_eq=np.array([[1.0], [1.0], [1.0]])).with_embedding("squares")
+    wide = Embeddings.of(space.restrict(b_eq=np.array([[1.0], [1.0], [1.0]]))).view("squares")
     sides = np.array([[1.0], [1.0], [5.0]])
     wide.constraints_ = replace(
         wide.constraints_, constraints=replace(wide.constraints_.constraints, b_eq=sides)

@@ -16,7 +16,7 @@ from scipy import stats
 from sklearn.exceptions import NotFittedError
 
 from skstruct.exceptions import InfeasibleError, UndecidableError
-from skstruct.spaces import Box, Flows, Interval, Polytope, Samplable, Simplex
+from skstruct.spaces import Box, Embeddings, Flows, Interval, Polytope, Samplable, Simplex
 from skstruct.spaces.quantities.sampling import pulled, triangulate
 
 LEVEL = 1e-6
@@ -336,7 +336,7 @@ def test_random_states(space):
     assert_array_equal(first, again)
     assert space.sample(0, 0).shape == (0, 2)
     assert space.contains(space.sample(4, None)).all()
-    view = space.with_embedding("squares")
+    view = Embeddings.of(space).view("squares")
     assert_array_equal(view.sample(5, 3), first)
 
 

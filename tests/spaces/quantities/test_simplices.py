@@ -12,7 +12,7 @@ from skstruct import ConditionalRiskMinimizer
 from skstruct.kernels import RBF
 from skstruct.losses import Absolute, Cauchy, Huber, Squared
 from skstruct.losses.histograms import ChiSquare, RootAbsolute, SquaredHellinger
-from skstruct.spaces import Simplex
+from skstruct.spaces import Embeddings, Simplex
 from skstruct.testing import check_decisions
 
 LOSSES = [SquaredHellinger(), RootAbsolute(), ChiSquare(), Squared(), Absolute(), Huber()]
@@ -78,7 +78,7 @@ def test_smooth_losses_that_are_not_convex_get_a_bound():
 def test_one_coordinate_leaves_no_choice():
     space = Simplex().fit([[1.0], [1.0]])
     for name, width in (("coordinates", 1), ("squares", 2), ("roots", 1)):
-        decided = space.with_embedding(name).argmin(np.full((2, width), -3.0))
+        decided = Embeddings.of(space).view(name).argmin(np.full((2, width), -3.0))
         np.testing.assert_array_equal(decided.outputs, 1.0)
 
 
@@ -105,7 +105,7 @@ def test_validate_makes_sums_exact_and_keeps_the_format():
         (lambda: Simplex().fit([[0.5, 0.5]]).validate([[1.0]]), "expects 2 numbers"),
         (lambda: Simplex().fit([[0.5, 0.5]]).validate([[0.5, 0.4]]), "divide each row"),
         (lambda: Simplex().fit([[0.5, np.nan]]), "is nan"),
-        (lambda: Simplex().fit([[1.0]]).with_embedding("roots").argmin([[1.0, 2.0]]), "shape"),
+        (lambda: Embeddings.of(Simplex().fit([[1.0]])).view("roots").argmin([[1.0, 2.0]]), "shape"),
     ],
 )  # fmt: skip
 def test_clear_errors(make, message):

@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 
 from ranking_cases import limited_rankings, row_scores
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Rankings
+from skstruct.spaces import Inference, Rankings
 from skstruct.spaces.rankings.distribution import (
     OrderSums,
     PositionDistribution,
@@ -30,7 +30,7 @@ def test_distributions_against_enumeration(space, scale, data):
     scores = row_scores(space, scale, data.draw(st.integers(0, 999)))
     if space.size() == 0:
         with pytest.raises(InfeasibleError):
-            space.distribution(scores)
+            Inference.of(space).distribution(scores)
     else:
         check_distribution(space, scores, n_draws=0)
 
@@ -51,27 +51,29 @@ def test_constraints_may_differ_from_row_to_row():
     space = Rankings("abcd", "pairs")
     rows = [[("a", "b")], [("c", "a"), ("d", "c")], []]
     scores = row_scores(space, 2.0, 0, n=3)
-    distribution = space.restrict(before=rows, top=2).distribution(scores)
+    distribution = Inference.of(space.restrict(before=rows, top=2)).distribution(scores)
     drawn = distribution.sample(5, np.random.default_rng(0))
     for i, before in enumerate(rows):
         single = space.restrict(before=before, top=2)
-        alone = single.distribution(scores[i])
+        alone = Inference.of(single).distribution(scores[i])
         assert_allclose(distribution.log_partition[i], alone.log_partition[0])
         assert_allclose(distribution.marginals()[i], alone.marginals()[0])
         assert single.contains(drawn[i]).all()
     with pytest.raises(InfeasibleError, match="row 1"):
-        space.restrict(before=[[], [("a", "b")]], positions=[{}, {"a": 4}]).distribution(scores[:2])
+        Inference.of(
+            space.restrict(before=[[], [("a", "b")]], positions=[{}, {"a": 4}])
+        ).distribution(scores[:2])
     with pytest.raises(ValueError, match="rows"):
-        space.restrict(before=rows).distribution(scores[:2])
+        Inference.of(space.restrict(before=rows)).distribution(scores[:2])
 
 
 def test_numbers_and_logarithms_agree(monkeypatch):
     space = Rankings(range(9), "positions").restrict(top=7, before=[(0, 1)])
     scores = row_scores(space, 3.0, 0, n=2)
-    fast = space.distribution(scores)
+    fast = Inference.of(space).distribution(scores)
     assert not fast.sums.logs.any()
     monkeypatch.setattr("skstruct.spaces.rankings.distribution.LARGEST_EXPONENT", 0.0)
-    slow = space.distribution(scores)
+    slow = Inference.of(space).distribution(scores)
     assert slow.sums.logs.all()
     assert_allclose(fast.log_partition, slow.log_partition, rtol=1e-13)
     assert_allclose(fast.marginals(), slow.marginals(), rtol=1e-10, atol=1e-15)
@@ -105,7 +107,7 @@ def test_partition_function_is_a_permanent():
     subsets = np.array(list(itertools.product((0, 1), repeat=d)))
     signs = (-1.0) ** (d - subsets.sum(axis=1))
     permanent = (signs * (subsets @ weights).prod(axis=1)).sum()
-    distribution = Rankings(range(d)).distribution(np.log(weights).ravel())
+    distribution = Inference.of(Rankings(range(d))).distribution(np.log(weights).ravel())
     assert_allclose(distribution.log_partition, np.log(permanent), rtol=1e-12)
     doubly = distribution.marginals().reshape(d, d)
     assert_allclose(doubly.sum(axis=0), 1.0)
@@ -118,11 +120,13 @@ def test_marginals_are_the_gradient(embedding):
     scores = row_scores(space, 0.5, 1, n=1)
     step = 1e-5 * np.random.default_rng(0).standard_normal(scores.shape)
     difference = (
-        space.distribution(scores + step).log_partition
-        - space.distribution(scores - step).log_partition
+        Inference.of(space).distribution(scores + step).log_partition
+        - Inference.of(space).distribution(scores - step).log_partition
     )
     assert_allclose(
-        (space.distribution(scores).marginals() * step).sum(), difference[0] / 2, rtol=1e-7
+        (Inference.of(space).distribution(scores).marginals() * step).sum(),
+        difference[0] / 2,
+        rtol=1e-7,
     )
 
 
@@ -133,14 +137,16 @@ def test_mallows_partition_function_is_a_product():
     sizes = [np.exp(-theta * np.arange(k)).sum() for k in range(1, d + 1)]
     expected = np.log(sizes).sum() + theta / 2 * math.comb(d, 2)
     assert_allclose(
-        Rankings(range(d), "pairs").distribution(scores).log_partition, expected, rtol=1e-12
+        Inference.of(Rankings(range(d), "pairs")).distribution(scores).log_partition,
+        expected,
+        rtol=1e-12,
     )
 
 
 def test_extreme_scores_leave_the_best_ranking():
     space = Rankings(range(12), "positions")
     scores = 1e6 * np.random.default_rng(0).standard_normal((3, 144))
-    distribution = space.distribution(scores)
+    distribution = Inference.of(space).distribution(scores)
     best = space.argmin(-scores)
     assert_allclose(distribution.log_partition, -best.values, rtol=1e-12)
     drawn = distribution.sample(2, np.random.default_rng(0))
@@ -151,17 +157,20 @@ def test_extreme_scores_leave_the_best_ranking():
 def test_what_is_not_summed():
     assert supports_inference(10_000, 12)
     assert not supports_inference(1, 21)
-    assert Rankings(range(30)).distribution(np.zeros(900)) is None
-    assert Rankings(range(30)).restrict(before=[(0, 1)]).distribution(np.zeros(900)) is None
+    assert Inference.of(Rankings(range(30))).distribution(np.zeros(900)) is None
+    assert (
+        Inference.of(Rankings(range(30)).restrict(before=[(0, 1)])).distribution(np.zeros(900))
+        is None
+    )
     many = Rankings(range(20)).restrict(before=[[(0, 1)]] * 40)
-    assert many.distribution(np.zeros((40, 400))) is None
+    assert Inference.of(many).distribution(np.zeros((40, 400))) is None
     few = Rankings(range(30)).restrict(positions={j: j + 1 for j in range(26)})
-    assert not isinstance(few.distribution(np.zeros(900)), PositionDistribution)
-    assert_allclose(few.distribution(np.zeros(900)).log_partition, math.log(24))
+    assert not isinstance(Inference.of(few).distribution(np.zeros(900)), PositionDistribution)
+    assert_allclose(Inference.of(few).distribution(np.zeros(900)).log_partition, math.log(24))
 
 
 def test_nothing_to_order():
-    distribution = Rankings(["only"], "pairs").distribution(np.zeros((2, 0)))
+    distribution = Inference.of(Rankings(["only"], "pairs")).distribution(np.zeros((2, 0)))
     assert_allclose(distribution.log_partition, 0.0)
     assert distribution.marginals().shape == (2, 0)
     np.testing.assert_array_equal(
@@ -173,6 +182,6 @@ def test_nothing_to_order():
 def test_no_rows():
     for embedding in EVERY:
         space = Rankings(range(3), embedding)
-        distribution = space.distribution(row_scores(space, 1.0, 0, n=0))
+        distribution = Inference.of(space).distribution(row_scores(space, 1.0, 0, n=0))
         assert distribution.marginals().shape == row_scores(space, 1.0, 0, n=0).shape
         assert distribution.sample(4, np.random.default_rng(0)).shape == (0, 4, 3)

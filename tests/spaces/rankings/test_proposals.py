@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ranking_cases import limited_rankings, row_scores
-from skstruct.spaces import Rankings
+from skstruct.spaces import Inference, Rankings
 from skstruct.spaces.solvers.proposals import new_streams
 from skstruct.testing.spaces import check_proposals
 
@@ -21,7 +21,7 @@ def test_chains_approach_the_distribution(space, scale, data):
     assume(space.size() > 0)
     constraints = space.constraints_
     if constraints.has_fixed and constraints.has_before:
-        assert space.proposals() is None
+        assert Inference.of(space).proposals() is None
     else:
         scores = row_scores(space, scale, data.draw(st.integers(0, 999)), n=2)
         check_proposals(space, scores, n_chains=1500, n_sweeps=60, beta=0.8)
@@ -34,7 +34,7 @@ def test_every_gain_is_the_change_of_score(embedding, top, before):
     """Steps uphill only: from any ranking, no score that the chain reaches is lower."""
     space = Rankings(range(8), embedding).restrict(before=before, top=top)
     scores = row_scores(space, 1.0, 5, n=40)
-    proposals, row, cold = space.proposals(), np.arange(40), np.full(40, 1e6)
+    proposals, row, cold = Inference.of(space).proposals(), np.arange(40), np.full(40, 1e6)
     states, streams = proposals.start(space.sample(40, 0)), new_streams(40, 1)
     value = _scores_of(space, scores, proposals.outputs(states))
     for _ in range(30):
@@ -55,7 +55,7 @@ def test_single_steps_have_metropolis_probabilities():
         scores = row_scores(space, 1.0, 2, n=1)
         listed = space.enumerate()
         values = _scores_of(space, np.repeat(scores, 6, axis=0), listed)
-        proposals = space.proposals()
+        proposals = Inference.of(space).proposals()
         states = proposals.start(np.repeat(listed[:1], n, axis=0))
         row, warm = np.zeros(n, np.int64), np.full(n, 0.7)
         proposals.walk(states, scores, row, warm, 1, new_streams(n, 3))
@@ -70,7 +70,7 @@ def test_single_steps_have_metropolis_probabilities():
 def test_one_ranking_has_nowhere_to_go():
     for constraints in ({"positions": {0: 2, 1: 1}}, {"positions": {1: 1}, "top": 1}):
         space = Rankings(range(3)).restrict(**constraints)
-        proposals = space.proposals()
+        proposals = Inference.of(space).proposals()
         states = proposals.start(space.sample(2, 0))
         start = states.copy()
         scores = np.zeros((1, 9))
@@ -81,8 +81,8 @@ def test_one_ranking_has_nowhere_to_go():
 
 def test_constraints_without_proposals():
     space = Rankings("abc")
-    assert space.restrict(before=[[("a", "b")], []]).proposals() is None
-    assert space.restrict(before=[("a", "b")], positions={"c": 2}).proposals() is None
+    assert Inference.of(space.restrict(before=[[("a", "b")], []])).proposals() is None
+    assert Inference.of(space.restrict(before=[("a", "b")], positions={"c": 2})).proposals() is None
 
 
 def test_long_chains_of_many_items_stay_inside():
@@ -90,7 +90,7 @@ def test_long_chains_of_many_items_stay_inside():
     before = [(j, j + 1) for j in range(0, d, 2)]
     for embedding in ("pairs", "ranks"):
         space = Rankings(range(d), embedding).restrict(before=before, top=20)
-        proposals = space.proposals()
+        proposals = Inference.of(space).proposals()
         start = np.arange(1.0, d + 1)
         start[20:] = (21 + d) / 2
         states = proposals.start(np.repeat(start[None], 4, axis=0))

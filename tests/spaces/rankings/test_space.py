@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Rankings
+from skstruct.spaces import Embeddings, Rankings
 from skstruct.spaces.rankings.partial import average_ranks, expected_ranks, position_shares
 from skstruct.testing import check_space
 from strategies import extensions, partial_rankings, total_orders
@@ -202,7 +202,7 @@ def test_ties_and_one_item_are_fine():
     single = Rankings().fit([[1], [1]])
     assert single.restore(single.argmin(np.zeros((2, 1))).outputs).tolist() == [[1], [1]]
     for first, second in combinations(EMBEDDINGS, 2):
-        a, b = single.with_embedding(first), single.with_embedding(second)
+        a, b = Embeddings.of(single).view(first), Embeddings.of(single).view(second)
         assert a.argmin(np.zeros((1, _width(a)))).outputs == b.argmin(
             np.zeros((1, _width(b)))
         ).outputs  # fmt: skip

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Sequences
+from skstruct.spaces import Inference, Sequences
 from skstruct.spaces.solvers.proposals import new_streams
 from skstruct.testing import check_proposals
 
@@ -37,20 +37,20 @@ def test_proposals_at_other_temperatures():
 
 def test_no_proposals_where_ways_may_be_missing():
     space = Sequences("ab", 3)
-    assert space.restrict(forbidden=[("a", "b")]).proposals() is None
-    assert space.restrict(known=[{0: "a"}, {}]).proposals() is None
+    assert Inference.of(space.restrict(forbidden=[("a", "b")])).proposals() is None
+    assert Inference.of(space.restrict(known=[{0: "a"}, {}])).proposals() is None
 
 
 def test_no_sequence():
     space = Sequences("ab", (0, 3)).restrict(known={0: "a"}, length=0)
     assert space.size() == 0
     with pytest.raises(InfeasibleError, match="no sequence meets the constraints"):
-        space.proposals()
+        Inference.of(space).proposals()
 
 
 def test_a_single_sequence_stays():
     space = Sequences("ab", 2).restrict(known={0: "a", 1: "b"})
-    proposals = space.proposals()
+    proposals = Inference.of(space).proposals()
     states = proposals.start(space.enumerate())
     accepted = proposals.walk(
         states, np.zeros((1, 4)), np.zeros(1, np.int64), np.ones(1), 10, new_streams(1, 0)
@@ -65,7 +65,7 @@ def test_chains_climb_steep_scores(size):
     space = Sequences("abcd", 5)
     scores = np.zeros((1, 20))
     scores[0, [0, 5, 10, 15, 17]] = size
-    proposals = space.proposals()
+    proposals = Inference.of(space).proposals()
     states = proposals.start(np.full((50, 5), 2))
     proposals.walk(states, scores, np.zeros(50, np.int64), np.ones(50), 2000, new_streams(50, 0))
     assert (proposals.outputs(states) == [0, 1, 2, 3, 1]).all()

@@ -9,7 +9,7 @@ from scipy.special import softmax
 
 from set_cases import EXTREME, SCORES, rows_of
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Candidates, Classes, GraphNodes, Ordinal, Poset
+from skstruct.spaces import Candidates, Classes, Embeddings, GraphNodes, Inference, Ordinal, Poset
 from skstruct.spaces.solvers.distributions import ChoiceDistribution
 from skstruct.testing import check_distribution, check_proposals
 from work import n_calls, peak_bytes
@@ -30,7 +30,10 @@ def test_posets(space, entries, data):
     space = space.restrict(exclude=exclude)
     scores = data.draw(rows_of(2, d, entries))
     if not space.size():
-        for ask in (lambda: space.distribution(scores), space.proposals):
+        for ask in (
+            lambda: Inference.of(space).distribution(scores),
+            Inference.of(space).proposals,
+        ):
             with pytest.raises(InfeasibleError):
                 ask()
         return
@@ -41,7 +44,7 @@ def test_posets(space, entries, data):
 @pytest.mark.slow
 @given(orders(), st.sampled_from(["sized indicators", "indicators and parents"]), st.data())
 def test_posets_under_other_embeddings(space, name, data):
-    outputs, view = space.enumerate(), space.with_embedding(name)
+    outputs, view = space.enumerate(), Embeddings.of(space).view(name)
     scores = data.draw(rows_of(2, view.embed(outputs).shape[1]))
     check_distribution(view, scores, outputs=outputs, n_draws=100)
 
@@ -60,15 +63,15 @@ def test_ordinal(d, entries, data):
 def test_levels_of_each_row():
     space = Ordinal(range(4)).restrict(min_level=[0, 2, 3])
     scores = np.random.default_rng(0).normal(size=(3, 4))
-    distribution = space.distribution(scores)
+    distribution = Inference.of(space).distribution(scores)
     for i in range(3):
-        alone = space.rows([i]).distribution(scores[i])
+        alone = Inference.of(space.rows([i])).distribution(scores[i])
         assert_allclose(distribution.log_partition[i], alone.log_partition[0], rtol=1e-13)
         assert_allclose(distribution.marginals()[i], alone.marginals()[0], rtol=1e-13)
         assert space.rows([i]).contains(distribution.sample(50, np.random.default_rng(0))[i]).all()
-    assert space.proposals() is None
+    assert Inference.of(space).proposals() is None
     with pytest.raises(ValueError, match="row by row"):
-        space.distribution(np.zeros((2, 4)))
+        Inference.of(space).distribution(np.zeros((2, 4)))
 
 
 @pytest.mark.slow
@@ -78,11 +81,13 @@ def test_classes(k, data):
     scores = data.draw(rows_of(3, k))
     check_distribution(space, scores)
     check_proposals(space, scores / 2, n_chains=500)
-    assert_allclose(space.distribution(scores).marginals(), softmax(scores, axis=1), rtol=1e-13)
+    assert_allclose(
+        Inference.of(space).distribution(scores).marginals(), softmax(scores, axis=1), rtol=1e-13
+    )
 
 
 def test_some_classes_are_not_predicted():
-    space = Classes().fit(range(4)).with_embedding("outputs", candidates=np.array([1, 3]))
+    space = Embeddings.of(Classes().fit(range(4))).view("outputs", candidates=np.array([1, 3]))
     scores = np.random.default_rng(0).normal(size=(2, 4))
     check_distribution(space, scores, outputs=np.array([1, 3]))
     check_proposals(space, scores, outputs=np.array([1, 3]))
@@ -93,8 +98,8 @@ def test_candidates_that_are_known_but_never_predicted():
     scores = np.random.default_rng(0).normal(size=(2, 5))
     check_distribution(space, scores)
     check_proposals(space, scores)
-    assert_allclose(space.distribution(scores).marginals()[:, 3:], 0.0)
-    narrow = space.with_embedding("outputs", candidates=np.array([0, 2]))
+    assert_allclose(Inference.of(space).distribution(scores).marginals()[:, 3:], 0.0)
+    narrow = Embeddings.of(space).view("outputs", candidates=np.array([0, 2]))
     check_distribution(narrow, scores, outputs=np.array([0, 2]))
 
 
@@ -123,7 +128,7 @@ def test_thousands_of_classes_take_no_time(kind):
         space = kind().fit(range(shape[1])) if kind is Classes else kind(range(shape[1]))
 
         def marginals(space=space, scores=scores):
-            assert space.distribution(scores).marginals().shape == scores.shape
+            assert Inference.of(space).distribution(scores).marginals().shape == scores.shape
 
         marginals()
         calls.append(n_calls(marginals))
@@ -134,6 +139,6 @@ def test_thousands_of_classes_take_no_time(kind):
 def test_rows_must_fit():
     for space in (Classes().fit(range(3)), Ordinal(range(3)), Poset([(0, 1)], labels=range(3))):
         with pytest.raises(ValueError, match="expects scores"):
-            space.distribution(np.zeros((1, 4)))
+            Inference.of(space).distribution(np.zeros((1, 4)))
         with pytest.raises(ValueError, match="finite"):
-            space.distribution(np.array([[0.0, np.nan, 1.0]]))
+            Inference.of(space).distribution(np.array([[0.0, np.nan, 1.0]]))

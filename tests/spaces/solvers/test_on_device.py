@@ -37,7 +37,6 @@ torch = pytest.importorskip("torch")
 from skstruct.learners.on_device import (  # noqa: E402
     decide_on_device,
     device_decider,
-    device_means,
 )
 from skstruct.spaces.solvers import on_device  # noqa: E402
 
@@ -379,20 +378,27 @@ def test_predictions_are_those_of_the_host(tensor):
 
 
 def test_smoothers_that_stay_on_the_host():
-    from skstruct.smoothing import Neighbors
+    from skstruct.smoothing import Learning, Neighbors
 
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((20, 2)), sets(rng, 20)
     model = ConditionalRiskMinimizer(LabelSets(), "hamming", smoother=Neighbors(3)).fit(X, Y)
     assert decide_on_device(model.problem_, model.smoother_, X, BACKEND) is None
     model = ConditionalRiskMinimizer(LabelSets(), "hamming", kernel=np.inner, alpha=1.0).fit(X, Y)
-    assert device_means(model.smoother_, BACKEND) is None
+    assert Learning.of(model.smoother_).on_device(BACKEND, "1GB") is None
 
 
 def test_smoothers_with_tensors_of_their_own():
+    from skstruct.smoothing import Learning
+
     class Smoother:
-        def predict_tensor(self, X, backend):
-            return backend.asarray(X, "float32")
+        pass
+
+    class OnDevice(Learning):
+        def on_device(self, backend, memory):
+            return lambda X: backend.asarray(X, "float32").double(), 0
+
+    Learning.at(Smoother, OnDevice)
 
     problem = risk_problem(Classes().fit([0, 1, 2]), ZeroOne(), np.arange(3))
     X = np.array([[0.1, 0.7, 0.2, 1.0], [0.5, 0.1, 0.4, 1.0]])

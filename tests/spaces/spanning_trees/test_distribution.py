@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import SpanningTrees
+from skstruct.spaces import Inference, SpanningTrees
 from skstruct.spaces.edge_sets.spanning_trees import are_trees
 from skstruct.spaces.spanning_trees.distribution import TreeDistribution
 from skstruct.testing import check_distribution
@@ -58,11 +58,11 @@ def test_draws_of_many():
 def test_constraints_row_by_row():
     space = SpanningTrees(4).restrict(include=[[(0, 1)], [(2, 3), (1, 2)]], exclude=[[], [(0, 2)]])
     scores = np.random.default_rng(0).standard_normal((2, 6))
-    distribution = space.distribution(scores)
+    distribution = Inference.of(space).distribution(scores)
     drawn = distribution.sample(500, np.random.default_rng(0))
     for i in range(2):
         one = space.rows([i])
-        alone = one.distribution(scores[i : i + 1])
+        alone = Inference.of(one).distribution(scores[i : i + 1])
         assert_allclose(distribution.log_partition[i], alone.log_partition[0])
         assert_allclose(distribution.marginals()[i], alone.marginals()[0])
         weight = np.exp(one.enumerate() @ scores[i])
@@ -120,7 +120,7 @@ def test_extreme_scores_lose_no_digits(size):
     space = SpanningTrees(6)
     rng = np.random.default_rng(2)
     for scores in (size * rng.standard_normal((1, 15)), -size * rng.integers(0, 3, (1, 15))):
-        distribution = space.distribution(scores)
+        distribution = Inference.of(space).distribution(scores)
         log_partition, marginals = by_decimals(space, scores[0])
         assert_allclose(distribution.log_partition[0], log_partition, rtol=1e-14)
         seen = marginals > 1e-290
@@ -131,7 +131,7 @@ def test_two_worlds_apart():
     """A walk between two groups would take e^500 steps; the draws do not walk."""
     space = SpanningTrees(8)
     scores = np.where((space.edges_ < 4).sum(axis=1) == 1, -500.0, 0.0)[None]
-    distribution = space.distribution(scores)
+    distribution = Inference.of(space).distribution(scores)
     # 16 trees in each group, one of 16 edges between them.
     assert_allclose(distribution.log_partition, np.log(16 * 16 * 16) - 500.0)
     drawn = distribution.sample(200, np.random.default_rng(0))[0]
@@ -141,9 +141,11 @@ def test_two_worlds_apart():
 
 def test_no_tree():
     with pytest.raises(InfeasibleError):
-        SpanningTrees(3).restrict(exclude=[(0, 1), (0, 2)]).distribution(np.zeros((1, 3)))
+        Inference.of(SpanningTrees(3).restrict(exclude=[(0, 1), (0, 2)])).distribution(
+            np.zeros((1, 3))
+        )
 
 
 def test_wrong_width():
     with pytest.raises(ValueError, match=r"shape \(n, 6\)"):
-        SpanningTrees(4).distribution(np.zeros((1, 5)))
+        Inference.of(SpanningTrees(4)).distribution(np.zeros((1, 5)))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Strings
+from skstruct.spaces import Embeddings, Strings
 from skstruct.spaces.contracts import Countable
 from skstruct.testing import check_space
 
@@ -135,7 +135,7 @@ def test_counts_by_hand():
 
 def test_losses_of_positions_get_them():
     space = Strings("ab", (1, 3), 2).fit(["ab"])
-    view = space.with_embedding("positions")
+    view = Embeddings.of(space).view("positions")
     assert view.embedding == "positions"
     assert view.embed(space.validate(["ab"])).toarray().tolist() == [[1, 0, 0, 1, 0, 0]]
 

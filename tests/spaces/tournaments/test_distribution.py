@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Tournaments
+from skstruct.spaces import Embeddings, Inference, Tournaments
 from skstruct.testing.spaces import check_distribution, check_proposals
 
 
@@ -27,7 +27,7 @@ def limited(draw):
 
 def viewed(space, by_states, scale, seed, n=2):
     outputs = space.enumerate()
-    view = space.with_embedding("node states") if by_states else space
+    view = Embeddings.of(space).view("node states") if by_states else space
     width = view.embed(outputs).shape[1]
     return view, outputs, scale * np.random.default_rng(seed).standard_normal((n, width))
 
@@ -38,7 +38,7 @@ def test_distributions_against_enumeration(case, scale, seed):
     view, outputs, scores = viewed(*case, scale, seed)
     if not len(outputs):
         with pytest.raises(InfeasibleError):
-            view.distribution(scores)
+            Inference.of(view).distribution(scores)
     else:
         check_distribution(view, scores, outputs=outputs, n_draws=1000)
 
@@ -55,23 +55,23 @@ def test_chains_approach_the_distribution(case, scale, seed):
 def test_constraints_may_differ_from_row_to_row():
     space, scores = Tournaments(4), np.random.default_rng(0).standard_normal((2, 6))
     rows = space.restrict(include=[[(0, 1)], [(3, 2), (1, 0)]])
-    distribution = rows.distribution(scores)
-    assert rows.proposals() is None
+    distribution = Inference.of(rows).distribution(scores)
+    assert Inference.of(rows).proposals() is None
     for i in range(2):
-        alone = rows.rows([i]).distribution(scores[i])
+        alone = Inference.of(rows.rows([i])).distribution(scores[i])
         assert_allclose(distribution.log_partition[i], alone.log_partition[0])
         assert_allclose(distribution.marginals()[i], alone.marginals()[0])
     drawn = distribution.sample(20, np.random.default_rng(1))
     assert (drawn[0, :, 0] == 1).all()
     assert (drawn[1, :, [0, 5]] == -1).all()
     with pytest.raises(InfeasibleError, match="row 1"):
-        rows.restrict(exclude=[[], [(3, 2)]]).distribution(scores)
+        Inference.of(rows.restrict(exclude=[[], [(3, 2)]])).distribution(scores)
     with pytest.raises(ValueError, match="rows"):
-        rows.distribution(scores[:1])
+        Inference.of(rows).distribution(scores[:1])
 
 
 def test_wins_are_logistic():
     scores = np.random.default_rng(0).standard_normal((3, 10))
-    distribution = Tournaments(5, partial=False).distribution(scores)
+    distribution = Inference.of(Tournaments(5, partial=False)).distribution(scores)
     assert_allclose(distribution.marginals(), np.tanh(scores), rtol=1e-12)
     assert_allclose(distribution.log_partition, np.log(2 * np.cosh(scores)).sum(axis=1), rtol=1e-12)

@@ -17,6 +17,7 @@ from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners import StructuredSVM
 from skstruct.losses import Hamming
+from skstruct.spaces import Embeddings
 from skstruct.spaces.solvers.linear_ordering import pair_signs
 from skstruct.spaces.tournaments.space import Tournaments
 from skstruct.testing import check_loss, check_space
@@ -39,7 +40,7 @@ def test_all_tournaments(n, partial):
 def test_hamming_counts_pairs(partial, weights):
     space = Tournaments(3, partial)
     check_loss(Hamming(weights), space, outcomes(3, partial))
-    check_space(space.with_embedding("node states"), outcomes(3, partial))
+    check_space(Embeddings.of(space).view("node states"), outcomes(3, partial))
 
 
 @pytest.mark.slow
@@ -206,7 +207,7 @@ def test_learners(partial, format, learner):
 
 def test_constraints_of_other_rows():
     space = Tournaments(3).restrict(include=[[(0, 1)], [], [(1, 2)]])
-    states = space.with_embedding("node states")
+    states = Embeddings.of(space).view("node states")
     for n in (2, 5):
         for ask in (
             lambda n: space.kbest(np.zeros((n, 3)), 2),

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from skstruct.conformal.sets.base import SetRule
 from skstruct.conformal.structures import structure_of
+from skstruct.spaces import Embeddings
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class LabelSetRule(OutputRule):
 
     def costs(self, marginals: Any) -> tuple[Any, np.ndarray]:
         P = structure_of(self.space, "PredictionSets").probabilities(marginals)
-        return self.space.with_embedding("indicators"), _log(1.0 - P) - _log(P)
+        return Embeddings.of(self.space).view("indicators"), _log(1.0 - P) - _log(P)
 
 
 class RankingRule(OutputRule):
@@ -91,7 +92,7 @@ class RankingRule(OutputRule):
     def costs(self, marginals: Any) -> tuple[Any, np.ndarray]:
         P = structure_of(self.space, "PredictionSets").probabilities(marginals)
         i, j = np.triu_indices(P.shape[1], 1)
-        return self.space.with_embedding("pairs"), 0.5 * (_log(P[:, j, i]) - _log(P[:, i, j]))
+        return Embeddings.of(self.space).view("pairs"), 0.5 * (_log(P[:, j, i]) - _log(P[:, i, j]))
 
 
 class SequenceRule(OutputRule):
@@ -110,7 +111,7 @@ class SequenceRule(OutputRule):
         costs = np.zeros((n, longest, P.shape[2]))
         width = min(P.shape[1], longest)
         costs[:, :width] = np.where(np.isnan(P), 0.0, -_log(P))[:, :width]
-        space = self.space.with_embedding("positions").restrict(length=lengths)
+        space = Embeddings.of(self.space).view("positions").restrict(length=lengths)
         return space, costs.reshape(n, -1)
 
 

@@ -21,6 +21,7 @@ from skstruct.spaces import (
     EXACT,
     Countable,
     Decoded,
+    Embeddings,
     Enumerable,
     Guarantee,
     Marginals,
@@ -125,7 +126,7 @@ class KernelSpace(EmbeddingView):
         outputs = self.space.validate(Y)
         kernel = clone(resolve_output_kernel(self.kernel), safe=False)
         name = kernel.embedding_on(self.space)
-        self.view_ = self.space if name is None else self.space.with_embedding(name, outputs)
+        self.view_ = self.space if name is None else Embeddings.of(self.space).view(name, outputs)
         self.bilinear_ = name is not None
         self.kernel_ = kernel.bind(self.view_).fit(Y)
         listed = self.space.all_outputs(self.n_listed)
@@ -179,10 +180,6 @@ class KernelSpace(EmbeddingView):
         self.moments_ = SampledMoments(self.features_ if drawn is None else self.embed(drawn))
 
     # ------------------------------------------------------------------ the space
-    @property
-    def constraints(self) -> Any:
-        return getattr(self.space, "constraints", None)
-
     @property
     def default_loss(self) -> Any:
         return self.space.default_loss
@@ -281,7 +278,7 @@ class KernelSpace(EmbeddingView):
         none, zero = np.zeros_like(g), np.zeros_like(total)
         charged = self.kernel_.cost(g, total) - self.kernel_.cost(none, zero)
         offset = self.kernel_.offset(g, total) - self.kernel_.offset(none, zero)
-        view = self.space.with_embedding(self.view_.embedding, self.basis_)
+        view = Embeddings.of(self.space).view(self.view_.embedding, self.basis_)
         return view, np.ascontiguousarray(charged), offset
 
 

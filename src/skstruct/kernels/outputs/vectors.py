@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from skstruct.kernels.inputs import gaussian
 from skstruct.kernels.outputs.base import OutputKernel, named
 from skstruct.saving import savable
+from skstruct.spaces import Solving
 from skstruct.spaces.quantities.base import read_quantities
 
 BINARY = ("outputs", "indicators", "positions", "bigrams")  # embeddings psi(z) of 0 and 1
@@ -77,7 +78,7 @@ class LinearKernel(RowKernel):
         return inner_products(a, b)
 
     def embedding_on(self, space: Any) -> str | None:
-        if space.embedding in QUANTITIES and hasattr(space, "minimize"):
+        if space.embedding in QUANTITIES and Solving.of(space).takes_curves:
             return "squares"
         return space.embedding if space.embedding in BINARY else None
 

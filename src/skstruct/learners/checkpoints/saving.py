@@ -109,7 +109,7 @@ def resuming(
 @contextmanager
 def _seeded(model: Any, seed: int) -> Iterator[None]:
     """Where the model draws a seed of its own, it is the one that the checkpoint knows."""
-    if getattr(model, "random_state", seed) is not None:
+    if model.get_params(deep=False).get("random_state", seed) is not None:
         yield
         return
     model.random_state = seed

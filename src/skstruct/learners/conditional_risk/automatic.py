@@ -20,15 +20,12 @@ from skstruct.learners.leave_out import LeaveOutSearch, group_numbers, searched_
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import Regressed, warn_of_loss
 from skstruct.losses import Observed, resolve_loss
-from skstruct.smoothing import Stacked
+from skstruct.smoothing import Gaps, Learning, LeavingOut, Penalties, Stacked, Weighing
 from skstruct.smoothing.base import group_numbers as numbered
-from skstruct.smoothing.base import is_linear, light
 from skstruct.smoothing.folds import folds_of, rank_by_content
-from skstruct.smoothing.gaps import taking_gaps
 from skstruct.smoothing.penalties import (
     PenaltyPath,
     fit_and_leave_out,
-    left_out_means,
     squared_error,
 )
 from skstruct.smoothing.planning import PATH_ROWS, SPECTRAL_ROWS
@@ -58,7 +55,7 @@ class Candidate:
         """A line of ``search_``."""
         return {
             "smoother": self.name,
-            "alpha": penalty_of(self.smoother),
+            "alpha": Penalties.of(self.smoother).fitted,
             "risk": risk,
             "squared error": self.error,
             "weight": self.weight,
@@ -194,13 +191,13 @@ class StackedRegression:
             smoother, left = self._fitted_part(part, targets)
         error = squared_error(left, self._of_judged(targets), self._of_judged(self.weight))
         if self.judged is not None:
-            smoother = light(smoother)  # factors of many rows are large
+            smoother = LeavingOut.of(smoother).light()  # factors of many rows are large
         return Candidate(part.name, smoother, left, process_time() - start, error)
 
     def _fitted_part(self, part: Part, targets: np.ndarray) -> tuple[Any, np.ndarray]:
         smoother = clone(part.smoother)
         if self.problem.has_gaps:
-            smoother = taking_gaps(smoother, targets)
+            smoother = Gaps.of(smoother).taking(targets)
         return fit_and_leave_out(
             smoother, self.rows, targets, self.weight, self.groups, rows=self.judged
         )
@@ -210,7 +207,7 @@ class StackedRegression:
         weight = np.ones(len(targets)) if self.weight is None else self.weight
         # Where targets have gaps, no part has weights that serve all of them.
         gaps = self.problem.has_gaps
-        linear = [part for part in parts if gaps or is_linear(part.smoother)]
+        linear = [part for part in parts if gaps or Weighing.of(part.smoother).is_linear]
         given: dict[str, Any] = {"X": self.rows, "y": targets, "weight": weight}
         given |= {"groups": self.groups, "rows": self.judged}
         found = []
@@ -259,13 +256,14 @@ class StackedRegression:
             search.add(trials[-1])
         number = self._chosen(losses, sum(c.name in STACKS for c in found))
         search.best, chosen = trials[number], found[number]
-        if hasattr(chosen.smoother, "loo_path") and not self.problem.has_gaps:
+        if Penalties.of(chosen.smoother).compared and not self.problem.has_gaps:
             smoother = self._with_best_penalty(chosen, search)
         else:
             smoother = self._of_problem(chosen)
         warn_of_loss(smoother, self.problem, search, self.weight)
         left = self._left_of(chosen, smoother)
-        return Regressed(light(smoother), search=search, left=left, left_rows=self.judged)
+        light = LeavingOut.of(smoother).light()
+        return Regressed(light, search=search, left=left, left_rows=self.judged)
 
     def _left_of(self, chosen: Candidate, smoother: Any) -> Any:
         """Left-out means of what was chosen; None where they would take another fit."""
@@ -279,7 +277,7 @@ class StackedRegression:
             return chosen.left if self.decided is self.plain else self.sum_of_parts
         if self.problem.by_weights:
             smoother = smoother.with_targets(self.problem.search_targets())
-        return left_out_means(smoother, self.groups)
+        return LeavingOut.of(smoother).means(self.groups)
 
     def _chosen(self, losses: list[np.ndarray], n_stacks: int = 1) -> int:
         """The better stack, or the best part that is better by more than a standard error.
@@ -303,9 +301,9 @@ class StackedRegression:
         stands in, because decisions take long, only penalties near that one are tried. They may
         take a share of what is left of a budget.
         """
-        alpha: Any = penalty_of(candidate.smoother)
+        alpha: Any = Penalties.of(candidate.smoother).fitted
         many = self.rows.shape[0] > PATH_ROWS or self.problem.has_gaps
-        if many or not hasattr(candidate.smoother, "loo_path"):
+        if many or not Penalties.of(candidate.smoother).compared:
             return self._losses_of(self._left_to_decide(candidate)), alpha
         path = self._path(candidate)
         alphas = path.decades()
@@ -327,7 +325,7 @@ class StackedRegression:
         if candidate.name in STACKS:
             return self.sum_of_parts
         tried = candidate.smoother.with_targets(self.decided)
-        left: np.ndarray = left_out_means(tried, self.groups, self.judged)
+        left: np.ndarray = LeavingOut.of(tried).means(self.groups, self.judged)
         self._add_to_stack(candidate, left)
         return left
 
@@ -353,7 +351,7 @@ class StackedRegression:
         """A ridge regression alone: its penalty by decisions."""
         best, targets = search.best, self.problem.targets()
         if self._time_left() < self.of_decisions + 2 * chosen.seconds:  # a path, and another fit
-            if best["alpha"] == penalty_of(chosen.smoother):
+            if best["alpha"] == Penalties.of(chosen.smoother).fitted:
                 return self._of_problem(chosen)
             return self._path(chosen).smoother_with(best["alpha"], targets)
         path = self._path(chosen)
@@ -369,7 +367,7 @@ class StackedRegression:
         # Risks by some of the rows: the best of them is held against what all that judge gave.
         alpha = min(risks, key=risks.__getitem__)
         smoother = path.smoother_with(alpha, targets)
-        left = left_out_means(smoother, self.groups, self.judged)
+        left = LeavingOut.of(smoother).means(self.groups, self.judged)
         search.add({**best, "alpha": alpha, "risk": self._mean(self._losses_of(left))})
         if search.best is not best:
             return smoother
@@ -429,14 +427,7 @@ class StackedRegression:
 
 def residual_of(smoother: Any) -> float:
     """Share of the kernel's trace that the landmarks of a smoother leave; none without them."""
-    inner = getattr(smoother, "smoother_", smoother)
-    return float(getattr(inner, "residual_", 0.0))
-
-
-def penalty_of(smoother: Any) -> Any:
-    """The penalty that a smoother was fitted with; None where it has none."""
-    inner = getattr(smoother, "smoother_", smoother)
-    return getattr(inner, "alpha_", getattr(inner, "alpha", None))
+    return float(Learning.of(Learning.of(smoother).within).residual)
 
 
 def _width(problem: Any) -> int:

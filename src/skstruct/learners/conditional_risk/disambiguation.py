@@ -41,7 +41,7 @@ from skstruct.learners.conditional_risk.candidates import (
 from skstruct.learners.inputs import TrainingData
 from skstruct.learners.problem import RiskProblem
 from skstruct.saving import savable
-from skstruct.smoothing import KernelRidge, Scaled
+from skstruct.smoothing import KernelRidge, Penalties, Scaled
 from skstruct.smoothing.penalties import alpha_grid, open_to_any, smoother_alphas
 from skstruct.spaces import Known
 from skstruct.spaces.common.choices import joined
@@ -133,7 +133,7 @@ def disambiguate(
     allowed_outputs(partial)
     soft = soft_targets(problem, partial)
     descent = _Descent(problem, X, partial, sample_weight, soft, start, max_iter, random_state)
-    alpha: Any = getattr(smoother, "alpha", 1.0)
+    alpha: Any = Penalties.of(smoother).given
     if not isinstance(alpha, str) and np.ndim(alpha) == 0:
         return descent.run(clone(smoother).fit(X, soft, sample_weight))
     return _best_penalty(descent, open_to_any(clone(smoother)), alpha, groups, verbose)
@@ -192,7 +192,7 @@ class _Descent:
         weights = _PairWeights(dense(fitted.weights(self.X)), self.sample_weight)
         Y = _start(self.problem, weights, self.partial, self.soft, self.start, self.random_state)
         Y, trace, converged = _descend(self.problem, weights, self.partial, Y, self.max_iter)
-        alpha = getattr(fitted, "alpha", None)
+        alpha = Penalties.of(fitted).given
         return Disambiguation(Y, np.array(trace), len(trace) - 1, converged, alpha)
 
     def left_out_loss(self, fitted: Any, outputs: np.ndarray, groups: Any) -> float:

@@ -9,10 +9,9 @@ import numpy as np
 
 from skstruct._arrays.progress import announce
 from skstruct.saving import savable
-from skstruct.smoothing import MaskedRidge, Scaled
+from skstruct.smoothing import LeavingOut, MaskedRidge, Scaled
 from skstruct.smoothing.base import group_numbers
 from skstruct.smoothing.folds import folds_of_rows, rank_by_content
-from skstruct.smoothing.penalties import left_out_means
 from skstruct.tolerances import FILLING_RESIDUAL
 
 FOLDS = 5  # of rows that are left out of filling
@@ -106,5 +105,5 @@ def left_out_of_filled(problem: Any, X: Any, smoother: Any, groups: Any, rows: A
         ridge = problem.filled_by.with_targets(others.targets())
         whole.filling = problem.fill(_by_turns(others, X, ridge, Filling()).predict(X))
         refitted = smoother.with_targets(whole.targets())
-        left[fold == k] = left_out_means(refitted, groups, rows[fold == k])
+        left[fold == k] = LeavingOut.of(refitted).means(groups, rows[fold == k])
     return left

@@ -46,6 +46,7 @@ from skstruct.learners.regression import (
 )
 from skstruct.losses import Effort, Observed, PartlyKnown, pair, resolve_loss
 from skstruct.saving import savable
+from skstruct.smoothing import Learning
 from skstruct.smoothing.planning import SPECTRAL_ROWS
 from skstruct.spaces import Classes, Known, Solving
 from skstruct.spaces.infer_space import infer_space
@@ -163,6 +164,7 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
     ['animal']
     """
 
+    seed_: Any = None  # of landmarks and forests, where rows are held
     partial_: Any = None  # what is known of outputs of training; None where they are as a whole
     starts_: Any  # where the tokens of each sequence begin; None for one input per output
     _halves_open_pairs = False  # what a ranking leaves open is both orders, by half
@@ -353,7 +355,7 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
         if self.filling_ is not None:
             self.problem_.filled_by = None  # it is large
         if found.solver in ONE_PASS:
-            self.problem_.n_kept = getattr(found.smoother, "n_landmarks_", 0)
+            self.problem_.n_kept = Learning.of(found.smoother).n_landmarks
         return self
 
     def _calibrated(self, found: Regressed, weight: Any) -> Calibration | None:
@@ -400,7 +402,7 @@ class ConditionalRiskMinimizer(StreamedRisk, RiskPredictor):
         return infer_space(y, quantities=needs in ("weights", "squares"))
 
     def _problem(self, loss: Any) -> Any:
-        joint = getattr(self.smoother, "joins_labels", False)
+        joint = Learning.of(self.smoother).joins_labels
         if self.starts_ is not None:
             return self._token_problem(loss)
         if self.partial_ is not None:

@@ -21,11 +21,11 @@ from skstruct.learners.inputs import (
     refuse_training_rows,
     rows_of,
 )
-from skstruct.learners.marginals import estimator_type, warn_of_open_pairs
+from skstruct.learners.marginals import estimator_type, space_of, warn_of_open_pairs
 from skstruct.learners.regression import Retargeting, given_name
 from skstruct.learners.thresholds import decide_by_threshold, read_threshold
 from skstruct.losses import Levels, Observed, Pinball, resolve_loss
-from skstruct.smoothing.base import is_linear, linear_part, weighing_part, weights_fitted_with
+from skstruct.smoothing import Learning, Weighing
 from skstruct.spaces import Coordinates, Decoded, Marginals, SklearnTarget, Solving
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def _read_off(fitted: Any, problem: Any) -> Any:
 
 def weighing_of(learner: Any) -> Any:
     """What has weights of rows whose outputs are known, be it by pairs; None where nothing has."""
-    part = weighing_part if getattr(learner, "partial_", None) is None else linear_part
-    return part(learner.smoother_)
+    weighing = Weighing.of(learner.smoother_)
+    return weighing.weighing_part if learner.partial_ is None else weighing.linear_part
 
 
 def _settings(loss: Any) -> str:
@@ -59,7 +59,7 @@ def _settings(loss: Any) -> str:
 
 
 def _has_intervals(learner: Any) -> bool:
-    space = getattr(learner, "space_", learner.space)
+    space = space_of(learner)
     apart = space is None or Solving.of(space).coordinates_apart
     return apart and estimator_type(learner) == "regressor"
 
@@ -75,7 +75,7 @@ class RiskPredictor(BlockPredictor):
     outputs of training and ``calibration_``.
     """
 
-    calibration_: Any
+    calibration_: Any = None  # what left-out means say; None where none are known
     outputs_: np.ndarray
     smoother_: Any
     starts_: Any  # where the tokens of each sequence begin; None for one input per output
@@ -94,14 +94,14 @@ class RiskPredictor(BlockPredictor):
         problem = self.problem_ if loss is None else self._other_problem(resolve_loss(loss))
         smoother = self.smoother_
         if problem.by_weights or problem.key != self.problem_.key:
-            smoother = linear_part(smoother) or smoother
+            smoother = Weighing.of(smoother).linear_part or smoother
         self._check_linear(problem, smoother)
         if problem.key != self.problem_.key and not problem.by_weights:
-            joint = getattr(smoother, "joins_labels", False)
-            read = None if joint or is_linear(smoother) else _read_off(self.problem_, problem)
+            joint, linear = Learning.of(smoother).joins_labels, Weighing.of(smoother).is_linear
+            read = None if joint or linear else _read_off(self.problem_, problem)
             if read is not None:
                 return read.restricted(restrict), smoother
-            if not (is_linear(smoother) or self.problem_.has_gaps) or joint:
+            if not (linear or self.problem_.has_gaps) or joint:
                 raise ValueError(
                     f"{given_name(smoother)} was fitted to {self.problem_.key[0]}, and "
                     f"{type(problem.loss).__name__} needs {problem.key[0]}: fit with that loss, or "
@@ -133,7 +133,7 @@ class RiskPredictor(BlockPredictor):
 
     @staticmethod
     def _check_linear(problem: Any, smoother: Any) -> None:
-        if problem.by_weights and not is_linear(smoother):
+        if problem.by_weights and not Weighing.of(smoother).is_linear:
             loss = type(problem.loss).__name__
             raise ValueError(
                 f"{loss} needs the weights of the training rows, which {given_name(smoother)} "
@@ -323,7 +323,7 @@ class RiskPredictor(BlockPredictor):
         problem, smoother = self._prepared(loss, restrict)
         decided = self._in_blocks(X, problem, smoother, problem.decode).outputs
         losses = problem.loss.pairwise(decided, self.outputs_)
-        return Explanation(linear.weights(X), losses, weights_fitted_with(linear))
+        return Explanation(linear.weights(X), losses, Weighing.of(linear).sample_weight)
 
     def score(
         self,

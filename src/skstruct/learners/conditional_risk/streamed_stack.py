@@ -11,6 +11,7 @@ from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.learners.conditional_risk.automatic import Candidate, StackedRegression
 from skstruct.learners.conditional_risk.parts import Part
 from skstruct.learners.regression import Regressed
+from skstruct.smoothing import Learning, Penalties
 from skstruct.smoothing.bracketing import Bracketing
 from skstruct.smoothing.penalties import (
     PenaltyPath,
@@ -48,7 +49,7 @@ class StreamedStack(StackedRegression):
         return f"{rows} in blocks x {q:,} targets, judged by {k:,} rows"
 
     def _fitted_part(self, part: Part, targets: np.ndarray) -> tuple[Any, np.ndarray]:
-        if not hasattr(part.smoother, "fit_source"):
+        if not Learning.of(part.smoother).takes_blocks:
             smoother = clone(part.smoother)
             return fit_and_leave_out(smoother, self.rows, targets, self.weight, self.groups)
         smoother = open_to_any(clone(part.smoother))
@@ -82,7 +83,7 @@ class SourcePath(PenaltyPath):
 
     def along(self, alphas: Iterable[float]) -> Iterator[np.ndarray]:
         """Left-out means of shape (k, q) for each penalty, when it is asked for."""
-        return self.fitted.loo_path(alphas)
+        return Penalties.of(self.fitted).left_out(alphas)
 
     def smoother_with(self, alpha: float, _targets: Any = None) -> Any:
         """The smoother with a penalty; it is fitted to the targets that it was read with."""

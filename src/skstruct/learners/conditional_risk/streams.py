@@ -43,6 +43,7 @@ from skstruct.learners.regression import (
     smoothing_by,
 )
 from skstruct.losses import resolve_loss
+from skstruct.smoothing import Learning
 from skstruct.smoothing.nystroem.landmarks import rows_to_choose_from
 from skstruct.smoothing.nystroem.masked_passes import check_again
 from skstruct.smoothing.nystroem.reading import first_not_finite, placed
@@ -285,14 +286,14 @@ class StreamedRisk:
             smoother, kernel = ridge.begun(X, weight)
         else:
             smoother, kernel = copy.copy(self.smoother_), self.kernel_
-        known = 0 if first else smoother.n_judged  # others, of a model from a file, are not kept
+        known = 0 if first else _n_judged(smoother)  # others, of a model from a file, are not kept
         with config_context(device=self.device_):
             smoother.partial_fit(X, problem.targets(), weight)
         # What the space lists is that of outputs_, the first ones; alpha is judged by the latest.
         outputs = [self.problem_.outputs[len(self.problem_.outputs) - known :], problem.outputs]
         self.problem_ = ridge.problem = copy.copy(self.problem_)
-        self.problem_.outputs = _joined(outputs)[-smoother.n_judged :]
-        if ridge.is_searched and (first or smoother.n_judged >= FEWEST_JUDGED_ROWS):
+        self.problem_.outputs = _joined(outputs)[-_n_judged(smoother) :]
+        if ridge.is_searched and (first or _n_judged(smoother) >= FEWEST_JUDGED_ROWS):
             smoother = ridge.best_alpha(smoother)
         return self._keep(ridge.settled(smoother, ridge.solver, kernel))
 
@@ -305,7 +306,7 @@ class StreamedRisk:
         check_whole(gaps, "parts of these outputs are missing")
         X = read_inputs(self, X)
         check_consistent_length(X, y)
-        summed = hasattr(self.smoother_, "stats_")
+        summed = Learning.of(self.smoother_).takes_more_rows
         if not summed and smoothing_by(self) == "stack":
             raise ValueError(
                 "Further rows are learned by one kernel ridge regression, and this model has "
@@ -323,6 +324,12 @@ class StreamedRisk:
         problem.outputs = self.observation_space_.validate(y)
         check_seen(problem, problem.outputs)
         return X, problem
+
+
+def _n_judged(smoother: Any) -> int:
+    """Rows of a ridge regression on landmarks that are there to be left out."""
+    rows = smoother.sample_ if smoother.rows_ is None else smoother.rows_
+    return 0 if rows is None else len(rows[1])
 
 
 def _joined(outputs: list[np.ndarray]) -> np.ndarray:
@@ -348,11 +355,15 @@ class BlockReader(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
     problem : RiskProblem
     """
 
+    features_: Any = None
+    tokens_: Any = None
+    encoder_: Any = None
+    fill_: Any = None  # cells that are missing are refused
+
     def __init__(self, model: Any, problem: Any) -> None:
         self.model = self.problem = None
-        for name in ("features_", "tokens_", "encoder_", "n_features_in_", "feature_names_in_"):
-            if hasattr(model, name):
-                setattr(self, name, getattr(model, name))
+        known = {"features_", "tokens_", "encoder_", "n_features_in_", "feature_names_in_"}
+        vars(self).update({name: part for name, part in vars(model).items() if name in known})
         self.space_, self.problem_ = model.observation_space_, problem.without_rows()
 
     def __call__(self, block: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:

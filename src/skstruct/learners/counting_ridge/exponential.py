@@ -24,6 +24,7 @@ from skstruct._arrays.memory import row_blocks
 from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.learners.counting_ridge.objective import CountingExamples, Minimum
 from skstruct.saving import savable
+from skstruct.spaces import Inference
 
 
 @savable
@@ -119,7 +120,7 @@ class ExponentialObjective:
         self.features = factor.Q * np.sqrt(factor.k) / examples.root[:, None]  # of plain scores
         self.shape = self.features.shape[1], examples.U.shape[1]
         self.blocks = list(row_blocks(len(examples.counts), 8 * 8 * self.shape[1], memory))
-        if space.distribution(np.zeros((1, self.shape[1]))) is None:
+        if Inference.of(space).distribution(np.zeros((1, self.shape[1]))) is None:
             raise ValueError(
                 f"The exponential loss needs sums over all outputs of {type(space).__name__}, "
                 "which are not known exactly: use solver='closed-form', or a smaller space."
@@ -150,7 +151,7 @@ class ExponentialObjective:
     def losses(self, f: np.ndarray, rows: slice) -> tuple[np.ndarray, np.ndarray]:
         """Losses (b,) of some rows and their gradients (b, d) at plain scores f (b, d)."""
         part = self.examples.batch(rows.start, rows.stop)
-        distribution = self.space.distribution(np.ascontiguousarray(f))
+        distribution = Inference.of(self.space).distribution(np.ascontiguousarray(f))
         root = np.sqrt(part.counts)
         v = part.margins(f) * root[part.row]
         starts = np.flatnonzero(np.diff(part.row, prepend=-1))

@@ -14,7 +14,7 @@ from skstruct.learners.marginals import warn_of_open_pairs
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import pair, resolve_loss
 from skstruct.saving import savable
-from skstruct.spaces import Decoded, Marginals, SklearnTarget, Targets
+from skstruct.spaces import Decoded, Marginals, SklearnTarget, Targets, whole_of
 from skstruct.spaces.truth import flattened
 
 
@@ -51,13 +51,13 @@ class CountingProblem(RiskProblem):
         self.outputs, self.row = outputs, row
         self.mean, self.covariance = mean, covariance
         self.width = len(mean)
-        _, self.loss = pair(loss, space.whole, outputs)
+        _, self.loss = pair(loss, whole_of(space), outputs)
         self.by_loss = False
 
     def judged_by(self, loss: Any) -> "CountingProblem":
         """The same scores, turned into means of psi and decided under a loss."""
         judged = copy.copy(self)
-        judged.space, judged.loss = pair(loss, self.scored.whole, self.outputs)
+        judged.space, judged.loss = pair(loss, whole_of(self.scored), self.outputs)
         if judged.space.embedding != self.scored.embedding:
             raise ValueError(
                 f"{type(loss).__name__} is bilinear in {judged.space.embedding}; CountingRidge "
@@ -88,7 +88,7 @@ class CountingProblem(RiskProblem):
 
     def constant_risk(self, sample_weight: Any = None, loss: Any = None) -> float:
         """Mean loss of the output that is best for all examples together, under ``loss``."""
-        space, loss = pair(self.loss if loss is None else loss, self.scored.whole, self.outputs)
+        space, loss = pair(self.loss if loss is None else loss, whole_of(self.scored), self.outputs)
         m = self.row[-1] + 1
         weight = np.ones(m) if sample_weight is None else sample_weight
         of_output = (weight / np.bincount(self.row))[self.row]

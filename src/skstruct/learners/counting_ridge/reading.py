@@ -22,6 +22,7 @@ from skstruct.learners.marginals import opened_space
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import resolve_loss
 from skstruct.spaces import Countable
+from skstruct.spaces.constraints import differs_by_row
 from skstruct.spaces.truth import flattened
 
 SEEN = 1000  # outputs whose embeddings are compared
@@ -145,7 +146,7 @@ class CountingReader(CountingPredictor):
         self.space_ = opened_space(self, flat)
         outputs = self.space_.fit_validate(flat)
         name = type(self.space_).__name__
-        if getattr(self.space_.constraints, "n_rows", None) is not None:
+        if differs_by_row(self.space_):
             raise ValueError(
                 f"CountingRidge counts one space, and the constraints of {name} differ from row "
                 "to row: give them at prediction, restrict={...}."

@@ -12,7 +12,7 @@ from skstruct.sampling import LogPartition, log_partition
 from skstruct.sampling.chains import mean_of
 from skstruct.sampling.partition import chain_draws, exact_distribution
 from skstruct.saving import savable
-from skstruct.spaces import Coordinates, Targets
+from skstruct.spaces import Coordinates, Inference, Targets
 from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.spaces.solvers.distributions import ListedDistribution
@@ -53,7 +53,7 @@ def exact_means(distribution: Any, space: Any, view: Any, scores: np.ndarray) ->
 
 def _of_row(space: Any, view: Any, scores: np.ndarray, i: int) -> Any:
     space, view, scores = space.rows([i]), view.rows([i]), scores[i : i + 1]
-    distribution = space.distribution(scores)
+    distribution = Inference.of(space).distribution(scores)
     return None if distribution is None else exact_means(distribution, space, view, scores)
 
 
@@ -64,7 +64,7 @@ def _linear(distribution: Any, space: Any, view: Any, scores: np.ndarray, width:
     if view is space or same:
         return distribution.marginals()
     try:  # the same distribution in the view's own coordinates
-        other = view.distribution(Coordinates.of(view).lift(scores, space.embedding))
+        other = Inference.of(view).distribution(Coordinates.of(view).lift(scores, space.embedding))
         if other is not None:
             return other.marginals()
     except (AttributeError, ValueError):

@@ -386,8 +386,8 @@ class ExponentialFamily(ExponentialPredictor):
         exact = name in ("auto", "exact") and model.has_distribution()
         if name == "exact" and not exact:
             raise ValueError(
-                f"{type(self.space_).__name__} has no exact distribution (protocol "
-                "SupportsInference) of this size and within these constraints: use "
+                f"{type(self.space_).__name__} has no exact distribution (facet "
+                "Inference) of this size and within these constraints: use "
                 "solver='auto'."
             )
         if exact:
@@ -408,7 +408,7 @@ class ExponentialFamily(ExponentialPredictor):
         outside = ~space.contains(outputs)
         if self._partial is not None:  # sums within constraints tell of the others
             outside &= self._partial.complete
-        if space.constraints is None:
+        if getattr(space, "constraints", None) is None:
             outside &= Known.of(space).are_complete(outputs)
         if outside.any():
             raise ValueError(

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
+from skstruct.spaces import Inference
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.tolerances import GRADIENT_ACCURACY
 
@@ -79,7 +80,9 @@ class RowModel:
         """Whether partition functions of the training rows are known exactly."""
         alike = not differs_by_row(self.space)
         return all(
-            self.space.rows(rows).distribution(np.zeros((rows.stop - rows.start, self.shape[1])))
+            Inference.of(self.space.rows(rows)).distribution(
+                np.zeros((rows.stop - rows.start, self.shape[1]))
+            )
             is not None
             for rows in self.blocks[: 1 if alike else None]
         )
@@ -90,7 +93,7 @@ class RowModel:
         value = float((self.lam * W**2).sum()) - float(np.vdot(W, self.data))
         gradient = 2.0 * self.lam * W - self.data
         for rows in self.blocks:
-            distribution = self.space.rows(rows).distribution(self.scores(W, rows))
+            distribution = Inference.of(self.space.rows(rows)).distribution(self.scores(W, rows))
             value += float(self.weight[rows] @ distribution.log_partition)
             gradient += self.pulled_back(distribution.marginals(), rows)
         return value, gradient.ravel()

@@ -23,7 +23,7 @@ from skstruct._arrays.rows import dense
 from skstruct.learners.exponential_family.chain_likelihood import ChainModel
 from skstruct.learners.exponential_family.likelihood import RowModel
 from skstruct.learners.token_problem import inner_positions
-from skstruct.spaces import Solving
+from skstruct.spaces import Inference, Solving
 
 
 class PartialRowModel(RowModel):
@@ -55,7 +55,9 @@ class PartialRowModel(RowModel):
         """Whether both partition functions are known exactly."""
         rows = np.flatnonzero(self.is_open)[:1]
         zeros = np.zeros((len(rows), self.shape[1]))
-        some = not len(rows) or self.allowed.rows(rows).distribution(zeros) is not None
+        some = (
+            not len(rows) or Inference.of(self.allowed.rows(rows)).distribution(zeros) is not None
+        )
         return some and super().has_distribution()
 
     def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
@@ -64,11 +66,13 @@ class PartialRowModel(RowModel):
         gradient = 2.0 * self.lam * W - self.data
         for rows in self.blocks:
             scores = self.scores(W, rows)
-            free = self.space.rows(rows).distribution(scores)
+            free = Inference.of(self.space.rows(rows)).distribution(scores)
             logs, means = free.log_partition, free.marginals()
             gaps = np.flatnonzero(self.is_open[rows])
             if len(gaps):
-                given = self.allowed.rows(gaps + rows.start).distribution(scores[gaps])
+                given = Inference.of(self.allowed.rows(gaps + rows.start)).distribution(
+                    scores[gaps]
+                )
                 logs, means = logs.copy(), np.array(means)
                 logs[gaps] -= given.log_partition
                 means[gaps] -= given.marginals()
@@ -86,7 +90,7 @@ def without_rows(psi: Any, dropped: np.ndarray) -> Any:
 def soft_targets(allowed: Any, psi: Any, is_open: np.ndarray) -> Any:
     """psi, in open rows its mean over all outputs that are allowed; None where that is unknown."""
     gaps = np.flatnonzero(is_open)
-    uniform = allowed.rows(gaps).distribution(np.zeros((len(gaps), psi.shape[1])))
+    uniform = Inference.of(allowed.rows(gaps)).distribution(np.zeros((len(gaps), psi.shape[1])))
     if uniform is None:
         return None
     means = uniform.marginals()
@@ -106,7 +110,9 @@ def given_log_likelihoods(
     values: np.ndarray = np.einsum("nd,nd->n", scores, dense(psi[rows], np.float64))
     gaps = np.flatnonzero(is_open[rows])
     if len(gaps):
-        values[gaps] = allowed.rows(rows[gaps]).distribution(scores[gaps]).log_partition
+        values[gaps] = (
+            Inference.of(allowed.rows(rows[gaps])).distribution(scores[gaps]).log_partition
+        )
     return values
 
 

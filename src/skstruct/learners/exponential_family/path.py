@@ -24,7 +24,7 @@ from skstruct.learners.problem import best_constant
 from skstruct.learners.token_problem import ChainScores
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import pair
-from skstruct.spaces import Known, Solving, Targets
+from skstruct.spaces import Inference, Known, Solving, Targets
 
 LOOSER = 10.0  # times the tolerance of training, along the path
 FEW_SEQUENCES, MOST_LEFT_OUT = 200, 2000  # up to so many, five folds; and how many leave at once
@@ -106,7 +106,7 @@ class TrainingRows:
 
     def log_likelihoods(self, scores: Any, rows: np.ndarray) -> Any:
         """Logarithms of the probabilities of the outputs of some rows; shape (n,)."""
-        distribution = self.space.rows(rows).distribution(scores)
+        distribution = Inference.of(self.space.rows(rows)).distribution(scores)
         if self.allowed is not None:
             given = given_log_likelihoods(self.allowed, self.is_open, self.psi, scores, rows)
             return given - distribution.log_partition

@@ -20,6 +20,7 @@ from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.rows import dense
 from skstruct.saving import savable
 from skstruct.spaces import Targets
+from skstruct.spaces.constraints import constraints_of
 from skstruct.spaces.solvers.distributions import Distribution
 
 
@@ -129,7 +130,7 @@ class PerturbedSpace:
 
     def __init__(self, space: Any, perturbations: Any, seed: int, first: int = 0) -> None:
         self.space, self.perturbations, self.seed, self.first = space, perturbations, seed, first
-        self.constraints_ = getattr(space, "constraints_", None)
+        self.constraints_ = constraints_of(space)
 
     def rows(self, index: Any) -> "PerturbedSpace":
         first = index.start or 0 if isinstance(index, slice) else int(index[0])

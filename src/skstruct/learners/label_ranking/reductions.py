@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from skstruct._arrays.checks import snap
 from skstruct.saving import savable
-from skstruct.spaces import Rankings
+from skstruct.spaces import Embeddings, Rankings
 from skstruct.spaces.solvers.linear_ordering import pair_numbers, pair_signs
 
 Array = Any
@@ -94,7 +94,7 @@ class PreferenceReduction:
         scores = np.array(answers, dtype=np.float64)
         # Least sum of score * rank: the largest score gets rank 1 (rearrangement).
         costs = snap(scores, np.abs(scores).max(axis=1))
-        return self.space.with_embedding("ranks").argmin(costs).outputs
+        return Embeddings.of(self.space).view("ranks").argmin(costs).outputs
 
 
 @savable
@@ -178,7 +178,7 @@ class PairwiseReduction(PreferenceReduction):
         p, q = pair_numbers(R.shape[1])
         # The expected loss of a pair is 1/2 - psi (R - 1/2), psi = +1 where p comes first.
         costs = snap(0.5 - R[:, p, q], np.ones(len(R)))
-        return self.space.with_embedding("pairs").argmin(costs).outputs
+        return Embeddings.of(self.space).view("pairs").argmin(costs).outputs
 
 
 def votes(R: np.ndarray) -> Any:

@@ -14,7 +14,7 @@ from skstruct._arrays.rows import dense
 from skstruct.learners.exponential_family.distribution import exact_means
 from skstruct.learners.token_problem import inner_positions, sums_of_sequences
 from skstruct.losses import Tokens
-from skstruct.spaces import Coordinates, Solving
+from skstruct.spaces import Coordinates, Embeddings, Inference, Solving
 
 
 class RowGaps:
@@ -162,7 +162,7 @@ def expected_targets(problem: Any, allowed: Any, gaps: np.ndarray) -> np.ndarray
         )
     allowed = allowed.rows(gaps)
     scores = np.zeros((len(gaps), allowed.embed(problem.outputs[:1]).shape[1]))
-    uniform = allowed.distribution(scores)
+    uniform = Inference.of(allowed).distribution(scores)
     if uniform is None:
         raise ValueError(
             f"{type(allowed).__name__} has no exact sums over the outputs that agree with what is "
@@ -179,4 +179,4 @@ def expected_targets(problem: Any, allowed: Any, gaps: np.ndarray) -> np.ndarray
 
 def within(allowed: Any, embedding: str) -> Any:
     """A space under another embedding, unless that is its own."""
-    return allowed if allowed.embedding == embedding else allowed.with_embedding(embedding)
+    return allowed if allowed.embedding == embedding else Embeddings.of(allowed).view(embedding)

@@ -60,8 +60,7 @@ from skstruct.learners.regression import (
 from skstruct.learners.sparse_weights import choose_weights
 from skstruct.losses import Levels, resolve_loss
 from skstruct.saving import savable
-from skstruct.smoothing import KernelRidge, LargestWeights, SampleCompression
-from skstruct.smoothing.base import weights_fitted_with
+from skstruct.smoothing import KernelRidge, LargestWeights, SampleCompression, Weighing
 from skstruct.smoothing.planning import check_fits, plan
 from skstruct.spaces import Decoded, Marginals
 from skstruct.spaces.truth import told_mean
@@ -178,6 +177,8 @@ class OutputKernelRegressor(BlockPredictor):
     n_components_: int | None
     output_variances_: np.ndarray | None
     component_search_: LeaveOutSearch | None
+
+    partial_: Any = None  # outputs are known as a whole
 
     def __init__(
         self,
@@ -409,8 +410,9 @@ class OutputKernelRegressor(BlockPredictor):
     def gram_inputs(self, X: Any = None) -> np.ndarray:
         """Kernel matrix of the training inputs, (m, m); of a precomputed kernel, give it."""
         check_is_fitted(self, "smoother_")
-        if self.smoother_.X_fit_ is not None:
-            return self.smoother_.kernel_.gram(self.smoother_.X_fit_)
+        rows = Weighing.of(self.smoother_).rows
+        if rows is not None:
+            return self.smoother_.kernel_.gram(rows)
         if X is None:
             raise ValueError("A precomputed kernel is not kept: give the training X.")
         return self.smoother_.kernel_.gram(read_inputs(self, X))
@@ -467,7 +469,7 @@ class OutputKernelRegressor(BlockPredictor):
         decided = self._in_blocks(X, problem, smoother, problem.decode).outputs
         weights = problem.answer_weights(smoother.weights(X))
         losses = problem.loss.pairwise(decided, self.outputs_)
-        return Explanation(weights, losses, weights_fitted_with(smoother))
+        return Explanation(weights, losses, Weighing.of(smoother).sample_weight)
 
     def score(
         self,

@@ -22,9 +22,19 @@ from skstruct.kernels.outputs.vectors import RowKernel
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import BaseLoss, pair, resolve_loss
 from skstruct.saving import savable
-from skstruct.spaces import Box, Candidates, Classes, Decoded, Interval, KBest, Solving, Targets
+from skstruct.spaces import (
+    Box,
+    Candidates,
+    Classes,
+    Decoded,
+    Embeddings,
+    Interval,
+    KBest,
+    Solving,
+    Targets,
+)
 from skstruct.spaces.base import ListView
-from skstruct.spaces.constraints import check_feasible, check_n_rows
+from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.infer_space import infer_space
 from skstruct.spaces.solvers.k_best import k_min_cost
 
@@ -133,6 +143,7 @@ class KernelCandidates(ListView):
     """
 
     embedding = "kernel values"
+    other_ways = f'{ListView.other_ways}, and output_kernel="linear" mostly needs no list'
     values_: Any  # the table, or None where it is not kept
 
     @classmethod
@@ -198,7 +209,7 @@ class KernelCandidates(ListView):
             )
             order, values = k_min_cost(np.hstack([values, costs]), k)
             numbers = np.take_along_axis(numbers, order, axis=1)
-        check_feasible(values.min(axis=1, initial=np.inf) < np.inf, self.space)
+        self._check_some(values.min(axis=1, initial=np.inf))
         return Decoded(self.listed_[numbers], values, values)
 
 
@@ -265,7 +276,7 @@ class KernelProblem(RiskProblem):
         name = kernel.embedding_on(space)
         self.by_embedding = name is not None and (candidates is None or name == "outputs")
         if self.by_embedding:
-            view = space.with_embedding(name, outputs, candidates)
+            view = Embeddings.of(space).view(name, outputs, candidates)
             self.kernel = kernel.bind(view).fit(y)
         else:
             self.kernel = kernel.bind(space).fit(y)

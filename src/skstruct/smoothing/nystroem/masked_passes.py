@@ -9,6 +9,7 @@ from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported
 from skstruct._arrays.rows import dense
 from skstruct.saving import savable
+from skstruct.smoothing.facets import Weighing, WeighingByTarget
 from skstruct.smoothing.kernel_ridge import check_alpha
 from skstruct.smoothing.masked_ridge import MaskedRidge
 from skstruct.smoothing.nystroem.kernel_sums import FeatureSums, chosen_sums
@@ -122,12 +123,22 @@ class MaskedNystroemRidge(MaskedRidge):
             "loss, or another alpha, needs another fit."
         )
 
-    def loo_rows(self, rows: np.ndarray, groups: Any = None) -> NoReturn:
+    def loo(self, groups: Any = None, rows: np.ndarray | None = None) -> NoReturn:
         """No rows are kept to be left out."""
         self._solve()
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+class WeighingOfPasses(WeighingByTarget):
+    """Nothing is kept of the rows."""
+
+    __slots__ = ()
+    rows = sample_weight = None
+
+
+Weighing.at(MaskedNystroemRidge, WeighingOfPasses)
 
 
 class MaskedPasses(RotatedFeatures):

@@ -2,6 +2,7 @@
 """Kernel ridge regression on landmarks, in one pass over any number of rows."""
 
 import copy
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Self
 
@@ -20,7 +21,16 @@ from skstruct.backends import device_of, is_tensor, on_host
 from skstruct.config import carried
 from skstruct.kernels import InputKernel, resolve_kernel
 from skstruct.saving import savable
-from skstruct.smoothing.kernel_ridge import KernelMachine, check_alpha
+from skstruct.smoothing.facets import (
+    Gaps,
+    Learning,
+    LeavingOut,
+    LeavingSomeOut,
+    Penalties,
+    PenaltiesBySomeRows,
+    Weighing,
+)
+from skstruct.smoothing.kernel_ridge import KernelMachine, LearningOfKernelMachine, check_alpha
 from skstruct.smoothing.nystroem.feature_maps import FourierMap, LinearMap, NystroemMap
 from skstruct.smoothing.nystroem.kernel_sums import FeatureSums, chosen_sums
 from skstruct.smoothing.nystroem.landmarks import (
@@ -112,8 +122,6 @@ class NystroemRidge(LeftOut, KernelMachine):
     (True, True)
     """
 
-    with_gaps = "ridge"
-
     def __init__(
         self,
         kernel: Any = "rbf",
@@ -138,7 +146,6 @@ class NystroemRidge(LeftOut, KernelMachine):
         self.random_state = random_state
 
     _saved_together = ("dual_coef_", "intercept_")
-    takes_sparse_targets = True  # of which sums are made, some rows at a time
     # Of a model that was loaded from a file:
     rows_: Any = None
     sample_: Any = None
@@ -407,10 +414,6 @@ class NystroemRidge(LeftOut, KernelMachine):
         self.dual_coef_ = np.ascontiguousarray(backend.to_host(self.map_.readout(coef)))
         return self
 
-    def penalty_range(self) -> tuple[float, float]:
-        """The largest penalty worth trying, near the mean, and what all of them are above."""
-        return self.system_.trace, 0.0
-
     def with_alpha(self, alpha: float) -> "NystroemRidge":
         """The same smoother with another alpha: the sums are the same."""
         check_is_fitted(self)
@@ -433,10 +436,10 @@ class NystroemRidge(LeftOut, KernelMachine):
         return other._solve()
 
     def _not_saved(self) -> tuple[Any, ...]:
-        rows = () if self.has_few_rows() else ("rows_", "left_out_rows_")
+        rows = () if self._has_few_rows() else ("rows_", "left_out_rows_")
         return ("fold_sums_", "folds_", "sample_", "sums_", *rows)
 
-    def has_few_rows(self) -> bool:
+    def _has_few_rows(self) -> bool:
         """Whether training rows are kept, and are no more numbers than the sums."""
         if self.rows_ is None or is_tensor(self.rows_[0]):
             return False
@@ -474,22 +477,6 @@ class NystroemRidge(LeftOut, KernelMachine):
         return self.map_.residual
 
     @property
-    def X_fit_(self) -> Any:  # type: ignore[override]
-        """The training rows where these are kept; None otherwise."""
-        return None if self.rows_ is None else self.rows_[0]
-
-    @property
-    def sample_weight_(self) -> Any:
-        """Weights of the training rows where these are kept; None for equal ones."""
-        return None if self.rows_ is None else self.rows_[2]
-
-    @property
-    def n_judged(self) -> int:
-        """Rows that are there to be left out."""
-        rows = self.sample_ if self.rows_ is None else self.rows_
-        return 0 if rows is None else len(rows[1])
-
-    @property
     def kernel_(self) -> InputKernel:  # type: ignore[override]
         """The kernel with its parameters settled."""
         return self.map_.kernel
@@ -512,16 +499,65 @@ class NystroemRidge(LeftOut, KernelMachine):
         out += self.intercept_
         return out[:, 0] if self._one_target else out
 
-    def predict_tensor(self, X: Any, backend: Any) -> Any:
-        """The same as a tensor that stays on the device; shape (n, n_targets)."""
-        means = self.map_.values(X) @ backend.asarray(self.dual_coef_)
-        return means + backend.asarray(self.intercept_)
-
     def weights(self, X: Any) -> np.ndarray:
         """Weights of the training rows for each row of ``X``; shape (n, n_fitted)."""
         rows, _, weight = self._kept_rows()
         X = self._checked(X)
         return self._weights(X, rows, weight)
+
+
+class WeighingOfLandmarks(Weighing):
+    """The training rows, where these are kept."""
+
+    __slots__ = ()
+
+    @property
+    def rows(self) -> Any:
+        rows = self.smoother.rows_
+        return None if rows is None else rows[0]
+
+    @property
+    def sample_weight(self) -> Any:
+        rows = self.smoother.rows_
+        return None if rows is None else rows[2]
+
+
+class LearningOfLandmarks(LearningOfKernelMachine):
+    """Features that stand for a kernel, and sums of them."""
+
+    __slots__ = ()
+    takes_sparse_targets = True  # of which sums are made, some rows at a time
+    takes_more_rows = True
+
+    @property
+    def takes_blocks(self) -> bool:
+        return True
+
+    @property
+    def n_landmarks(self) -> int:
+        return self.smoother.n_landmarks_
+
+    @property
+    def residual(self) -> float:
+        return self.smoother.residual_
+
+    def on_device(self, backend: Any, memory: Any) -> tuple[Callable[..., Any], int] | None:
+        import torch
+
+        smoother = self.smoother
+
+        def means(X: Any) -> Any:
+            found = smoother.map_.values(X) @ backend.asarray(smoother.dual_coef_)
+            return (found + backend.asarray(smoother.intercept_)).to(torch.float64)
+
+        return means, len(smoother.dual_coef_)
+
+
+Gaps.at(NystroemRidge, "skstruct.smoothing.gaps:RidgeOfKnown")
+Learning.at(NystroemRidge, LearningOfLandmarks)
+LeavingOut.at(NystroemRidge, LeavingSomeOut)
+Penalties.at(NystroemRidge, PenaltiesBySomeRows)
+Weighing.at(NystroemRidge, WeighingOfLandmarks)
 
 
 def _taken(rows: tuple[Any, Any, Any], numbers: np.ndarray) -> tuple[Any, Any, Any]:

@@ -281,14 +281,8 @@ class LeftOut:
     _kept_rows: Callable[[], Any]
     _block_rows: Callable[[], int]
 
-    def loo(self, groups: Any = None) -> np.ndarray:
-        """Predictions for all training rows, each (or its whole group) left out; (n, q)."""
-        self._kept_rows()
-        left = next(self._left_out_path([float(self.alpha)], groups, None))
-        return left[:, 0] if self._one_target else left
-
-    def loo_rows(self, rows: np.ndarray, groups: Any = None) -> np.ndarray:
-        """``loo`` of some rows."""
+    def loo(self, groups: Any = None, rows: np.ndarray | None = None) -> np.ndarray:
+        """Predictions for all training rows, or for some, each (or its group) left out; (n, q)."""
         self._kept_rows()
         left = next(self._left_out_path([float(self.alpha)], groups, rows))
         return left[:, 0] if self._one_target else left

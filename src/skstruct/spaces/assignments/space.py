@@ -13,7 +13,7 @@ from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
 from skstruct.spaces.assignments.counting import FreeAssignments, count_injections
 from skstruct.spaces.assignments.formats import AssignmentFormat, read_assignments
-from skstruct.spaces.base import BaseSpace, check_k
+from skstruct.spaces.base import check_k
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.description import number_of_names
@@ -21,14 +21,15 @@ from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import Constraints, check_feasible, label_mask
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.solvers.assignment import min_cost_assignments
 from skstruct.spaces.solvers.dags import Dag
-from skstruct.spaces.solvers.distributions import Distribution
 from skstruct.spaces.solvers.k_best import k_best_sequences
-from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.targets import Targets
 
 PAIR_BYTES = 112  # a tuple of two names, and the numbers of a graph without arcs
 
@@ -135,10 +136,6 @@ class Assignments(IndicatorSpace):
         Z, self.format_ = read_assignments(Y, *self._names, "Assignments")
         self._check_members(Z)
         return Z
-
-    def fit_costs(self, costs: Any) -> Self:
-        """Nothing: agents and tasks are given, and a table of costs has no outputs."""
-        return self
 
     def validate(self, Y: Any) -> np.ndarray:
         """Outputs in canonical form: an int8 array of shape (n, a * t), one column per pair."""
@@ -264,11 +261,6 @@ class Assignments(IndicatorSpace):
             pairs = [pairs] if any(map(_is_pair, pairs)) else pairs
         return label_mask(pairs, self.labels_, argument, "Assignments")
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        return BaseSpace.with_embedding(self, name, outputs, candidates)
-
     # ------------------------------------------------------------- all outputs
     def _count_within(self, low: np.ndarray, high: np.ndarray) -> int:
         constraints = self._one_row().within(low, high)
@@ -305,14 +297,6 @@ class Assignments(IndicatorSpace):
                 )
         return self._flat(chosen)
 
-    def distribution(self, scores: Any) -> Distribution | None:
-        """Distributions by the list of all outputs, where that is short; scores of shape (n, d)."""
-        return BaseSpace.distribution(self, scores)
-
-    def proposals(self) -> Proposals | None:
-        """None: within constraints exchanges may not lead from each output to each."""
-        return None
-
 
 def _as_pair(item: Any) -> Any:
     """Two names in a list, as JSON writes a pair, as a tuple; pairs within a row likewise."""
@@ -341,3 +325,6 @@ def _named(given: Any, what: str) -> tuple[Any, ...]:
 Solving.at(Assignments, "skstruct.spaces.assignments.solving:SolvingOfAssignments")
 Known.at(Assignments, "skstruct.spaces.indicator_sets.known:KnownAsWhole")
 Description.at(Assignments, "skstruct.spaces.assignments.description:DescriptionOfAssignments")
+Embeddings.at(Assignments, Embeddings)
+Targets.at(Assignments, Targets)
+Inference.at(Assignments, Inference)

@@ -10,20 +10,19 @@ import numpy as np
 from skstruct._arrays.imports import is_pandas
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
-from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import Constraints
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.indicator_sets.decoding import with_limits
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.solvers.binary_programs import BinaryProgram
 from skstruct.spaces.solvers.dags import Dag
-from skstruct.spaces.solvers.distributions import Distribution
 from skstruct.spaces.solvers.linear_constraints import (
     columns_of,
     read_constraints,
     side_by_position,
 )
-from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving
 from skstruct.tolerances import FEASIBLE
 
@@ -55,7 +54,6 @@ class BinaryPolytope(IndicatorSpace):
     array([[0, 1, 1]], dtype=int8)
     """
 
-    decodes_sizes = False
     _from_parameters = ("_names", "_parsed")
     _from_constraints = ("program_",)
     _constraints_rest_on = ("A_ub", "A_eq", "labels")
@@ -160,15 +158,6 @@ class BinaryPolytope(IndicatorSpace):
         listed = self.enumerate()
         return int(((listed >= low) & (listed <= high)).all(axis=1).sum())
 
-    def distribution(self, scores: Any) -> Distribution | None:
-        """Over the list of outputs, where it is short; constraints leave nothing to sum by."""
-        scores = self._checked_scores(scores, len(self.labels_))
-        return BaseSpace.distribution(self, scores)
-
-    def proposals(self) -> Proposals | None:
-        """None: single flips may not lead from each output to each."""
-        return None
-
     def sample(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         listed = self.enumerate()
         if not len(listed):
@@ -177,3 +166,5 @@ class BinaryPolytope(IndicatorSpace):
 
 
 Solving.at(BinaryPolytope, "skstruct.spaces.binary_polytope.solving:SolvingOfBinaryPolytopes")
+Embeddings.at(BinaryPolytope, "skstruct.spaces.indicator_sets.coordinates:EmbeddingsOfPrograms")
+Inference.at(BinaryPolytope, "skstruct.spaces.indicator_sets.inference:InferenceOfPrograms")

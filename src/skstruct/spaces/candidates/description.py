@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skstruct.spaces.classes.description import DescriptionOfClasses
-from skstruct.spaces.description import Description
+from skstruct.spaces.description import CanonicalRange, Description
 
 
 class DescriptionOfCandidates(DescriptionOfClasses):
@@ -21,3 +21,6 @@ class DescriptionOfCandidates(DescriptionOfClasses):
     def examples(self, Z: np.ndarray) -> Any:
         """All that can be predicted, and what was seen in training."""
         return self.space.known_.array()
+
+    def canonical_range(self) -> CanonicalRange:
+        return 0, self.space.n_known_, None

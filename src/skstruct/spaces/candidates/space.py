@@ -15,6 +15,7 @@ from skstruct.spaces.classes.space import Classes
 from skstruct.spaces.common.covariances import Covariance
 from skstruct.spaces.common.formats import check_writable, is_missing_name, refuse_empty
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.solving import Solving
@@ -87,21 +88,10 @@ class Candidates(Classes):
     def n_known_(self) -> int:
         return len(self.known_.objects)
 
-    def canonical_range(self) -> tuple[Any, Any, int | None]:
-        return 0, self.n_known_, None
-
     @property
     def listed_(self) -> np.ndarray:
         """All that is known, in canonical form; the candidates come first."""
         return np.arange(self.n_known_)
-
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        view = super().with_embedding(name, outputs, candidates)
-        if view is not self:
-            view.allowed_ = view.allowed_[: self.n_candidates_]
-        return view
 
     def enumerate(self, limit: int | None = None) -> np.ndarray:
         return np.arange(self.n_candidates_)
@@ -210,3 +200,4 @@ Solving.at(Candidates, "skstruct.spaces.candidates.solving:SolvingOfCandidates")
 Known.at(Candidates, "skstruct.spaces.candidates.known:KnownOfCandidates")
 Description.at(Candidates, "skstruct.spaces.candidates.description:DescriptionOfCandidates")
 Marginals.at(Candidates, "skstruct.spaces.candidates.marginals:MarginalsOfCandidates")
+Embeddings.at(Candidates, "skstruct.spaces.classes.coordinates:EmbeddingsOfCandidates")

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from skstruct.spaces.description import Description, Part, Parts
+from skstruct.spaces.description import CanonicalRange, Description, Part, Parts
 
 
 class DescriptionOfClasses(Description):
@@ -19,3 +19,6 @@ class DescriptionOfClasses(Description):
 
     def parts_of(self, z: Any) -> Parts:
         return Parts([Part(int(z), self.space.labels_[int(z)])])
+
+    def canonical_range(self) -> CanonicalRange:
+        return 0, len(self.space.labels_), None

@@ -31,14 +31,15 @@ from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.given_whole import GivenWhole
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sklearn_target import SklearnTarget
-from skstruct.spaces.solvers.distributions import Distribution
 from skstruct.spaces.solvers.k_best import k_min_cost, min_cost
-from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving
+from skstruct.spaces.targets import Targets
 
 
 @savable
@@ -86,15 +87,6 @@ class Classes(GivenWhole):
         self._take(_distinct(values) if self.labels is None else self._given_names())
         self.series_ = (Y.name, Y.dtype) if is_pandas(Y, "Series") else None
         return values
-
-    def fit_costs(self, costs: Any) -> Self:
-        """Names of the columns, where these are open: numbers from zero of an array."""
-        if self.labels is None:
-            self.fit(costs.columns if hasattr(costs, "columns") else np.arange(costs.shape[1]))
-        return self
-
-    def canonical_range(self) -> tuple[Any, Any, Any]:
-        return 0, len(self.labels_), None
 
     def _take(self, names: np.ndarray) -> None:
         self.__dict__.pop("_opened", None)
@@ -176,15 +168,6 @@ class Classes(GivenWhole):
         dtype = holding(self.labels_, dtype)
         return pandas.Series(labels, index=index, name=name, dtype=dtype)
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if candidates is None or name != self.embedding:
-            return super().with_embedding(name, outputs)
-        narrowed = copy.copy(self)
-        narrowed.allowed_ = np.isin(self.listed_, candidates)
-        return narrowed
-
     @property
     def listed_(self) -> np.ndarray:
         """All outputs in canonical form."""
@@ -219,29 +202,6 @@ class Classes(GivenWhole):
         order, values = k_min_cost(self._allowed_costs(costs), k)
         check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(order, values, values)
-
-    def distribution(self, scores: Any) -> Distribution | None:
-        """Distributions of the classes: a softmax of the scores themselves, (n, k)."""
-        from skstruct.spaces.solvers.distributions import ChoiceDistribution
-
-        self._ready()
-        scores = self._checked_scores(scores, len(self.listed_))
-        allowed = self.allowed_
-        if allowed is not None and allowed.ndim == 2:
-            values = np.where(allowed, scores, -np.inf)
-        else:
-            values, predicted = np.full(scores.shape, -np.inf), self._predicted()
-            values[:, predicted] = scores[:, predicted]
-        distribution = ChoiceDistribution(values)
-        check_feasible(np.isfinite(distribution.log_partition), self)
-        return distribution
-
-    def proposals(self) -> Proposals | None:
-        """Any class follows any other."""
-        from skstruct.spaces.solvers.proposals import ChoiceProposals
-
-        self._ready()
-        return ChoiceProposals(self._predicted(), np.asarray)
 
     def _predicted(self) -> np.ndarray:
         """Numbers of the classes that may be predicted."""
@@ -293,3 +253,6 @@ Known.at(Classes, "skstruct.spaces.classes.known:KnownOfClasses")
 Description.at(Classes, "skstruct.spaces.classes.description:DescriptionOfClasses")
 Marginals.at(Classes, "skstruct.spaces.classes.marginals:MarginalsOfClasses")
 SklearnTarget.at(Classes, "skstruct.spaces.sklearn_target:OneClass")
+Embeddings.at(Classes, "skstruct.spaces.classes.coordinates:EmbeddingsOfClasses")
+Targets.at(Classes, "skstruct.spaces.classes.targets:TargetsOfClasses")
+Inference.at(Classes, "skstruct.spaces.classes.inference:InferenceOfClasses")

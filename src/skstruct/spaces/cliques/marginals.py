@@ -3,6 +3,7 @@
 
 from typing import Any
 
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.indicator_sets.marginals import MarginalsOfIndicators
 
 
@@ -15,4 +16,4 @@ class MarginalsOfCliques(MarginalsOfIndicators):
         return ()
 
     def view(self, parts: str | None = None) -> Any:
-        return self.space.with_embedding("indicators")
+        return Embeddings.of(self.space).view("indicators")

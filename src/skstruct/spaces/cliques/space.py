@@ -12,12 +12,14 @@ from sklearn.exceptions import NotFittedError
 from skstruct._arrays.imports import is_networkx
 from skstruct._arrays.memory import check_square_fits
 from skstruct.saving import savable
-from skstruct.spaces.base import BaseSpace, check_k, decoded_or_infeasible
+from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, PairScheme
+from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
-from skstruct.spaces.edge_sets.table import edge_numbers, read_nodes
+from skstruct.spaces.edge_sets.table import check_numbered_nodes, edge_numbers, read_nodes
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
+from skstruct.spaces.inference import Inference, OwnInference
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.pairwise.labels import LabelsAndEdges
 from skstruct.spaces.solvers.distributions import Distribution
@@ -79,8 +81,8 @@ class Cliques(LabelsAndEdges):
     The minimum-cost clique is hard to find. Up to 14 nodes it is found, and where no edge costs
     more than zero; else roof duality gives a lower bound and often proves the answer, and
     ``exact=True`` asks for the best at any cost. Costs of nodes, such as those of the Hamming
-    loss, cannot be written as costs of edges: ``with_embedding("indicators")`` is the same set
-    of outputs for them, and :class:`~skstruct.spaces.PairwiseLabels` has costs of both.
+    loss, cannot be written as costs of edges: ``Embeddings.of(space).view("indicators")`` is the
+    same set of outputs for them, and :class:`~skstruct.spaces.PairwiseLabels` has costs of both.
 
     Parameters
     ----------
@@ -161,7 +163,10 @@ class Cliques(LabelsAndEdges):
                     f"Cliques: Y[{i}] is a graph, whose edges would not be read; give the set of "
                     "the nodes that are joined with each other."
                 )
-        return super()._read(Y, labels)
+        Z, names, format = super()._read(Y, labels)
+        if format.kind in ("array", "sparse"):
+            check_numbered_nodes(self.nodes, names, "Cliques")
+        return Z, names, format
 
     def embed(self, Z: np.ndarray) -> np.ndarray:
         """Products of pairs of nodes; shape (n, d)."""
@@ -222,7 +227,7 @@ class Cliques(LabelsAndEdges):
 
         scores = self._checked_scores(scores, len(self.edges_))
         if len(self.labels_) > MOST_NODES or self.constraints_.n_rows is not None:
-            return BaseSpace.distribution(self, scores)
+            return listed_distribution(self, scores)
         return PairSetDistribution(scores, self.edges_, allowed_sets(*self._masks()))
 
     def proposals(self) -> Proposals | None:
@@ -263,3 +268,4 @@ class Cliques(LabelsAndEdges):
 
 
 Marginals.at(Cliques, "skstruct.spaces.cliques.marginals:MarginalsOfCliques")
+Inference.at(Cliques, OwnInference)

@@ -13,6 +13,7 @@ from skstruct._arrays.checks import check_costs
 from skstruct._arrays.rows import dense
 from skstruct.saving import savable
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.solving import Solving
 
 
@@ -83,12 +84,6 @@ class ListedChoices:
         places = np.concatenate([np.empty(0, np.int64), *at])
         other = copy.copy(self)
         other.listed, other.starts = self.listed[places], np.append(0, np.cumsum(sizes))
-        return other
-
-    def with_embedding(self, name: str, outputs: Any = None, candidates: Any = None) -> Self:
-        """The same lists in another embedding of the space."""
-        other = copy.copy(self)
-        other.space = self.space.with_embedding(name, outputs, candidates)
         return other
 
     def embed(self, Z: np.ndarray) -> Any:
@@ -173,10 +168,6 @@ class RowChoices:
                 numbers.append(here)
         return RowChoices(parts, numbers)
 
-    def with_embedding(self, name: str, outputs: Any = None, candidates: Any = None) -> RowChoices:
-        views = [part.with_embedding(name, outputs, candidates) for part in self.parts]
-        return RowChoices(views, self.numbers)
-
     def embed(self, Z: np.ndarray) -> Any:
         return self.parts[0].embed(Z)
 
@@ -238,3 +229,32 @@ class SolvingOfRows(Solving):
 
 
 Solving.at(RowChoices, SolvingOfRows)
+
+
+class EmbeddingsOfLists(Embeddings):
+    """The same lists in another embedding of their space."""
+
+    __slots__ = ()
+
+    def view(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
+        other = copy.copy(self.space)
+        other.space = Embeddings.of(other.space).view(name, outputs, candidates)
+        return other
+
+
+class EmbeddingsOfRows(Embeddings):
+    """Of all kinds of rows the same embedding."""
+
+    __slots__ = ()
+
+    def view(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
+        parts = [Embeddings.of(p).view(name, outputs, candidates) for p in self.space.parts]
+        return RowChoices(parts, self.space.numbers)
+
+
+Embeddings.at(ListedChoices, EmbeddingsOfLists)
+Embeddings.at(RowChoices, EmbeddingsOfRows)

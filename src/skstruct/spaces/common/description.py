@@ -5,8 +5,6 @@ from collections.abc import Sized
 from numbers import Integral
 from typing import Any, ClassVar
 
-import numpy as np
-
 from skstruct.saving import require
 
 
@@ -21,37 +19,29 @@ def number_of_names(names: Any) -> int:
 class DescribedOutputs:
     """Defaults of all that a space says of its outputs; a child says more."""
 
-    # What narrows the space, row by row too: has ``n_rows``, ``rows(index)``.
-    constraints: Any = None
+    # What narrows the space, row by row too: has ``n_rows``, ``rows(index)``. Of its parameters.
+    constraints: Any
     _constraints_kind: ClassVar[type | None] = None  # the class of ``constraints``
     # Attributes with the names, or their number, of which a table of all pairs is made.
     _pairs_of: ClassVar[tuple[str, ...]] = ()
     _pair_bytes: ClassVar[int] = 24  # of that table at its largest: two ends and a number
     _takes_graph: ClassVar[bool] = False  # a parameter ``graph`` may say which pairs there are
-    # Embeddings with an entry for every pair of columns of an output.
-    _squared: ClassVar[tuple[str, ...]] = ()
 
     # ------------------------------------------------------------- model files
-    def canonical_range(self) -> tuple[int | None, int | None, int | None]:
-        """Of canonical outputs: least number, one above the largest, width; None for any.
-
-        Training outputs in a model file are compared with it.
-        """
-        return None, None, None
-
-    def embedded_bytes(self, outputs: np.ndarray, embedding: str) -> int:
-        """Roughly the bytes of psi of canonical outputs, under the embedding of a loss."""
-        squares = len(outputs) * outputs.shape[-1] ** 2 if embedding in self._squared else 0
-        return 8 * (outputs.size + squares)
+    @property
+    def _own_constraints(self) -> Any:
+        """The parameter; None where there are no constraints, and in spaces that take none."""
+        return vars(self).get("constraints")
 
     def _check_saved(self) -> None:
-        if self.constraints is not None:
-            kind = type(self.constraints)
+        constraints = self._own_constraints
+        if constraints is not None:
+            kind = type(constraints)
             require(
                 kind is self._constraints_kind,
                 f"constraints of an unknown kind, {kind.__name__!r:.40}",
             )
-            self.constraints.check_saved(*self._constraints_sizes())
+            constraints.check_saved(*self._constraints_sizes())
 
     def _constraints_sizes(self) -> tuple[Any, ...]:
         """Sizes that constraints must fit: what their ``check_saved`` is called with."""
@@ -64,10 +54,3 @@ class DescribedOutputs:
             return 0
         sizes = (number_of_names(state.get(key)) for key in cls._pairs_of)
         return cls._pair_bytes * max(sizes, default=0) ** 2
-
-
-class MarkedLabels(DescribedOutputs):
-    """Outputs that mark some of ``labels_``, as 0/1 rows, and obey the graph ``dag_`` of them."""
-
-    def canonical_range(self: Any) -> tuple[Any, Any, int | None]:
-        return -1, 2, self.dag_.n_nodes

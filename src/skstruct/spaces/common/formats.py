@@ -3,7 +3,7 @@
 
 import difflib
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -305,6 +305,30 @@ def in_columns(names: Iterable[Any]) -> list[Any]:
     names = list(names)
     numbered = are_numbers(names) and sorted(names) == list(range(len(names)))
     return sorted(names) if numbered else names
+
+
+def number_columns(names: Collection[Any]) -> bool:
+    """Whether whole numbers as names are those of columns; other numbers would be mistaken for
+    them. Names that are none are fine.
+    """
+    return not are_numbers(names) or set(names) == set(range(len(names)))
+
+
+def check_numbered(names: Collection[Any], what: str, remedy: str, used_by: str) -> None:
+    """Raise where what comes without names would be matched with nodes that are numbers, in an
+    order of appearance.
+
+    >>> check_numbered([7, 3], "supply", "give {node: amount}", "Flows")
+    Traceback (most recent call last):
+    ValueError: Flows: supply has no names, and the nodes are numbers other than 0 to 1 (7, 3, in \
+order of appearance): give {node: amount}.
+    """
+    if not number_columns(names):
+        some = ", ".join(map(repr, list(names)[:4]))
+        raise ValueError(
+            f"{used_by}: {what} has no names, and the nodes are numbers other than 0 to "
+            f"{len(names) - 1} ({some}, in order of appearance): {remedy}."
+        )
 
 
 def plain_name(name: Any) -> Any:

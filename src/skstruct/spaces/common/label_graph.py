@@ -15,12 +15,12 @@ from skstruct._arrays.foreign import of_pandas
 from skstruct._arrays.imports import is_networkx, is_pandas
 from skstruct.saving import require, savable
 from skstruct.spaces.common.formats import (
-    are_numbers,
     check_distinct,
     check_writable,
     in_columns,
     in_order,
     is_missing_name,
+    number_columns,
     unknown_label,
 )
 from skstruct.spaces.solvers.dags import Dag
@@ -82,7 +82,7 @@ class LabelGraph:
     def _marked(self, edges: Any, labels: Any) -> Self:
         """This graph, which notes whether its labels are numbers in an order of nobody's."""
         given = labels is not None or isinstance(edges, LabelGraph)
-        if not given and are_numbers(self.names) and set(self.names) != set(range(len(self.names))):
+        if not given and not number_columns(self.names):
             self.unordered = True
         return self
 

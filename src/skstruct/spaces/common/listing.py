@@ -22,7 +22,8 @@ import numpy as np
 
 from skstruct._arrays.checks import LARGEST_SUM, check_costs
 from skstruct.exceptions import InfeasibleError, UndecidableError
-from skstruct.spaces.constraints import check_feasible, check_n_rows
+from skstruct.spaces.constraints import check_feasible, check_n_rows, differs_by_row
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.solvers.distributions import (
     Distribution,
     ListedDistribution,
@@ -193,9 +194,8 @@ def listed_distribution(space: Any, scores: np.ndarray) -> Distribution | None:
 
     Outputs are not counted first, which can take far longer than to list the first of them.
     """
-    constraints = getattr(space, "constraints_", None)
-    if getattr(constraints, "n_rows", None) is not None:
-        check_n_rows(constraints, len(scores), type(space).__name__)
+    if differs_by_row(space):
+        check_n_rows(space.constraints_, len(scores), type(space).__name__)
         return _row_by_row(space, scores)
     if not hasattr(space, "enumerate"):
         return None
@@ -216,7 +216,7 @@ def _row_by_row(space: Any, scores: np.ndarray) -> Distribution | None:
     """The distributions of spaces that differ; None as soon as one of them has none."""
     distributions = []
     for i in range(len(scores)):
-        distributions.append(space.rows([i]).distribution(scores[i : i + 1]))
+        distributions.append(Inference.of(space.rows([i])).distribution(scores[i : i + 1]))
         if distributions[-1] is None:
             return None
     return StackedDistributions(distributions) if distributions else None

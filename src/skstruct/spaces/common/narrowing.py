@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from sklearn.base import clone
 
-from skstruct.spaces.constraints import check_n_rows, keeps_value, of_one_row
-from skstruct.spaces.facets import KEPT
+from skstruct.facets import KEPT
+from skstruct.spaces.constraints import check_n_rows, constraints_of, keeps_value, of_one_row
 
 Kind = TypeVar("Kind", bound="Narrowed")
 
@@ -18,6 +18,7 @@ class Narrowed:
 
     constraints: Any
     constraints_: Any  # constraints, those of parameters included
+    _own_constraints: Any
     # Constraints are positions among names: the parameters that bring these and may be learned,
     # each with what it becomes in ``fit``, and all other parameters that constraints depend on.
     _named_by: ClassVar[dict[str, str]] = {}
@@ -28,9 +29,10 @@ class Narrowed:
 
     def rows(self, index: Any) -> Self:
         """The space as it is for some rows, where rows may be restricted differently."""
-        if getattr(self.constraints, "n_rows", None) is None:
+        constraints = self._own_constraints
+        if getattr(constraints, "n_rows", None) is None:
             return self
-        return self._limited(self.constraints.rows(one_or_more(index)))
+        return self._limited(constraints.rows(one_or_more(index)))
 
     def _limited(self, constraints: Any) -> Self:
         """The same space within other constraints, which keeps the names that it has learned."""
@@ -65,7 +67,7 @@ class Narrowed:
 
     def _check_unlimited(self, params: dict[str, Any]) -> None:
         """Refuse to change what constraints rest on, as long as there are constraints."""
-        if self.constraints is None or "constraints" in params:
+        if self._own_constraints is None or "constraints" in params:
             return
         for name in (*self._named_by, *self._constraints_rest_on):
             if name in params and not keeps_value(params[name], getattr(self, name)):
@@ -77,7 +79,7 @@ class Narrowed:
 
     def _check_rows(self, n: int) -> None:
         """Raise where constraints are for another number of rows."""
-        check_n_rows(getattr(self, "constraints_", None), n, type(self).__name__)
+        check_n_rows(constraints_of(self), n, type(self).__name__)
 
     def _one_row(self) -> Any:
         """Constraints, where they are the same for all rows."""

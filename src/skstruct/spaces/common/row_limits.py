@@ -53,9 +53,14 @@ def stacked(narrowed: dict[int, Any]) -> list[tuple[np.ndarray, Any]]:
     return found
 
 
+def _given(space: Any) -> Any:
+    """Constraints that ``restrict`` has set; None where there are none."""
+    return getattr(space, "constraints", None)
+
+
 def _limits(space: Any) -> Any:
     """Constraints that ``restrict`` keeps in arrays of one row, or None."""
-    limits = getattr(space, "constraints", None)
+    limits = _given(space)
     if not is_dataclass(limits) or isinstance(limits, type):
         return None
     arrays = [v for f in fields(limits) if isinstance(v := getattr(limits, f.name), np.ndarray)]
@@ -65,6 +70,6 @@ def _limits(space: Any) -> Any:
 def _key(space: Any, i: int) -> Any:
     limits = _limits(space)
     if limits is None:
-        return (i,) if getattr(space, "constraints", None) is not None else ()
+        return () if _given(space) is None else (i,)
     values = [getattr(limits, f.name) for f in fields(limits)]
     return tuple(v.shape[1:] if isinstance(v, np.ndarray) else repr(v) for v in values)

@@ -7,6 +7,7 @@ import numpy as np
 
 from skstruct._arrays.rows import dense
 from skstruct.spaces.contracts import Countable, Samplable
+from skstruct.spaces.embeddings import whole_of
 
 FEW, DRAWN = 200, 200  # outputs that are listed, and those of a sample
 
@@ -26,7 +27,7 @@ def mean_of_outputs(space: Any, counted: bool = True) -> np.ndarray:
     >>> mean_of_outputs(LabelSets(["a", "b"]).restrict(include=["a"]))
     array([1. , 0.5])
     """
-    whole = space.whole
+    whole = whole_of(space)
     listed = whole.all_outputs(FEW)
     if listed is not None and len(listed):
         return _mean(space, listed)

@@ -7,6 +7,7 @@ from typing import Any
 from skstruct._arrays.rows import dense
 from skstruct.spaces.common.renormalized import renormalized
 from skstruct.spaces.coordinates import Coordinates
+from skstruct.spaces.embeddings import whole_of
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.solvers.marginals import nearest_on_simplex
 
@@ -32,7 +33,7 @@ class MarginalsOfViews(Marginals):
     ) -> Any:
         whole = self.space.space
         means = Coordinates.of(self.space).project(means, whole.embedding)
-        narrowed = None if within is None else within.whole
+        narrowed = None if within is None else whole_of(within)
         return Marginals.of(whole).marginals(means, parts, narrowed, raw, recalibrate)
 
 

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Arcs of cycles, which signed pairs charge."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from skstruct._arrays.checks import check_costs
 from skstruct.spaces.coordinates import Coordinates
+from skstruct.spaces.cycles.space import EMBEDDINGS
 from skstruct.spaces.cycles.tours import arc_columns
+from skstruct.spaces.embeddings import Embeddings
 
 
 class CoordinatesOfCycles(Coordinates):
@@ -23,3 +27,13 @@ class CoordinatesOfCycles(Coordinates):
         lifted = np.empty((len(costs), 2 * len(there)))
         lifted[:, there], lifted[:, back] = costs, -costs
         return lifted
+
+
+class EmbeddingsOfCycles(Embeddings):
+    """Indicators of edges or arcs, or signs of pairs where cycles have a direction."""
+
+    __slots__ = ()
+
+    @property
+    def own(self) -> Sequence[str]:  # type: ignore[override]
+        return EMBEDDINGS if self.space.directed else ("indicators",)

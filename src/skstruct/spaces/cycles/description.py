@@ -22,6 +22,9 @@ class DescriptionOfCycles(DescriptionOfEdgeSets):
         stops, nodes = self.space.tours(np.asarray(z)[None])[0], self.space.nodes_
         return Parts([Part(int(v), nodes[v]) for v in stops[stops >= 0]], " → ", 30)
 
+    def fixable_names(self) -> Sequence[Any]:
+        return self.space.edge_labels_
+
     def fixing(self, included: Sequence[Any], excluded: Sequence[Any]) -> dict[str, Any]:
         """Nodes by ``include`` and ``exclude``, arcs by those of edges."""
         return fixed_nodes_and_edges(

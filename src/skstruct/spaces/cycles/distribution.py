@@ -12,6 +12,7 @@ from skstruct._arrays.memory import check_square_fits
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance
+from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.cycles.tours import (
     CycleCounts,
@@ -23,6 +24,7 @@ from skstruct.spaces.cycles.tours import (
     tours_to_rows,
 )
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
+from skstruct.spaces.inference import Inference, OwnInference
 from skstruct.spaces.solvers.distributions import Distribution
 from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solvers.state_graphs import PathDistribution, StateGraph
@@ -303,7 +305,7 @@ class LawfulCycles(UniformCycles):
         d = len(self.edges_)
         scores = self._checked_scores(scores, d // 2 if self._signed else d)
         if self.constraints_.n_rows is not None or self._paths is None:
-            return super().distribution(scores)
+            return listed_distribution(self, scores)
         distribution: PathDistribution | SignedDistribution
         if self._signed:
             there, back = arc_columns(len(self.nodes_))
@@ -337,3 +339,6 @@ class LawfulCycles(UniformCycles):
             tours_of=lambda Z: rows_to_tours(Z, table)[0],
             rows_of=lambda tours: tours_to_rows(tours, table),
         )  # fmt: skip
+
+
+Inference.at(LawfulCycles, OwnInference)

@@ -4,6 +4,7 @@
 from typing import Any
 
 from skstruct.spaces.edge_sets.marginals import MarginalsOfEdges
+from skstruct.spaces.embeddings import Embeddings
 
 
 class MarginalsOfCycles(MarginalsOfEdges):
@@ -15,4 +16,4 @@ class MarginalsOfCycles(MarginalsOfEdges):
         return () if self.space.embedding == "signed pairs" else super().parts()
 
     def view(self, parts: str | None = None) -> Any:
-        return self.space.with_embedding("indicators")
+        return Embeddings.of(self.space).view("indicators")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Simple cycles through some of N nodes: tours, round trips, routes."""
 
-import copy
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -21,6 +20,7 @@ from skstruct.spaces.cycles.formats import learn_nodes, read_tours, tour_rows, w
 from skstruct.spaces.cycles.tours import SHORTEST, arc_columns, rows_to_tours, tours_to_rows
 from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.marginals import Marginals
 
 EMBEDDINGS = ("signed pairs", "indicators")
@@ -82,7 +82,9 @@ class Cycles(LawfulCycles):
 
     The minimum-cost path from Bonn to Riga, with a cost for every arc:
 
-    >>> arcs = space.with_embedding("indicators").restrict(include_edges=[("Riga", "Bonn")])
+    >>> from skstruct.spaces import Embeddings
+    >>> arcs = Embeddings.of(space).view("indicators")
+    >>> arcs = arcs.restrict(include_edges=[("Riga", "Bonn")])
     >>> path = arcs.argmin(np.arange(12.0)[None])
     >>> arcs.restore(path.outputs)[0]
     ['Bonn', 'Oslo', 'Riga']
@@ -146,6 +148,15 @@ class Cycles(LawfulCycles):
             table = EdgeTable(self.nodes_, complete_edges(len(self.nodes_), False), False)
         return table.labels
 
+    @property
+    def edge_labels_(self) -> tuple[Any, ...]:
+        """Names of the columns of outputs: the two nodes of every edge."""
+        return self._table.labels
+
+    @property
+    def _directed(self) -> bool:  # type: ignore[override]
+        return self.directed
+
     def embed(self, Z: np.ndarray) -> np.ndarray:
         """psi, float64 of shape (n, d)."""
         if not self._signed:
@@ -153,16 +164,6 @@ class Cycles(LawfulCycles):
         there, back = arc_columns(len(self.nodes_))
         Z = np.asarray(Z)
         return np.subtract(Z[:, there], Z[:, back], dtype=np.float64)
-
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        known = EMBEDDINGS if self.directed else ("indicators",)
-        if name not in known or name == self.embedding:
-            return super().with_embedding(name, outputs, candidates)
-        view = copy.copy(self)
-        view.embedding = name
-        return view
 
     def sibling(self, Z: np.ndarray) -> np.ndarray:
         """The reverse of each cycle, for which signed pairs have the opposite sign."""
@@ -326,3 +327,4 @@ class Cycles(LawfulCycles):
 Coordinates.at(Cycles, "skstruct.spaces.cycles.coordinates:CoordinatesOfCycles")
 Description.at(Cycles, "skstruct.spaces.cycles.description:DescriptionOfCycles")
 Marginals.at(Cycles, "skstruct.spaces.cycles.marginals:MarginalsOfCycles")
+Embeddings.at(Cycles, "skstruct.spaces.cycles.coordinates:EmbeddingsOfCycles")

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Descriptions of sets of edges of a graph."""
 
-from collections.abc import Iterable
-from typing import Any
-
 from skstruct.spaces.description import DrawnGraph
 from skstruct.spaces.indicator_sets.description import DescriptionOfLabelSets
 
@@ -15,7 +12,6 @@ class DescriptionOfEdgeSets(DescriptionOfLabelSets):
     drawn_as = "graph"
 
     def drawn_graph(self) -> DrawnGraph:
-        return DrawnGraph(self.space.nodes_, self.space.edges_, bool(self.space.directed))
-
-    def fixable_names(self) -> Iterable[Any]:
-        return self.space.edge_labels_
+        ends = self.space.edges_
+        directed = bool((ends[:, 0] > ends[:, 1]).any())  # else the first node comes first
+        return DrawnGraph(self.space.nodes_, ends, directed)

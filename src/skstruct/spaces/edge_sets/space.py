@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.imports import is_networkx
-from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few, list_closed_sets
 from skstruct.spaces.common.formats import sorted_names
 from skstruct.spaces.common.label_graph import read_edges
@@ -17,13 +16,19 @@ from skstruct.spaces.constraints import check_restricted, check_size
 from skstruct.spaces.contracts import EXACT, Decoded
 from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.formats import GraphFormat, learn_nodes, read_format, read_rows
-from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
+from skstruct.spaces.edge_sets.table import (
+    EdgeTable,
+    check_numbered_nodes,
+    complete_edges,
+    read_nodes,
+)
+from skstruct.spaces.embeddings import Embeddings
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.solvers.dags import Dag
-from skstruct.spaces.solvers.distributions import Distribution
-from skstruct.spaces.solvers.proposals import Proposals
+from skstruct.spaces.targets import Targets
 
 
 class EdgeSetSpace(IndicatorSpace):
@@ -50,7 +55,7 @@ class EdgeSetSpace(IndicatorSpace):
     _from_parameters: ClassVar[tuple[str, ...]] = ("_given_nodes", "_table")
     _from_constraints: ClassVar[tuple[str, ...]] = ("_listed",)
 
-    directed: bool = False
+    _directed: Any = False  # whether edges have a direction
     _named_by: ClassVar = {"nodes": "nodes_"}
     _pairs_of = ("nodes", "other", "learned_nodes_")
     _pair_bytes = 48  # both ends, and three numbers of a graph without arcs; once more in between
@@ -68,7 +73,7 @@ class EdgeSetSpace(IndicatorSpace):
 
     def _possible_edges(self, nodes: tuple[Any, ...]) -> np.ndarray:
         """Positions of both ends of every edge that an output may have; shape (d, 2)."""
-        return complete_edges(len(nodes), self.directed)
+        return complete_edges(len(nodes), self._directed)
 
     # ------------------------------------------------------------- nodes and edges
     @property
@@ -80,13 +85,18 @@ class EdgeSetSpace(IndicatorSpace):
             raise NotFittedError(f"{name} learns its nodes from Y: call fit, or give nodes.")
         return self.learned_nodes_
 
+    @property
+    def _nodes_given_by(self) -> Any:
+        """What names the nodes: the parameter, or a graph of possible edges."""
+        return self.nodes
+
     @cached_property
     def _given_nodes(self) -> tuple[Any, ...]:
         return read_nodes(self.nodes, type(self).__name__)
 
     @cached_property
     def _table(self) -> EdgeTable:
-        return EdgeTable(self.nodes_, self._possible_edges(self.nodes_), self.directed)
+        return EdgeTable(self.nodes_, self._possible_edges(self.nodes_), self._directed)
 
     @property
     def edges_(self) -> np.ndarray:
@@ -94,11 +104,6 @@ class EdgeSetSpace(IndicatorSpace):
 
     @property
     def labels_(self) -> tuple[Any, ...]:
-        return self._table.labels
-
-    @property
-    def edge_labels_(self) -> tuple[Any, ...]:
-        """Names of the columns of outputs: the two nodes of every edge."""
         return self._table.labels
 
     @cached_property
@@ -116,9 +121,11 @@ class EdgeSetSpace(IndicatorSpace):
         """Indicators, nodes (learned where they are None) and the form of ``Y``."""
         name = type(self).__name__
         rows, format = read_format(Y, name)
+        if nodes is not None and format.kind in ("array", "adjacency"):
+            check_numbered_nodes(self._nodes_given_by, nodes, name)
         if nodes is None:
-            nodes = learn_nodes(rows, format, self.directed, name)
-            table = EdgeTable(nodes, self._possible_edges(nodes), self.directed)
+            nodes = learn_nodes(rows, format, self._directed, name)
+            table = EdgeTable(nodes, self._possible_edges(nodes), self._directed)
         else:
             table = self._table
         return read_rows(rows, format, table, name), nodes, format
@@ -151,10 +158,6 @@ class EdgeSetSpace(IndicatorSpace):
         Z = self._read_graphs(Y, self.nodes_)[0]
         self._check_members(Z)
         return Z
-
-    def fit_costs(self, costs: Any) -> Self:
-        """Nothing: nodes are given, and a table of costs has no outputs."""
-        return self
 
     def _check_members(self, Z: np.ndarray) -> None:
         outside = np.flatnonzero(~self._holds(Z))
@@ -211,20 +214,7 @@ class EdgeSetSpace(IndicatorSpace):
             )
         return super().kbest(costs, k)
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        return BaseSpace.with_embedding(self, name, outputs, candidates)
-
     # ------------------------------------------------------------- distributions and chains
-    def distribution(self, scores: Any) -> Distribution | None:
-        """Distributions by the list of all outputs, where that is short; scores of shape (n, d)."""
-        return BaseSpace.distribution(self, scores)
-
-    def proposals(self) -> Proposals | None:
-        """None: nothing is known of how outputs are within reach of each other."""
-        return None
-
     # ------------------------------------------------------------- all outputs
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All outputs in canonical form; shape (size, d).
@@ -296,6 +286,10 @@ class WithinGraph(EdgeSetSpace):
         nodes = self._node_names() if self.nodes is None else self.nodes
         return read_nodes(nodes, type(self).__name__)
 
+    @property
+    def _nodes_given_by(self) -> Any:
+        return self.graph if self.nodes is None else self.nodes
+
     def _node_names(self) -> Any:
         """The nodes that a graph brings itself."""
         if is_networkx(self.graph):
@@ -349,3 +343,6 @@ class WithinGraph(EdgeSetSpace):
 Known.at(EdgeSetSpace, "skstruct.spaces.indicator_sets.known:KnownAsWhole")
 Description.at(EdgeSetSpace, "skstruct.spaces.edge_sets.description:DescriptionOfEdgeSets")
 Marginals.at(EdgeSetSpace, "skstruct.spaces.edge_sets.marginals:MarginalsOfEdges")
+Embeddings.at(EdgeSetSpace, Embeddings)
+Targets.at(EdgeSetSpace, Targets)
+Inference.at(EdgeSetSpace, Inference)

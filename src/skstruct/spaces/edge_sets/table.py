@@ -10,6 +10,7 @@ import numpy as np
 from skstruct._arrays.imports import is_networkx
 from skstruct.spaces.common.formats import (
     check_distinct,
+    check_numbered,
     in_columns,
     in_order,
     plain_name,
@@ -49,6 +50,14 @@ def read_nodes(nodes: Any, used_by: str) -> tuple[Any, ...]:
     if len(names) < 2:
         raise ValueError(f"{used_by}: edges need at least two nodes; got {len(names)}.")
     return names
+
+
+def check_numbered_nodes(nodes: Any, names: tuple[Any, ...], used_by: str) -> None:
+    """Raise where an array is to be matched with nodes of a graph that are other numbers than those
+    of its columns: their order is nobody's. That of a list was said.
+    """
+    if is_networkx(nodes):
+        check_numbered(names, "an array", "give nodes=[...] in the order of Y", used_by)
 
 
 def runs_dry(nodes: Any) -> bool:

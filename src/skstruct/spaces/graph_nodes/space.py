@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from skstruct._arrays.by_name import by_position
+from skstruct._arrays.by_name import are_named, by_position
 from skstruct._arrays.imports import is_networkx, is_pandas
 from skstruct.saving import savable
 from skstruct.spaces.classes.space import Classes
 from skstruct.spaces.common.formats import (
     check_distinct,
+    check_numbered,
     in_columns,
     name_array,
     plain_name,
@@ -152,6 +153,8 @@ class GraphNodes(Classes):
 
     def _open(self) -> None:
         names, self.adjacency_ = _read_graph(self.graph, self.labels)
+        if is_networkx(self.graph) and not (self.masses is None or are_named(self.masses)):
+            check_numbered(names, "masses", "give {node: mass}, or a Series", "GraphNodes")
         self.masses_ = _check_masses(self.masses, names)
         self._take(name_array(names))
         self.number_ = {name: j for j, name in enumerate(names)}

@@ -18,6 +18,7 @@ from skstruct.spaces.edge_sets.spanning_trees import (
     min_cost_forests,
 )
 from skstruct.spaces.edge_sets.table import EdgeTable
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.label_sets.space import LabelSets
 from skstruct.spaces.solvers.distributions import Distribution
 from skstruct.spaces.solvers.pairwise.solve import CORE, minimize_fixed
@@ -177,10 +178,10 @@ class Anything(GraphProperty):
         return self if constraints is None else self._sets(constraints)
 
     def distribution(self, scores: np.ndarray, constraints: Constraints | None) -> Any:
-        return self._sets(constraints).distribution(scores)
+        return Inference.of(self._sets(constraints)).distribution(scores)
 
     def proposals(self, constraints: Constraints | None) -> Any:
-        return self._sets(constraints).proposals()
+        return Inference.of(self._sets(constraints)).proposals()
 
     def mean_embedding(self) -> np.ndarray:
         return np.full(len(self.edges), 0.5)

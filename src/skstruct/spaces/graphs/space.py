@@ -11,11 +11,14 @@ from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
 from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.common.covariances import Covariance
+from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import Constraints, check_feasible
 from skstruct.spaces.contracts import Guarantee
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.graphs.hereditary import Acyclic, Bipartite, Custom, Planar, grow_sets
 from skstruct.spaces.graphs.properties import Anything, Clique, Connected, Forest, GraphProperty
+from skstruct.spaces.inference import Inference, OwnInference
 from skstruct.spaces.solvers.distributions import Distribution
 from skstruct.spaces.solvers.proposals import Proposals
 
@@ -60,10 +63,10 @@ class OwnSpace(GraphProperty):
         return self.space if constraints is None else self.space._limited(constraints)
 
     def distribution(self, scores: np.ndarray, constraints: Constraints | None) -> Any:
-        return self.closed_forms(constraints).distribution(scores)
+        return Inference.of(self.closed_forms(constraints)).distribution(scores)
 
     def proposals(self, constraints: Constraints | None) -> Any:
-        return self.closed_forms(constraints).proposals()
+        return Inference.of(self.closed_forms(constraints)).proposals()
 
 
 OF_GRAPHS: dict[Any, Any] = {
@@ -160,6 +163,10 @@ class Graphs(EdgeSetSpace):
         self.directed = directed
         self.property = property
         self.constraints = constraints
+
+    @property
+    def _directed(self) -> bool:  # type: ignore[override]
+        return self.directed
 
     # ------------------------------------------------------------- the property
     @cached_property
@@ -260,15 +267,6 @@ class Graphs(EdgeSetSpace):
             f"property={self.property!r}."
         )
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if name == "sized indicators" and self.property is None:
-            from skstruct.spaces.indicator_sets.embeddings import SizedSets
-
-            return SizedSets(self)
-        return super().with_embedding(name, outputs, candidates)
-
     # ------------------------------------------------------------- distributions and chains
     def distribution(self, scores: Any) -> Distribution | None:
         """Distributions of all graphs, of trees, matchings and cliques; of others by a short
@@ -276,10 +274,10 @@ class Graphs(EdgeSetSpace):
         """
         scores = self._checked_scores(scores, len(self.edges_))
         if self.property is not None and self.constraints_.n_rows is not None:
-            return super().distribution(scores)
+            return listed_distribution(self, scores)
         distribution = self._kind.distribution(scores, self._true_constraints)
         if distribution is None:
-            return super().distribution(scores)
+            return listed_distribution(self, scores)
         check_feasible(np.isfinite(distribution.log_partition), self)
         return distribution
 
@@ -350,3 +348,7 @@ class Graphs(EdgeSetSpace):
         """``n`` outputs drawn uniformly and independently; shape (n, d)."""
         forms, rng = self._forms, np.random.default_rng(rng)
         return super().sample(n, rng) if forms is None else forms.sample(n, rng)
+
+
+Embeddings.at(Graphs, "skstruct.spaces.graphs.coordinates:EmbeddingsOfGraphs")
+Inference.at(Graphs, OwnInference)

@@ -11,6 +11,8 @@ from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.common.formats import LabelSetFormat
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.constraints import Constraints
+from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.indicator_sets.decoding import limit_constraints
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace
@@ -27,6 +29,12 @@ from skstruct.spaces.solvers.dags import (
 from skstruct.spaces.solvers.k_best import min_cost
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.targets import Targets
+
+# What cross_val_predict(method="predict_proba") does: it numbers the values of each column.
+_LOST = (
+    " (No row has {!r} at all. From scikit-learn's cross_val_predict with probabilities, a label "
+    "that every row has arrives as one that no row has: leave it out of outputs and edges.)"
+)
 
 
 class ForestShares:
@@ -138,7 +146,6 @@ class Hierarchy(IndicatorSpace):
     """
 
     default_loss = "hierarchical"
-    usual_losses = ("hamming", "f1", "zero_one")
     _constraints_rest_on = ("edges", "labels")
 
     def __init__(
@@ -197,9 +204,10 @@ class Hierarchy(IndicatorSpace):
         if len(bad):
             row, arc = bad[0]
             child, parent = self.labels_[children[arc]], self.labels_[parents[arc]]
+            lost = "" if Z[:, parents[arc]].any() else _LOST.format(parent)
             raise ValueError(
                 f"Hierarchy: Y[{row}] has {child!r} without its parent {parent!r} "
-                f"({len(np.unique(bad[:, 0]))} such rows). Use close=True to add ancestors."
+                f"({len(np.unique(bad[:, 0]))} such rows). Use close=True to add ancestors.{lost}"
             )
         return Z
 
@@ -317,15 +325,6 @@ class Hierarchy(IndicatorSpace):
         allowed = (length >= constraints.smallest) & (length <= constraints.largest)
         return paths, (broken == 0) & allowed
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        from skstruct.spaces.indicator_sets.parent_products import ParentProducts
-
-        if name == "indicators and parents":
-            return ParentProducts(self)
-        return super().with_embedding(name, outputs, candidates)
-
     # ------------------------------------------------------------- all outputs
     @property
     def counted(self) -> Any:
@@ -355,5 +354,7 @@ class Hierarchy(IndicatorSpace):
 Solving.at(Hierarchy, "skstruct.spaces.hierarchies.solving:SolvingOfHierarchies")
 Targets.at(Hierarchy, "skstruct.spaces.hierarchies.targets:TargetsOfHierarchies")
 Known.at(Hierarchy, "skstruct.spaces.hierarchies.known:KnownOfHierarchies")
+Description.at(Hierarchy, "skstruct.spaces.hierarchies.description:DescriptionOfHierarchies")
 Marginals.at(Hierarchy, "skstruct.spaces.hierarchies.marginals:MarginalsOfHierarchies")
 SklearnTarget.at(Hierarchy, "skstruct.spaces.sklearn_target:Labels")
+Embeddings.at(Hierarchy, "skstruct.spaces.hierarchies.coordinates:EmbeddingsOfHierarchies")

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Labels as coordinates, and those by size or with products of parents, which labels charge."""
 
+from typing import Any, ClassVar
+
 import numpy as np
 
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.rows import dense
 from skstruct.spaces.coordinates import Coordinates
+from skstruct.spaces.embeddings import Embeddings
+from skstruct.spaces.indicator_sets.embeddings import IndependentLabels, SizedSets
+from skstruct.spaces.marginals import Marginals
 
 
 class CoordinatesOfSets(Coordinates):
@@ -65,3 +70,30 @@ class CoordinatesOfProducts(Coordinates):
             return super().lift(costs, embedding)
         costs = check_costs(costs, len(self.space.labels_), used_by="ParentProducts")
         return np.hstack([costs, np.zeros((len(costs), len(self.space.shared_)))])
+
+
+class EmbeddingsOfSets(Embeddings):
+    """By size, and as labels that are independent, beside the indicators of labels."""
+
+    __slots__ = ()
+    decodes_sizes: ClassVar[bool] = True  # for each number of labels, as F measures need it
+
+    def view(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
+        sized = name in ("sized indicators", "independent labels")
+        if sized and not (self.decodes_sizes or Marginals.of(self.space).suffice):
+            raise ValueError(
+                f"F measures are not decoded over {type(self.space).__name__}; give candidates: "
+                "predict(X, loss=Listed(F1()))."
+            )
+        if sized:
+            return (SizedSets if name == "sized indicators" else IndependentLabels)(self.space)
+        return super().view(name, outputs, candidates)
+
+
+class EmbeddingsOfPrograms(EmbeddingsOfSets):
+    """Sets that integer programs decide, which know no best set of each size."""
+
+    __slots__ = ()
+    decodes_sizes = False

@@ -18,10 +18,10 @@ from skstruct.spaces.indicator_sets.decoding import (
     label_order,
     min_cost_per_size,
 )
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.solvers.dags import forest_sized_sets
-from skstruct.spaces.solvers.distributions import Distribution
 from skstruct.spaces.solvers.marginals import lowered
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.targets import Targets, TargetsOfSpace
@@ -58,13 +58,6 @@ class SizedSets(EmbeddingView):
         costs = self._checked(costs)
         outputs, values = self._decode(costs, self.space.constraints_)
         return decoded_or_infeasible(outputs, values, values, self.space)
-
-    def distribution(self, scores: Any) -> Distribution | None:
-        """Distributions of the sets, one sum for every size; scores of shape (n, d * d + 1)."""
-        scores = self._checked_scores(scores, len(self.labels_) ** 2 + 1)
-        from skstruct.spaces.indicator_sets.distribution import view_distribution
-
-        return view_distribution(self, scores)
 
     def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         k = check_k(k, "SizedSets")
@@ -265,3 +258,4 @@ Coordinates.at(SizedSets, "skstruct.spaces.indicator_sets.coordinates:Coordinate
 Coordinates.at(IndependentLabels, "skstruct.spaces.indicator_sets.coordinates:CoordinatesByLabel")
 Targets.at(IndependentLabels, TargetsOfSpace)
 Known.at(IndependentLabels, "skstruct.spaces.indicator_sets.known:KnownOfIndependentLabels")
+Inference.at(SizedSets, "skstruct.spaces.indicator_sets.inference:InferenceBySize")

@@ -12,9 +12,11 @@ from skstruct.spaces.common.formats import is_missing_name, of_one_column
 from skstruct.spaces.common.narrowing import within
 from skstruct.spaces.common.reading_choices import has_choices, read_choices
 from skstruct.spaces.constraints import Constraints, label_mask
+from skstruct.spaces.embeddings import whole_of
 from skstruct.spaces.indicator_sets.missing_labels import conditional_means
 from skstruct.spaces.known import Known, KnownOfViews
 from skstruct.spaces.partial import PartialOutputs, known_cells, split_table
+from skstruct.spaces.targets import Targets
 
 SAID = frozenset(("include", "exclude"))  # what a dictionary says of labels, one by one
 
@@ -75,7 +77,7 @@ class KnownOfSets(Known):
     @property
     def estimates_targets(self) -> bool:
         """Where labels are overlooked, which targets make up for."""
-        return self.space.propensity is not None
+        return Targets.of(self.space).propensities() is not None
 
 
 class KnownAsWhole(KnownOfSets):
@@ -96,7 +98,7 @@ class KnownOfIndependentLabels(KnownOfViews):
         return known
 
     def filled(self, means: np.ndarray, partial: PartialOutputs) -> np.ndarray | None:
-        return Known.of(self.space.whole).filled(means, partial)
+        return Known.of(whole_of(self.space)).filled(means, partial)
 
 
 class KnownOfProducts(KnownOfViews):
@@ -111,7 +113,7 @@ class KnownOfProducts(KnownOfViews):
     def filled(self, means: np.ndarray, partial: PartialOutputs) -> np.ndarray | None:
         """A product is taken for as probable as the least probable parent."""
         means = means[:, : len(self.space.labels_)]
-        labels = Known.of(self.space.whole).filled(means, partial)
+        labels = Known.of(whole_of(self.space)).filled(means, partial)
         return None if labels is None else self.space.embed(labels)
 
 
@@ -137,7 +139,7 @@ def completed(space: Any, Z: np.ndarray, observed: np.ndarray) -> PartialOutputs
 
 def _names(space: Any, d: int) -> Any:
     """Names of the columns of an array: those given, else numbers."""
-    return space.fit_costs(np.zeros((1, d))).labels_
+    return Targets.of(space).fit_costs(np.zeros((1, d))).labels_
 
 
 def _is_table(Y: Any) -> bool:

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.solvers.dags import Dag
 from skstruct.tolerances import SURE
@@ -42,5 +43,9 @@ def given_marginals(space: Any, means: np.ndarray) -> np.ndarray:
     """Probabilities of labels given that sets are in the space: exact for the distribution of
     largest entropy, where it is known.
     """
-    known = space.distribution(given_odds(means, space.dag_)) if space.dag_.is_forest else None
+    known = (
+        Inference.of(space).distribution(given_odds(means, space.dag_))
+        if space.dag_.is_forest
+        else None
+    )
     return Marginals.of(space).coherent(means) if known is None else known.marginals()

@@ -18,10 +18,9 @@ from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.indicator_sets.closed_products import ProductDag
 from skstruct.spaces.indicator_sets.decoding import limit_constraints
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.known import Known
 from skstruct.spaces.solvers.binary_programs import BinaryProgram
-from skstruct.spaces.solvers.distributions import Distribution
-from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving
 from skstruct.tolerances import ROUNDING_GAP
 
@@ -65,20 +64,6 @@ class ParentProducts(EmbeddingView):
     def embed(self, Z: np.ndarray) -> np.ndarray:
         Z = np.asarray(Z)
         return np.hstack([Z, self._graph.products(Z)]).astype(np.float64)
-
-    def distribution(self, scores: Any) -> Distribution | None:
-        """Distributions of the sets; those of the labels where there are no products, else from
-        a list.
-        """
-        if not len(self.shared_):
-            return self.space.distribution(scores)
-        scores = self._checked_scores(scores, len(self.labels_) + len(self.shared_))
-        from skstruct.spaces.indicator_sets.distribution import view_distribution
-
-        return view_distribution(self, scores)
-
-    def proposals(self) -> Proposals | None:
-        return None if len(self.shared_) else self.space.proposals()
 
     def _over(self, space: Any) -> Self:
         other = copy.copy(self)  # constraints leave the graph as it is
@@ -157,3 +142,4 @@ def _rows(*entries: Any, shape: tuple[int, int]) -> Any:
 Solving.at(ParentProducts, "skstruct.spaces.indicator_sets.solving:SolvingOfProducts")
 Coordinates.at(ParentProducts, "skstruct.spaces.indicator_sets.coordinates:CoordinatesOfProducts")
 Known.at(ParentProducts, "skstruct.spaces.indicator_sets.known:KnownOfProducts")
+Inference.at(ParentProducts, "skstruct.spaces.indicator_sets.inference:InferenceOfProducts")

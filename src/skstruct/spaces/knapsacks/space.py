@@ -10,11 +10,13 @@ from scipy import sparse
 
 from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
-from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
+from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import check_feasible, check_size, label_mask
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.indicator_sets.decoding import with_limits
+from skstruct.spaces.inference import Inference, OwnDistribution
 from skstruct.spaces.knapsacks.constraints import KnapsackConstraints
 from skstruct.spaces.knapsacks.table import WholeWeights, list_fillings
 from skstruct.spaces.knapsacks.weights import (
@@ -29,7 +31,6 @@ from skstruct.spaces.label_sets.space import IndicatorSpace
 from skstruct.spaces.solvers.binary_programs import BinaryProgram
 from skstruct.spaces.solvers.dags import Dag
 from skstruct.spaces.solvers.distributions import Distribution
-from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving
 from skstruct.tolerances import FEASIBLE
 
@@ -78,7 +79,6 @@ class Knapsacks(IndicatorSpace):
     (6, array([[-5. , -4.5]]))
     """
 
-    decodes_sizes = False
     _from_parameters = ("_read_weights", "_room", "_units", "_normal")
     _from_constraints = ("_searched",)
     _constraints_rest_on = ("weights", "capacity", "labels")
@@ -317,15 +317,13 @@ class Knapsacks(IndicatorSpace):
         scores = self._checked_scores(scores, len(self.labels_))
         table = self._summed(self.constraints_)
         if table is None:
-            return BaseSpace.distribution(self, scores)
+            return listed_distribution(self, scores)
         found = table.distribution(scores)
         check_feasible(np.isfinite(found.log_partition), self)
         return found
 
-    def proposals(self) -> Proposals | None:
-        """None: single flips may not lead from each output to each."""
-        return None
-
 
 Solving.at(Knapsacks, "skstruct.spaces.knapsacks.solving:SolvingOfKnapsacks")
 Description.at(Knapsacks, "skstruct.spaces.knapsacks.description:DescriptionOfKnapsacks")
+Embeddings.at(Knapsacks, "skstruct.spaces.indicator_sets.coordinates:EmbeddingsOfPrograms")
+Inference.at(Knapsacks, OwnDistribution)

@@ -14,7 +14,6 @@ from skstruct._arrays.stopping import Limit, check_cancelled
 from skstruct.saving import savable
 from skstruct.spaces.base import check_k, check_proven, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, Scalar
-from skstruct.spaces.common.description import MarkedLabels
 from skstruct.spaces.common.formats import LabelSetFormat, check_distinct, read_label_sets
 from skstruct.spaces.constraints import (
     Constraints,
@@ -27,6 +26,7 @@ from skstruct.spaces.constraints import (
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.indicator_sets.counting import UniformSets
 from skstruct.spaces.indicator_sets.decoding import (
     keep_group_winners,
@@ -34,19 +34,18 @@ from skstruct.spaces.indicator_sets.decoding import (
     min_cost_subsets,
     threshold,
 )
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sklearn_target import SklearnTarget
 from skstruct.spaces.solvers.binary_programs import BinaryProgram
 from skstruct.spaces.solvers.dags import Dag
-from skstruct.spaces.solvers.distributions import Distribution
 from skstruct.spaces.solvers.k_best import k_best
-from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving
 from skstruct.spaces.targets import Targets
 
 
-class IndicatorSpace(MarkedLabels, UniformSets):
+class IndicatorSpace(UniformSets):
     """Sets of named labels as 0/1 rows, each its own embedding.
 
     A child brings ``labels_``, ``dag_`` (sets hold the parents of their members),
@@ -56,9 +55,7 @@ class IndicatorSpace(MarkedLabels, UniformSets):
     embedding = "indicators"
     default_loss = "hamming"
     format_: Any  # how outputs are written
-    usual_losses: ClassVar[tuple[str, ...]] = ("f1", "zero_one")
     _constraints_kind: ClassVar[type] = Constraints
-    decodes_sizes: ClassVar[bool] = True  # for each number of labels, as F measures need it
 
     @abstractmethod
     def _decode(
@@ -88,14 +85,6 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         Z, _, self.format_ = self._read(Y, self.labels_)
         return Z
 
-    def fit_costs(self, costs: Any) -> Self:
-        """Names of the columns, where labels are open; decisions come in frames where costs do."""
-        if self.embedding != "indicators":
-            return self
-        nothing = costs.iloc[:1] * 0 if hasattr(costs, "iloc") else np.zeros((1, costs.shape[1]))
-        self._fit(nothing.astype(np.int64))
-        return self
-
     def validate(self, Y: Any) -> np.ndarray:
         """Outputs in canonical form: an int8 array of shape (n, d), one column per label."""
         return self._read(Y, self.labels_)[0]
@@ -106,17 +95,6 @@ class IndicatorSpace(MarkedLabels, UniformSets):
 
     def embed(self, Z: np.ndarray) -> np.ndarray:
         return np.asarray(Z, dtype=np.float64)
-
-    # ------------------------------------------------------------- labels that were overlooked
-    propensity: Any = None
-
-    def propensities(self) -> np.ndarray | None:
-        """Probability of each label to have been annotated where it applies; None for one."""
-        if self.propensity is None:
-            return None
-        from skstruct.spaces.indicator_sets.missing_labels import read_propensity
-
-        return read_propensity(self.propensity, self.labels_, type(self).__name__)
 
     # ------------------------------------------------------------- constraints
     def _groups(self, exclusive: Any) -> list[np.ndarray]:
@@ -178,45 +156,9 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         return Decoded(outputs, values, values)
 
     # ------------------------------------------------------------- distributions and chains
-    def distribution(self, scores: Any) -> Distribution | None:
-        r"""The distributions :math:`p(z) \propto \exp \langle u, z \rangle` of the sets; scores u
-        (n, d).
-
-        By dynamic programming on label sets and forests, within constraints that may differ from
-        row to row, with exclusive groups of siblings; by a list of all sets on other graphs, or
-        None where there are too many.
-        """
-        scores = self._checked_scores(scores, len(self.labels_))
-        from skstruct.spaces.indicator_sets.distribution import set_distribution
-
-        return set_distribution(self, scores)
-
-    def proposals(self) -> Proposals | None:
-        """Labels come in and leave, or change places; None where constraints may cut sets off."""
-        from skstruct.spaces.indicator_sets.proposals import set_proposals
-
-        return set_proposals(self)
-
     def relaxation(self) -> Any:
         """All sets of the same labels."""
         return LabelSets(self.labels_) if self.embedding == "indicators" else None
-
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        from skstruct.spaces.indicator_sets.embeddings import IndependentLabels, SizedSets
-
-        sized = name in ("sized indicators", "independent labels")
-        if sized and not (self.decodes_sizes or Marginals.of(self).suffice):
-            raise ValueError(
-                f"F measures are not decoded over {type(self).__name__}; give candidates: "
-                "predict(X, loss=Listed(F1()))."
-            )
-        if name == "sized indicators":
-            return SizedSets(self)
-        if name == "independent labels":
-            return IndependentLabels(self)
-        return super().with_embedding(name, outputs, candidates)
 
 
 class FreeSubsets:
@@ -495,10 +437,13 @@ def _free_subsets(constraints: Constraints) -> FreeSubsets:
 
 
 Solving.at(LabelSets, "skstruct.spaces.label_sets.solving:SolvingOfLabelSets")
-Targets.at(IndicatorSpace, "skstruct.spaces.indicator_sets.targets:TargetsOfSets")
+Targets.at(IndicatorSpace, "skstruct.spaces.indicator_sets.targets:TargetsOfNamed")
+Targets.at(LabelSets, "skstruct.spaces.indicator_sets.targets:TargetsOfSets")
 Coordinates.at(IndicatorSpace, "skstruct.spaces.indicator_sets.coordinates:CoordinatesOfSets")
 Known.at(IndicatorSpace, "skstruct.spaces.indicator_sets.known:KnownOfSets")
 Description.at(IndicatorSpace, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")
 Marginals.at(IndicatorSpace, "skstruct.spaces.indicator_sets.marginals:MarginalsOfIndicators")
 Marginals.at(LabelSets, "skstruct.spaces.label_sets.marginals:MarginalsOfLabelSets")
 SklearnTarget.at(LabelSets, "skstruct.spaces.sklearn_target:Labels")
+Embeddings.at(IndicatorSpace, "skstruct.spaces.indicator_sets.coordinates:EmbeddingsOfSets")
+Inference.at(IndicatorSpace, "skstruct.spaces.indicator_sets.inference:InferenceOfSets")

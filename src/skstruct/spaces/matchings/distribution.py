@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.edge_sets.distribution import (
     FixedColumnsDistribution,
@@ -15,6 +16,7 @@ from skstruct.spaces.edge_sets.distribution import (
 )
 from skstruct.spaces.edge_sets.space import WithinGraph
 from skstruct.spaces.edge_sets.table import edge_numbers
+from skstruct.spaces.inference import Inference, OwnInference
 from skstruct.spaces.matchings.counting import short_range_order
 from skstruct.spaces.solvers.distributions import Distribution
 from skstruct.spaces.solvers.proposals import Proposals
@@ -133,7 +135,7 @@ class LawfulMatchings(WithinGraph):
         """
         scores = self._checked_scores(scores, len(self.edges_))
         if self.constraints_.n_rows is not None:
-            return super().distribution(scores)
+            return listed_distribution(self, scores)
         open_graph = self._open_graph()
         check_feasible(np.full(len(scores), open_graph is not None), self)
         if self._paths is None:
@@ -172,3 +174,6 @@ class LawfulMatchings(WithinGraph):
             return len(nodes) * (len(nodes) - 1) // 2
         n_first = int((nodes < self._shape[0]).sum())
         return n_first * (len(nodes) - n_first)
+
+
+Inference.at(LawfulMatchings, OwnInference)

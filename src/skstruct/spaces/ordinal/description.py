@@ -18,6 +18,7 @@ class DescriptionOfLevels(DescriptionOfLabelSets):
     part_words: ClassVar[tuple[str, str]] = ("level", "levels")
     output_kind = "ordinal"
     fixable = ("in", "out")
+    usual_losses: ClassVar[Sequence[str]] = ("zero_one",)
 
     def parts_of(self, z: Any) -> Parts:
         level = int(np.sum(z)) - 1

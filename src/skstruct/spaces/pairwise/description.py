@@ -2,10 +2,10 @@
 """Descriptions of labels and of their states in a graph."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from skstruct.spaces.common.fixing import finder, only_one, pair_of
-from skstruct.spaces.description import Description, DrawnGraph, Part, Parts
+from skstruct.spaces.description import CanonicalRange, Description, DrawnGraph, Part, Parts
 from skstruct.spaces.indicator_sets.description import DescriptionOfLabelSets
 
 
@@ -25,6 +25,7 @@ class DescriptionOfStates(Description):
     __slots__ = ()
     drawn_as = "states"
     fixable = ("in", "out")
+    usual_losses: ClassVar[Sequence[str]] = ("zero_one",)
 
     def part_names(self) -> Sequence[Any]:
         return self.space.labels_
@@ -47,3 +48,6 @@ class DescriptionOfStates(Description):
             forbidden.setdefault(label(name), []).append(state(value))
         asked = {"known": known, "forbidden": forbidden}
         return {key: named for key, named in asked.items() if named}
+
+    def canonical_range(self) -> CanonicalRange:
+        return -1, max(len(self.space.states_), 2), len(self.space.labels_)

@@ -12,20 +12,18 @@ from skstruct.saving import savable
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.formats import check_distinct, sorted_names, unknown_label
 from skstruct.spaces.common.label_graph import node_names, read_edges
-from skstruct.spaces.constraints import Constraints, check_feasible, check_restricted
+from skstruct.spaces.constraints import Constraints, check_restricted
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.known import Known
 from skstruct.spaces.label_sets.space import IndicatorSpace, LabelSets
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.solvers.dags import Dag
-from skstruct.spaces.solvers.distributions import Distribution
-from skstruct.spaces.solvers.pairwise.inference import label_distribution
-from skstruct.spaces.solvers.pairwise.proposals import LabelProposals
 from skstruct.spaces.solvers.pairwise.solve import is_exact, minimize, minimize_fixed
-from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solving import Solving
 
 # Labels and the pairs of them that count: given, learned, or brought by a graph.
@@ -103,18 +101,8 @@ class LabelsAndEdges(IndicatorSpace):
         """No label needs another: a graph without arcs."""
         return Dag(len(self.labels_), [], [])
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if name in (self.embedding, "outputs"):  # a list is one of sets and pairs
-            return super().with_embedding(name, outputs, candidates)
-        return self._sets().with_embedding(name, outputs, candidates)
-
     def _sets(self) -> LabelSets:
-        """The same sets without the pairs."""
-        sets = LabelSets(self.labels_, constraints=self.constraints)
-        sets.format_ = self._format
-        return sets
+        return without_pairs(self)
 
     def restrict(self, *, include: Any = None, exclude: Any = None) -> Self:
         """The same space, narrowed.
@@ -138,6 +126,13 @@ def min_cost_sets(
     if constraints is None or not constraints.is_masked:
         return minimize(*costs, exact=exact)
     return minimize_fixed(*costs, constraints.low, constraints.high, exact=exact)
+
+
+def without_pairs(space: LabelsAndEdges) -> LabelSets:
+    """The same sets of labels, and no pairs."""
+    sets = LabelSets(space.labels_, constraints=space.constraints)
+    vars(sets).update({name: part for name, part in vars(space).items() if name == "format_"})
+    return sets
 
 
 @savable
@@ -260,27 +255,6 @@ class PairwiseLabels(LabelsAndEdges):
         return min_cost_sets(*costs, constraints, self.exact)
 
     # ------------------------------------------------------------- distributions
-    def distribution(self, scores: Any) -> Distribution | None:
-        """Distributions of labels and pairs, by eliminating one label after the other.
-
-        None where the graph is too wide for so many rows: 64 rows of twenty labels that are all
-        joined are not, nor are any number of rows of a forest.
-        """
-        n, constraints = len(self.labels_), self.constraints_
-        scores = self._checked_scores(scores, n + len(self.edges_))
-        fixed = (constraints.low, constraints.high) if constraints.is_masked else ()
-        check_feasible(~(constraints.low & ~constraints.high).any(axis=1), self)
-        return label_distribution(scores[:, :n], scores[:, n:], self.edges_, *fixed)
-
-    def proposals(self) -> Proposals | None:
-        """Chains that change one label; None where rows are restricted differently."""
-        constraints = self.constraints_
-        if constraints.n_rows is not None:
-            return None
-        check_feasible(~(constraints.low & ~constraints.high).any(axis=1), self)
-        free = np.flatnonzero(constraints.high[0] & ~constraints.low[0])
-        return LabelProposals(len(self.labels_), self.edges_, free)
-
     # ------------------------------------------------------------- all outputs
     def mean_embedding(self) -> np.ndarray:
         """Mean of psi over all sets; shape (d,)."""
@@ -304,3 +278,5 @@ Coordinates.at(PairwiseLabels, "skstruct.spaces.pairwise.coordinates:Coordinates
 Known.at(PairwiseLabels, "skstruct.spaces.pairwise.known:KnownOfPairs")
 Description.at(LabelsAndEdges, "skstruct.spaces.pairwise.description:DescriptionOfLabelsAndEdges")
 Marginals.at(PairwiseLabels, "skstruct.spaces.pairwise.marginals:MarginalsOfPairwiseLabels")
+Embeddings.at(LabelsAndEdges, "skstruct.spaces.pairwise.coordinates:EmbeddingsOfPairs")
+Inference.at(PairwiseLabels, "skstruct.spaces.pairwise.inference:InferenceOfPairs")

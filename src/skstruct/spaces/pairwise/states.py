@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Labels that each take one of several states, with costs along the edges of a forest."""
 
-import copy
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -19,7 +18,9 @@ from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.entries import Entries, States
+from skstruct.spaces.inference import Inference, OwnInference
 from skstruct.spaces.pairwise.state_formats import (
     StateFormat,
     check_states,
@@ -83,7 +84,6 @@ class PairwiseStates(UniformStates):
     _from_parameters = ("edges_", "learned_states_", "learned_labels_", "format_")
 
     default_loss = "hamming"
-    usual_losses = ("zero_one",)
     _named_by: ClassVar = {"labels": "labels_", "states": "states_"}
     _constraints_kind = StateConstraints
     _pairs_of = ("states", "learned_states_")
@@ -191,18 +191,6 @@ class PairwiseStates(UniformStates):
             asked[rows, np.repeat(edges[:, end], k * k)] = np.tile(state, n_edges)
         return asked
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if name not in EMBEDDINGS:
-            return super().with_embedding(name, outputs, candidates)
-        view = copy.copy(self)
-        view.embedding = name
-        return view
-
-    def canonical_range(self) -> tuple[Any, Any, int | None]:
-        return -1, max(len(self.states_), 2), len(self.labels_)
-
     def _constraints_sizes(self) -> tuple[Any, ...]:
         return len(self.labels_), len(self.states_)
 
@@ -290,3 +278,5 @@ class PairwiseStates(UniformStates):
 Coordinates.at(PairwiseStates, "skstruct.spaces.pairwise.coordinates:CoordinatesOfStates")
 Entries.at(PairwiseStates, States)
 Description.at(PairwiseStates, "skstruct.spaces.pairwise.description:DescriptionOfStates")
+Embeddings.at(PairwiseStates, "skstruct.spaces.pairwise.coordinates:EmbeddingsOfStates")
+Inference.at(PairwiseStates, OwnInference)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Descriptions of partial orders."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ class DescriptionOfOrders(DescriptionOfEdgeSets):
 
     __slots__ = ()
     part_words: ClassVar[tuple[str, str]] = ("relation", "relations")
+    usual_losses: ClassVar[Sequence[str]] = ("hamming", "zero_one")
 
     def drawn_note(self, z: Any) -> str:
         n = len(self.space.items_)

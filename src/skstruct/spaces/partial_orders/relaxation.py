@@ -50,7 +50,7 @@ class OpenPairs(EdgeSetSpace):
     Vembu (2010). Learning to predict combinatorial structures. Section 4.3.1.
     """
 
-    directed = True
+    _directed = True
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ()
 
     def __init__(

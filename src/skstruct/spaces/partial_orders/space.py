@@ -92,9 +92,8 @@ class PartialOrders(EdgeSetSpace):
     Vembu (2010). Learning to predict combinatorial structures. Sections 3.1, 3.7 and 4.3.1.
     """
 
-    directed = True
+    _directed = True
     default_loss = "kendall"  # which sees whether truths are mostly open
-    usual_losses: ClassVar[tuple[str, ...]] = ("hamming", "zero_one")
     _named_by: ClassVar = {"items": "items_"}
     _pairs_of = ("items", "nodes", "learned_nodes_")  # nodes are the items, once more
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ()

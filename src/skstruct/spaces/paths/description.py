@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skstruct.spaces.common.fixing import fixed_nodes_and_edges
-from skstruct.spaces.description import Description, DrawnGraph, Part, Parts
+from skstruct.spaces.description import CanonicalRange, Description, DrawnGraph, Part, Parts
 
 
 class DescriptionOfPaths(Description):
@@ -17,6 +17,7 @@ class DescriptionOfPaths(Description):
     part_words: ClassVar[tuple[str, str]] = ("arc", "arcs")
     output_kind = "parts"
     drawn_as = "graph"
+    usual_losses: ClassVar[Sequence[str]] = ("zero_one",)
 
     def part_names(self) -> Sequence[Any]:
         return self.space.labels_
@@ -42,3 +43,6 @@ class DescriptionOfPaths(Description):
             (self.space.labels_, ("include", "exclude")),
             (included, excluded),
         )
+
+    def canonical_range(self) -> CanonicalRange:
+        return 0, 2, len(self.space.labels_)

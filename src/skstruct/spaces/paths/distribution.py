@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces.base import BaseSpace, CountedSpace
+from skstruct.spaces.base import CountedSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
+from skstruct.spaces.common.listing import listed_distribution
+from skstruct.spaces.inference import Inference, OwnDistribution
 from skstruct.spaces.paths.arcs import NAME, ArcTable, read_graph
 from skstruct.spaces.paths.constraints import OPEN_END, PathConstraints, with_ends
 from skstruct.spaces.paths.counting import (
@@ -160,7 +162,7 @@ class CountedPaths(CountedSpace):
         """
         scores = self._checked_scores(scores, len(self.labels_))
         if not self.is_acyclic:
-            return BaseSpace.distribution(self, scores)
+            return listed_distribution(self, scores)
         if self._limits.n_rows is not None:
             each = [self.rows([i]) for i in range(len(scores))]
             found = [space.distribution(scores[i : i + 1]) for i, space in enumerate(each)]
@@ -169,3 +171,6 @@ class CountedPaths(CountedSpace):
         if states is None:
             self._raise_infeasible(0)
         return None if states is None else PathDistribution(states, scores)
+
+
+Inference.at(CountedPaths, OwnDistribution)

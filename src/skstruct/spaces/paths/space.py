@@ -81,7 +81,6 @@ class ShortestPaths(CountedPaths):
 
     embedding = "indicators"
     default_loss = "hamming"
-    usual_losses: ClassVar[tuple[str, ...]] = ("zero_one",)
     _constraints_kind = PathConstraints
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ("graph",)
 
@@ -180,9 +179,6 @@ class ShortestPaths(CountedPaths):
         inside &= trace_paths(self._table, whole, source, target)[1]
         visited = visited_nodes(self._table, whole, source, target)
         return np.asarray(inside & self._limits.allow(whole, visited))
-
-    def canonical_range(self) -> tuple[int, int, int]:
-        return 0, 2, len(self.labels_)
 
     def _nodes_along(self, Z: np.ndarray) -> np.ndarray:
         """Nodes in order of travel; of predictions from and to other ends, from their own."""

@@ -17,7 +17,6 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
 from skstruct.spaces.base import CountedSpace, EmbeddingView, check_k, decoded_or_infeasible
 from skstruct.spaces.common.counting import StateConstraints
-from skstruct.spaces.common.description import MarkedLabels
 from skstruct.spaces.common.formats import (
     SingleNameFormat,
     numbers_of,
@@ -30,6 +29,8 @@ from skstruct.spaces.constraints import check_feasible, label_mask
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
+from skstruct.spaces.inference import Inference, OwnDistribution, OwnInference
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.solvers.dags import Dag
 from skstruct.spaces.solvers.distributions import ChoiceDistribution, Distribution
@@ -37,7 +38,7 @@ from skstruct.spaces.solvers.k_best import k_min_cost, min_cost
 from skstruct.spaces.solvers.proposals import ChoiceProposals, Proposals
 
 
-class UniformElements(MarkedLabels, CountedSpace):
+class UniformElements(CountedSpace):
     """Elements, each a row that marks itself and all above it: how many, moments, samples."""
 
     _above: tuple[Dag, np.ndarray]  # made when first asked for
@@ -236,7 +237,6 @@ class Poset(UniformElements):
 
     embedding = "indicators"
     default_loss = "hamming"
-    usual_losses = ("zero_one",)
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ("relation", "labels", "leaves_only")
     element = "element"  # what one is called in messages
 
@@ -404,18 +404,10 @@ class Poset(UniformElements):
         check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(self.psi(order), values, values)
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        from skstruct.spaces.indicator_sets.embeddings import SizedSets
-        from skstruct.spaces.indicator_sets.parent_products import ParentProducts
-
-        views = {"sized indicators": SizedSets, "indicators and parents": ParentProducts}
-        if name in views:
-            return OtherEmbedding(views[name](self))
-        return super().with_embedding(name, outputs, candidates)
-
 
 Coordinates.at(OtherEmbedding, "skstruct.spaces.poset.coordinates:CoordinatesOfView")
-Description.at(UniformElements, "skstruct.spaces.indicator_sets.description:DescriptionOfLabelSets")
+Description.at(UniformElements, "skstruct.spaces.poset.description:DescriptionOfElements")
 Marginals.at(UniformElements, "skstruct.spaces.poset.marginals:MarginalsOfElements")
+Embeddings.at(Poset, "skstruct.spaces.poset.coordinates:EmbeddingsOfElements")
+Inference.at(OtherEmbedding, OwnDistribution)
+Inference.at(UniformElements, OwnInference)

@@ -15,12 +15,14 @@ from skstruct.saving import require, savable
 from skstruct.spaces.common.formats import about_gaps, check_distinct, match_columns
 from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.coordinates import Coordinates, CoordinatesOfQuantities
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.given_whole import GivenWhole
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.sklearn_target import SklearnTarget
-from skstruct.spaces.solving import Solving, SolvingOfNumbers
+from skstruct.spaces.solving import Solving, SolvingOfQuantities
 from skstruct.spaces.targets import Targets
 
 
@@ -155,11 +157,10 @@ class QuantitySpace(GivenWhole):
     """
 
     embedding = "coordinates"
-    embeddings: tuple[str, ...] = ("coordinates", "squares")
     default_loss = "squared"
-    usual_losses: ClassVar[tuple[str, ...]] = ("absolute",)
     labels: Any = None
     _learned: ClassVar[tuple[str, ...]] = ("labels_", "format_", "mean_")
+    variance_: Any = None  # of outputs that were learned from, if there were any
     constraints_: Any = None  # limits that may differ from row to row, with ``n_rows`` and ``rows``
 
     # ------------------------------------------------------------- the user's format
@@ -240,9 +241,6 @@ class QuantitySpace(GivenWhole):
         return self.format_.write(Z, self.labels_, index)
 
     # ------------------------------------------------------------- model files
-    def canonical_range(self) -> tuple[Any, Any, int | None]:
-        return None, None, len(self.labels_)
-
     def _check_saved(self) -> None:
         super()._check_saved()
         if "labels_" not in vars(self):  # not hasattr, which would open one that was not fitted
@@ -269,17 +267,6 @@ class QuantitySpace(GivenWhole):
         return other
 
     # ------------------------------------------------------------- embeddings
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if name == "weights":  # the loss works with the weights of training outputs
-            return self
-        if name in self.embeddings:
-            view = copy.copy(self)
-            view.embedding = name
-            return view
-        return super().with_embedding(name, outputs, candidates)
-
     def embed(self, Z: np.ndarray) -> np.ndarray:
         Z = np.asarray(Z, dtype=np.float64)
         if self.embedding == "coordinates":
@@ -318,9 +305,11 @@ class QuantitySpace(GivenWhole):
         """Minimize a sum over coordinates, given as curves (see ``decoding.curves``)."""
 
 
-Solving.at(QuantitySpace, SolvingOfNumbers)
+Solving.at(QuantitySpace, SolvingOfQuantities)
+Coordinates.at(QuantitySpace, CoordinatesOfQuantities)
 Targets.at(QuantitySpace, "skstruct.spaces.quantities.targets:TargetsOfQuantities")
 Known.at(QuantitySpace, "skstruct.spaces.quantities.known:KnownOfQuantities")
 Description.at(QuantitySpace, "skstruct.spaces.quantities.description:DescriptionOfQuantities")
 Marginals.at(QuantitySpace, "skstruct.spaces.quantities.marginals:MeansOfQuantities")
 SklearnTarget.at(QuantitySpace, "skstruct.spaces.sklearn_target:Quantities")
+Embeddings.at(QuantitySpace, "skstruct.spaces.quantities.coordinates:EmbeddingsOfQuantities")

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skstruct.spaces.description import Description, Part, Parts
+from skstruct.spaces.description import CanonicalRange, Description, Part, Parts
 
 SMALL_FLOW = 0.01  # of the largest: less is not written out
 
@@ -17,6 +17,7 @@ class DescriptionOfQuantities(Description):
     __slots__ = ()
     part_words: ClassVar[tuple[str, str]] = ("number", "numbers")
     output_kind = "quantities"
+    usual_losses: ClassVar[Sequence[str]] = ("absolute",)
 
     def part_names(self) -> Sequence[Any]:
         return self.space.labels_
@@ -26,6 +27,9 @@ class DescriptionOfQuantities(Description):
         named = [None] if len(names) == 1 else names
         parts = [Part(None, name, value=x) for name, x in zip(named, np.ravel(z))]
         return Parts(parts, longest=30)
+
+    def canonical_range(self) -> CanonicalRange:
+        return None, None, len(self.space.labels_)
 
 
 class DescriptionOfBoxes(DescriptionOfQuantities):
@@ -46,12 +50,20 @@ class DescriptionOfSimplices(DescriptionOfQuantities):
     """Shares of a total."""
 
     __slots__ = ()
+    usual_losses: ClassVar[Sequence[str]] = ("absolute", "squared_hellinger")
 
     def given_range(self, j: int) -> tuple[float, float]:
         return 0.0, float(self.space.total)
 
 
-class DescriptionOfPortfolios(DescriptionOfQuantities):
+class DescriptionOfDecisions(DescriptionOfQuantities):
+    """Numbers that only their own loss judges."""
+
+    __slots__ = ()
+    usual_losses: ClassVar[Sequence[str]] = ()
+
+
+class DescriptionOfPortfolios(DescriptionOfDecisions):
     """Weights between given limits."""
 
     __slots__ = ()

@@ -253,7 +253,8 @@ class Flows(ConstrainedSpace):
         if self.supply is not None:
             return read_supply(self.supply, self.network_)
         if self.network_.demand is not None:
-            return read_supply(-self.network_.demand, self.network_)
+            demand = zip(self.network_.nodes, -self.network_.demand)
+            return read_supply(dict(demand), self.network_)
         supplies = (self.incidence_ @ Z.T).T  # what training outputs say
         alike = np.ptp(supplies, axis=0).max() <= FEASIBLE * max(1.0, np.abs(supplies).max())
         return supplies.mean(axis=0) if alike else supplies

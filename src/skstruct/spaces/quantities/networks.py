@@ -9,9 +9,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from skstruct._arrays.by_name import by_position
+from skstruct._arrays.by_name import are_named, by_position
+from skstruct._arrays.foreign import in_memory
 from skstruct.saving import savable
-from skstruct.spaces.common.formats import in_columns, is_missing_name
+from skstruct.spaces.common.formats import check_numbered, in_columns, is_missing_name
 from skstruct.tolerances import FEASIBLE
 
 
@@ -123,6 +124,9 @@ def read_supply(supply: Any, network: Network) -> np.ndarray:
     n = len(network.nodes)
     if isinstance(supply, (list, tuple)) and supply and hasattr(supply[0], "keys"):
         return np.stack([read_supply(row, network) for row in supply])
+    supply = in_memory(supply)
+    if not are_named(supply):
+        check_numbered(network.nodes, "supply", "give {node: amount}, or a DataFrame", "Flows")
     supply = by_position(supply, network.nodes, what="supply", used_by="Flows", default=0.0)
     values = np.asarray(supply, dtype=np.float64)
     if values.ndim not in (1, 2) or values.shape[-1] != n:

@@ -14,7 +14,7 @@ from skstruct.spaces.common.formats import match_columns
 from skstruct.spaces.constraints import label_mask
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.description import Description
-from skstruct.spaces.given_whole import GivenWhole
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.boxes import LimitedQuantities, Range
@@ -98,7 +98,6 @@ class Portfolios(LimitedQuantities):
 
     embedding = "weights and risk"
     default_loss = "regret"
-    usual_losses: ClassVar[tuple[str, ...]] = ()
     covariance: Any = None  # of returns; that of psi over all outputs is for spaces that count
     _learned: ClassVar[tuple[str, ...]] = (*QuantitySpace._learned, "covariance_", "low_", "high_")
 
@@ -262,11 +261,6 @@ class Portfolios(LimitedQuantities):
             )
 
     # ------------------------------------------------------------- decoding
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        return GivenWhole.with_embedding(self, name, outputs, candidates)
-
     def embed(self, Z: np.ndarray) -> np.ndarray:
         Z = np.asarray(Z, dtype=np.float64)
         variance = np.einsum("ij,ij->i", Z @ self.covariance_, Z)
@@ -357,3 +351,4 @@ class TargetsOfPortfolios(TargetsOfQuantities):
 Targets.at(Portfolios, TargetsOfPortfolios)
 Description.at(Portfolios, "skstruct.spaces.quantities.description:DescriptionOfPortfolios")
 Marginals.at(Portfolios, "skstruct.spaces.quantities.marginals:NoMeansOfQuantities")
+Embeddings.at(Portfolios, Embeddings)

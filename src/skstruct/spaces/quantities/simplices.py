@@ -10,7 +10,9 @@ import numpy as np
 from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
 from skstruct.spaces.contracts import Decoded
+from skstruct.spaces.coordinates import Coordinates, CoordinatesOfShares
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.constrained import boxes_for
 from skstruct.spaces.solving import Solving
@@ -45,13 +47,11 @@ class Simplex(QuantitySpace):
     >>> space = Simplex().fit([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5]])
     >>> space.argmin(np.array([[1.0, -2.0, 0.0]])).outputs
     array([[0., 1., 0.]])
-    >>> space.with_embedding("roots").argmin(np.array([[-3.0, -4.0, 1.0]])).outputs.round(2)
+    >>> from skstruct.spaces import Embeddings
+    >>> roots = Embeddings.of(space).view("roots")
+    >>> roots.argmin(np.array([[-3.0, -4.0, 1.0]])).outputs.round(2)
     array([[0.36, 0.64, 0.  ]])
     """
-
-    embeddings = ("coordinates", "squares", "roots")
-
-    usual_losses = ("absolute", "squared_hellinger")
 
     def __init__(
         self,
@@ -178,5 +178,7 @@ class Simplex(QuantitySpace):
         return Decoded(*separable_on_simplex(curves, self.total))
 
 
+Coordinates.at(Simplex, CoordinatesOfShares)
 Solving.at(Simplex, "skstruct.spaces.quantities.solving:SolvingOfSimplices")
 Description.at(Simplex, "skstruct.spaces.quantities.description:DescriptionOfSimplices")
+Embeddings.at(Simplex, "skstruct.spaces.quantities.coordinates:EmbeddingsOfSimplices")

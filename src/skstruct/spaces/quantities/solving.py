@@ -10,10 +10,10 @@ from scipy import sparse
 from skstruct.spaces.constraints import of_one_row
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.solvers.mixed_programs import LinearSet, MixedProgram, simplex_program
-from skstruct.spaces.solving import SolvingOfNumbers
+from skstruct.spaces.solving import SolvingOfQuantities
 
 
-class SolvingWithoutCurves(SolvingOfNumbers):
+class SolvingWithoutCurves(SolvingOfQuantities):
     """Numbers over which no sums over coordinates but linear or quadratic ones are minimized."""
 
     __slots__ = ()
@@ -23,7 +23,7 @@ class SolvingWithoutCurves(SolvingOfNumbers):
         return False
 
 
-class SolvingOfBoxes(SolvingOfNumbers):
+class SolvingOfBoxes(SolvingOfQuantities):
     """Numbers within limits, each by itself."""
 
     __slots__ = ()
@@ -42,7 +42,7 @@ class SolvingOfBoxes(SolvingOfNumbers):
         return MixedProgram(*none, *none, *ends, np.zeros(d, bool))
 
 
-class SolvingOfConstrained(SolvingOfNumbers):
+class SolvingOfConstrained(SolvingOfQuantities):
     """Numbers that meet linear constraints; branch and bound closes gaps of curves."""
 
     __slots__ = ()
@@ -64,7 +64,7 @@ class SolvingOfConstrained(SolvingOfNumbers):
         return MixedProgram(row.A_ub, row.b_ub, row.A_eq, row.b_eq, *ends, np.zeros(d, bool))
 
 
-class SolvingOfSimplices(SolvingOfNumbers):
+class SolvingOfSimplices(SolvingOfQuantities):
     """Amounts that add up; branch and bound closes gaps of curves."""
 
     __slots__ = ()

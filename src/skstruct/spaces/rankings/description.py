@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skstruct.spaces.common.fixing import finder, only_one, pair_of
-from skstruct.spaces.description import Description, Part, Parts
+from skstruct.spaces.description import CanonicalRange, Description, Part, Parts
 
 
 class DescriptionOfRankings(Description):
@@ -18,6 +18,7 @@ class DescriptionOfRankings(Description):
     part_words: ClassVar[tuple[str, str]] = ("item", "items")
     output_kind = "ranking"
     fixable = ("in",)
+    usual_losses: ClassVar[Sequence[str]] = ("spearman", "footrule", "zero_one")
 
     def part_names(self) -> Sequence[Any]:
         return self.space.items_
@@ -39,3 +40,6 @@ class DescriptionOfRankings(Description):
             item, rank = pair_of(part, "an item and a rank")
             only_one(positions, named(item), rank, "Item")
         return {"positions": positions} if positions else {}
+
+    def canonical_range(self) -> CanonicalRange:
+        return None, None, len(self.space.items_)

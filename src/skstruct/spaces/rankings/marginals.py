@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.solvers.marginals import doubly_stochastic, nearest_doubly_stochastic
 
@@ -23,7 +24,7 @@ class MarginalsOfRankings(Marginals):
         return [items, range(1, len(items) + 1) if parts == "positions" else items]
 
     def view(self, parts: str | None = None) -> Any:
-        return self.space.with_embedding("pairs" if parts is None else parts)
+        return Embeddings.of(self.space).view("pairs" if parts is None else parts)
 
     @property
     def recalibrates(self) -> bool:

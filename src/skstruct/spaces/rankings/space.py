@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Total orders of a set of items."""
 
-import copy
 import warnings
 from collections.abc import Iterable
 from typing import Any, ClassVar, Self
@@ -16,6 +15,8 @@ from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.rankings.beginnings import warn_of_beginnings
@@ -72,6 +73,8 @@ class Rankings(RandomRankings):
     unlisted : "last" or "unknown", default="last"
         What an ordered list says of items that it does not name: they come after those
         it names (the first few of a ranking), or nothing (the items that somebody was shown).
+        Short lists under "unknown" that name some items, or some together, more often than items
+        shown at random get a warning: they may be the first few.
     prove : bool, default=False
         Under pairs with more than 20 items the answer may have a gap to its bound: close
         it by branch and bound, whatever time that takes.
@@ -84,7 +87,8 @@ class Rankings(RandomRankings):
     >>> space = Rankings().fit([["tea", "milk", "rum"], ["rum", "tea"]])
     >>> space.items_
     ('milk', 'rum', 'tea')
-    >>> pairs = space.with_embedding("pairs")  # milk-rum, milk-tea, rum-tea
+    >>> from skstruct.spaces import Embeddings
+    >>> pairs = Embeddings.of(space).view("pairs")  # milk-rum, milk-tea, rum-tea
     >>> best = pairs.argmin(np.array([[-1.0, 0.5, 0.25]]))
     >>> pairs.restore(best.outputs)[0], (best.values - best.bounds).tolist()
     (['tea', 'milk', 'rum'], [0.0])
@@ -96,11 +100,9 @@ class Rankings(RandomRankings):
     """
 
     default_loss = "kendall"
-    usual_losses = ("spearman", "footrule", "zero_one")
     _named_by: ClassVar = {"items": "items_"}
     _constraints_kind = RankConstraints
     _pairs_of = ("items", "learned_")
-    _squared = ("pairs", "pair shares", "positions", "rating differences", "rating shares")
 
     def __init__(
         self,
@@ -198,17 +200,6 @@ class Rankings(RandomRankings):
     def embed(self, Z: np.ndarray) -> Any:
         return self._scheme.embed(np.asarray(Z, dtype=np.float64))
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if name not in EMBEDDINGS:
-            return super().with_embedding(name, outputs, candidates)
-        if name.startswith("rating") and outputs is not None and not np.isnan(outputs).any():
-            name = f"complete {name}"  # then there are d numbers instead of one per pair
-        view = copy.copy(self)
-        view.embedding = name
-        return view
-
     # ------------------------------------------------------------- constraints
     @property
     def constraints_(self) -> RankConstraints:
@@ -250,9 +241,6 @@ class Rankings(RandomRankings):
             expected = tied_behind(np.arange(d)[None], top)
             good = (np.sort(Z, axis=1) == expected).all(axis=1)
         return good & self.constraints_.allow(Z)
-
-    def canonical_range(self) -> tuple[Any, Any, int | None]:
-        return None, None, len(self.items_)
 
     def _constraints_sizes(self) -> tuple[Any, ...]:
         return (len(self.items_),)
@@ -333,3 +321,5 @@ Coordinates.at(Rankings, "skstruct.spaces.rankings.coordinates:CoordinatesOfRank
 Known.at(Rankings, "skstruct.spaces.rankings.known:KnownOfRankings")
 Description.at(Rankings, "skstruct.spaces.rankings.description:DescriptionOfRankings")
 Marginals.at(Rankings, "skstruct.spaces.rankings.marginals:MarginalsOfRankings")
+Embeddings.at(Rankings, "skstruct.spaces.rankings.coordinates:EmbeddingsOfRankings")
+Inference.at(Rankings, "skstruct.spaces.rankings.inference:InferenceOfRankings")

@@ -13,6 +13,7 @@ from skstruct.saving import savable
 from skstruct.spaces.base import CountedSpace, ListedOutputs
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.entries import Entries, Symbols
 from skstruct.spaces.known import Known
 from skstruct.spaces.sequence_sets.chains.counting import ChainCounts
@@ -111,11 +112,9 @@ class SequenceSet(UniformSequences):
     """
 
     default_loss = "hamming"
-    usual_losses = ("zero_one",)
     _named_by: ClassVar = {"alphabet": "symbols_"}
     _constraints_kind = SequenceConstraints
     _pairs_of = ("alphabet", "learned_symbols_")
-    _squared = ("positions",)
     alphabet: Any
     length: Any
     constraints: SequenceConstraints | None
@@ -202,9 +201,6 @@ class SequenceSet(UniformSequences):
 
     # ------------------------------------------------------------- constraints
 
-    def canonical_range(self) -> tuple[Any, Any, Any]:
-        return -1, len(self.symbols_), None
-
     def _constraints_sizes(self) -> tuple[Any, ...]:
         return (len(self.symbols_),)
 
@@ -275,16 +271,6 @@ class ListedSequences(ListedOutputs):
     def length_(self) -> Any:
         return self.space.length_
 
-    @classmethod
-    def of(
-        cls, space: Any, outputs: np.ndarray, candidates: np.ndarray | None
-    ) -> "ListedSequences":
-        """The view of ``BaseSpace.with_embedding``, all outputs equally wide."""
-        parts = [outputs] if candidates is None else [outputs, candidates]
-        parts = [np.asarray(part, dtype=np.int64) for part in parts]
-        width = max(part.shape[1] for part in parts)
-        return cls(space, *(widened(part, width) for part in parts))
-
     def embed(self, Z: np.ndarray) -> Any:
         width = self.listed_.shape[1]
         Z = widened(np.asarray(Z, dtype=np.int64), width)
@@ -302,3 +288,4 @@ Entries.at(SequenceSet, Symbols)
 Entries.at(ListedSequences, Symbols)
 Known.at(SequenceSet, "skstruct.spaces.sequence_sets.known:KnownOfSequenceSets")
 Description.at(SequenceSet, "skstruct.spaces.sequence_sets.description:DescriptionOfSequences")
+Embeddings.at(SequenceSet, "skstruct.spaces.sequence_sets.embeddings:EmbeddingsOfSequenceSets")

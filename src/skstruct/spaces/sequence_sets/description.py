@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from skstruct.spaces.common.fixing import finder, only_one, pair_of
-from skstruct.spaces.description import Description, Part, Parts
+from skstruct.spaces.description import CanonicalRange, Description, Part, Parts
 
 
 class DescriptionOfSequences(Description):
@@ -15,6 +15,7 @@ class DescriptionOfSequences(Description):
     part_words: ClassVar[tuple[str, str]] = ("symbol", "symbols")
     output_kind = "sequence"
     fixable = ("in",)
+    usual_losses: ClassVar[Sequence[str]] = ("zero_one",)
 
     def part_names(self) -> Sequence[Any]:
         return self.space.symbols_
@@ -40,3 +41,6 @@ class DescriptionOfSequences(Description):
             position, symbol = pair_of(part, "a position and a symbol")
             only_one(known, position, named(symbol), "Position")
         return {"known": known} if known else {}
+
+    def canonical_range(self) -> CanonicalRange:
+        return -1, len(self.space.symbols_), None

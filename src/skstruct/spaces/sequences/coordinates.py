@@ -5,6 +5,8 @@ import numpy as np
 
 from skstruct._arrays.checks import check_costs
 from skstruct.spaces.coordinates import Coordinates
+from skstruct.spaces.sequence_sets.base import EMBEDDINGS
+from skstruct.spaces.sequence_sets.embeddings import EmbeddingsOfSequenceSets
 
 
 class CoordinatesOfSequences(Coordinates):
@@ -20,3 +22,10 @@ class CoordinatesOfSequences(Coordinates):
         T, q = space.length_, len(space.symbols_)
         costs = check_costs(costs, T * q, used_by="Sequences")
         return np.hstack([costs, np.zeros((len(costs), (T - 1) * q * q))])
+
+
+class EmbeddingsOfSequences(EmbeddingsOfSequenceSets):
+    """Symbols at positions, or also bigrams."""
+
+    __slots__ = ()
+    own = EMBEDDINGS

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skstruct.spaces.inference import Inference
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.solvers.marginals import nearest_on_simplex
 from skstruct.tolerances import SURE
@@ -39,7 +40,7 @@ class MarginalsOfSequences(Marginals):
         """Symbols independent of each other, given what is known; nearest with bigrams."""
         if self._has_bigrams or not self._has_one_length:
             return super().condition(means)
-        known = self.space.distribution(np.log(np.maximum(means, SURE)))
+        known = Inference.of(self.space).distribution(np.log(np.maximum(means, SURE)))
         return super().condition(means) if known is None else known.marginals()
 
     def read(self, means: np.ndarray, parts: str | None = None) -> np.ndarray:

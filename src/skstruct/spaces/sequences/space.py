@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sequences of symbols, embedded by which symbol is at which position."""
 
-import copy
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,9 +13,11 @@ from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.coordinates import Coordinates
+from skstruct.spaces.embeddings import Embeddings
+from skstruct.spaces.inference import Inference, OwnInference
 from skstruct.spaces.known import Known
 from skstruct.spaces.marginals import Marginals
-from skstruct.spaces.sequence_sets.base import EMBEDDINGS, ListedSequences, SequenceSet
+from skstruct.spaces.sequence_sets.base import EMBEDDINGS, SequenceSet
 from skstruct.spaces.sequence_sets.chains.counting import ChainCounts
 from skstruct.spaces.sequence_sets.chains.viterbi import best_chains, k_best_chains
 from skstruct.spaces.sequence_sets.constraints import SequenceConstraints
@@ -177,17 +178,6 @@ class Sequences(SequenceSet):
         shape = len(Z), self._width()
         return sparse.csr_array((np.ones(len(row)), (row, column)), shape=shape)
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if name == "outputs" and outputs is not None and np.ndim(outputs) == 2:
-            return ListedSequences.of(self, outputs, candidates)
-        if name not in EMBEDDINGS:
-            return super().with_embedding(name, outputs, candidates)
-        view = copy.copy(self)
-        view.embedding = name
-        return view
-
     # ------------------------------------------------------------- decoding
     def _chains(self, costs: np.ndarray) -> dict[str, Any]:
         """Costs of the embedding's coordinates as costs of chains, constraints included."""
@@ -237,3 +227,5 @@ Solving.at(Sequences, "skstruct.spaces.sequences.solving:SolvingOfSequences")
 Coordinates.at(Sequences, "skstruct.spaces.sequences.coordinates:CoordinatesOfSequences")
 Known.at(Sequences, "skstruct.spaces.sequences.known:KnownOfSequences")
 Marginals.at(Sequences, "skstruct.spaces.sequences.marginals:MarginalsOfSequences")
+Embeddings.at(Sequences, "skstruct.spaces.sequences.coordinates:EmbeddingsOfSequences")
+Inference.at(Sequences, OwnInference)

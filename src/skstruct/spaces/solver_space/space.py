@@ -14,7 +14,8 @@ from skstruct.exceptions import UnverifiedAnswerError
 from skstruct.saving import require, savable
 from skstruct.spaces.common.narrowing import one_or_more
 from skstruct.spaces.contracts import Decoded, Guarantee
-from skstruct.spaces.given_whole import GivenWhole
+from skstruct.spaces.description import Description
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.solver_space.given_solvers import (
@@ -124,7 +125,6 @@ class SolverSpace(QuantitySpace):
     """
 
     default_loss = "regret"
-    usual_losses: ClassVar[tuple[str, ...]] = ()
     _learned: ClassVar[tuple[str, ...]] = ("labels_", "format_", "mean_")
     _from_parameters: ClassVar[tuple[str, ...]] = ("_pool",)
 
@@ -171,11 +171,6 @@ class SolverSpace(QuantitySpace):
         options = self.constraints_
         known = options is None or isinstance(options, SolverOptions)
         require(known, "options of a solver that are none")
-
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        return GivenWhole.with_embedding(self, name, outputs, candidates)
 
     def embed(self, Z: np.ndarray) -> np.ndarray:
         return np.asarray(Z, dtype=np.float64)
@@ -328,3 +323,5 @@ class SolverSpace(QuantitySpace):
 
 Solving.at(SolverSpace, "skstruct.spaces.solver_space.solving:SolvingBySolvers")
 Marginals.at(SolverSpace, "skstruct.spaces.quantities.marginals:NoMeansOfQuantities")
+Description.at(SolverSpace, "skstruct.spaces.quantities.description:DescriptionOfDecisions")
+Embeddings.at(SolverSpace, Embeddings)

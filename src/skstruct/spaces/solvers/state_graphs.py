@@ -235,8 +235,9 @@ def may_overflow(graph: StateGraph, scores: np.ndarray) -> np.ndarray:
 
 def with_skipping(scores: np.ndarray, low: Any, high: Any) -> np.ndarray:
     """Scores (n, 2 d) of taking and of skipping each label, where some must and some may not."""
-    both = np.zeros((len(scores), 2, scores.shape[1]))
+    n, d = scores.shape
+    both = np.zeros((n, 2, d))
     both[:, 0] = scores
     np.copyto(both[:, 0], -np.inf, where=False if high is None else ~high)
     np.copyto(both[:, 1], -np.inf, where=False if low is None else low)
-    return both.reshape(len(scores), -1)
+    return both.reshape(n, 2 * d)

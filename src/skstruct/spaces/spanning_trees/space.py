@@ -13,6 +13,7 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance, PairScheme
+from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.edge_sets.space import WithinGraph
 from skstruct.spaces.edge_sets.spanning_trees import (
@@ -21,6 +22,7 @@ from skstruct.spaces.edge_sets.spanning_trees import (
     min_cost_trees,
     sample_trees,
 )
+from skstruct.spaces.inference import Inference, OwnInference
 from skstruct.spaces.solvers.distributions import Distribution
 from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.spanning_trees import counting as tree_counts
@@ -132,7 +134,7 @@ class SpanningTrees(WithinGraph):
 
         scores = self._checked_scores(scores, len(self.edges_))
         if self.constraints_.n_rows is not None:
-            return super().distribution(scores)
+            return listed_distribution(self, scores)
         n_parts, ends, columns = self._open_graph()
         trees = TreeDistribution(scores[:, columns], ends, n_parts)
         return FixedColumnsDistribution(trees, columns, self.constraints_.low[0], scores)
@@ -218,3 +220,6 @@ class SpanningTrees(WithinGraph):
         if self.size() == 0:
             return np.zeros((0, len(self.edges_)), np.int8)
         return self._spread(list_trees(ends, n_parts, self.size()), columns)
+
+
+Inference.at(SpanningTrees, OwnInference)

@@ -19,14 +19,16 @@ from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.stopping import Limit
 from skstruct.saving import savable
 from skstruct.spaces.base import decoded_or_infeasible
+from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
-from skstruct.spaces.sequence_sets.base import EMBEDDINGS, ListedSequences, SequenceSet
+from skstruct.spaces.embeddings import Embeddings
+from skstruct.spaces.inference import Inference, OwnDistribution
+from skstruct.spaces.sequence_sets.base import SequenceSet
 from skstruct.spaces.sequence_sets.chains.counting import ChainCounts
 from skstruct.spaces.sequence_sets.chains.viterbi import best_chains
 from skstruct.spaces.sequence_sets.constraints import SequenceConstraints
 from skstruct.spaces.sequence_sets.distribution import distribution_of_grams
-from skstruct.spaces.sequences.space import Sequences
 from skstruct.spaces.solvers.distributions import Distribution
 from skstruct.spaces.strings.decoding import (
     MAX_NODES,
@@ -186,18 +188,6 @@ class Strings(SequenceSet):
         psi = sparse.coo_array((np.ones(len(row)), (row, code[row, t])), shape=(len(Z), width))
         return psi.tocsr()
 
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if name == "outputs" and outputs is not None and np.ndim(outputs) == 2:
-            return ListedSequences.of(self, outputs, candidates)
-        if name not in EMBEDDINGS:
-            return super().with_embedding(name, outputs, candidates)
-        view = Sequences(self.alphabet, self.length, name, constraints=self.constraints)
-        learned = {key: value for key, value in vars(self).items() if key.endswith("_")}
-        view.__dict__.update(learned)
-        return view
-
     # ------------------------------------------------------------- decoding
     def restrict(
         self, *, length: ArrayLike | None = None, known: Any = None, forbidden: Any = None
@@ -259,7 +249,7 @@ class Strings(SequenceSet):
         """Distributions of n-grams for n = 1 and n = 2; for longer ones where strings are few."""
         scores, constraints = self._checked_scores(scores, self._width()), self.constraints_
         if self.n > 2:
-            return super().distribution(scores)
+            return listed_distribution(self, scores)
         distribution = distribution_of_grams(scores, int(self.n), constraints, self.length_)
         check_feasible(distribution.log_partition > -np.inf, self)
         return distribution
@@ -310,3 +300,7 @@ def _short_strings(constraints: Any, shortest: np.ndarray, size: int) -> np.ndar
     strings = symbols.reshape(n, size)
     strings[np.isinf(values) | (shortest > size), 0] = -2
     return strings
+
+
+Embeddings.at(Strings, "skstruct.spaces.strings.coordinates:EmbeddingsOfStrings")
+Inference.at(Strings, OwnDistribution)

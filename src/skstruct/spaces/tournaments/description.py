@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import permutations
 from typing import Any, ClassVar
 
-from skstruct.spaces.description import Description, Part, Parts
+from skstruct.spaces.description import CanonicalRange, Description, Part, Parts
 
 
 class DescriptionOfTournaments(Description):
@@ -14,6 +14,7 @@ class DescriptionOfTournaments(Description):
     __slots__ = ()
     part_words: ClassVar[tuple[str, str]] = ("pair", "pairs")
     drawn_as = "wins"
+    usual_losses: ClassVar[Sequence[str]] = ("zero_one",)
 
     def part_names(self) -> Sequence[Any]:
         return self.space.labels_
@@ -26,3 +27,6 @@ class DescriptionOfTournaments(Description):
     def fixable_names(self) -> Iterable[Any]:
         """Both wins of every pair."""
         return permutations(self.space.items_, 2)
+
+    def canonical_range(self) -> CanonicalRange:
+        return -1, max(len(self.space.states_), 2), len(self.space.labels_)

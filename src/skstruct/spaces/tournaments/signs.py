@@ -17,9 +17,7 @@ from skstruct.spaces.coordinates import Coordinates
 from skstruct.spaces.edge_sets.formats import GraphFormat, read_rows
 from skstruct.spaces.edge_sets.table import EdgeTable
 from skstruct.spaces.entries import Entries, States
-from skstruct.spaces.solvers.distributions import Distribution
-from skstruct.spaces.solvers.proposals import Proposals
-from skstruct.spaces.tournaments.distribution import sign_distribution, sign_proposals
+from skstruct.spaces.inference import Inference
 
 
 def split_wins(wins: np.ndarray, wins_table: EdgeTable) -> tuple[np.ndarray, np.ndarray]:
@@ -185,17 +183,7 @@ class TournamentStates(EmbeddingView):
         cube = costs.reshape(len(costs), d, states)
         return self.space.kbest_states(cube, k)
 
-    def distribution(self, scores: Any) -> Distribution | None:
-        """Distributions of tournaments by scores of every pair and sign, (n, d * S)."""
-        d, states = len(self.labels_), len(self.states_)
-        scores = self._checked_scores(scores, d * states)
-        cube = scores.reshape(len(scores), d, states)
-        return sign_distribution(self.space, cube, self.constraints_.allowed, signed=False)
-
-    def proposals(self) -> Proposals | None:
-        """Chains that change one pair; None where rows are restricted differently."""
-        return sign_proposals(self.space, signed=False)
-
 
 Coordinates.at(TournamentStates, "skstruct.spaces.tournaments.coordinates:CoordinatesOfStates")
 Entries.at(TournamentStates, States)
+Inference.at(TournamentStates, "skstruct.spaces.tournaments.inference:InferenceOfStates")

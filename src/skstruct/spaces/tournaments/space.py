@@ -16,12 +16,13 @@ from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.description import Description
 from skstruct.spaces.edge_sets.formats import GraphFormat, learn_nodes, read_format
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
+from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.entries import Entries, States
+from skstruct.spaces.inference import Inference, OwnInference
 from skstruct.spaces.solvers.k_best import k_best
 from skstruct.spaces.tournaments.distribution import UniformTournaments
 from skstruct.spaces.tournaments.signs import (
     SignConstraints,
-    TournamentStates,
     best_signs,
     read_signs,
     split_wins,
@@ -82,7 +83,6 @@ class Tournaments(UniformTournaments):
 
     embedding = "signed pairs"
     default_loss = "hamming"
-    usual_losses = ("zero_one",)
     _named_by: ClassVar = {"items": "items_"}
     _constraints_kind = SignConstraints
     _pairs_of = ("items", "learned_items_")
@@ -135,9 +135,6 @@ class Tournaments(UniformTournaments):
             return self.constraints
         return SignConstraints(np.ones((1, len(self.labels_), len(self.states_)), bool))
 
-    def canonical_range(self) -> tuple[Any, Any, int | None]:
-        return -1, max(len(self.states_), 2), len(self.labels_)
-
     def _constraints_sizes(self) -> tuple[Any, ...]:
         return (len(self.labels_),)
 
@@ -187,13 +184,6 @@ class Tournaments(UniformTournaments):
     @property
     def _signs(self) -> np.ndarray:
         return np.array(self.states_)
-
-    def with_embedding(
-        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
-    ) -> Any:
-        if name == TournamentStates.embedding:
-            return TournamentStates(self)
-        return super().with_embedding(name, outputs, candidates)
 
     # ------------------------------------------------------------- constraints and decoding
     def restrict(self, *, include: Any = None, exclude: Any = None) -> Self:
@@ -264,3 +254,5 @@ class Tournaments(UniformTournaments):
 
 Entries.at(Tournaments, States)
 Description.at(Tournaments, "skstruct.spaces.tournaments.description:DescriptionOfTournaments")
+Embeddings.at(Tournaments, "skstruct.spaces.tournaments.coordinates:EmbeddingsOfTournaments")
+Inference.at(Tournaments, OwnInference)

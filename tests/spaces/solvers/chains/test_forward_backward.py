@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Sequences, Solving, Strings
+from skstruct.spaces import Inference, Sequences, Solving, Strings
 from skstruct.spaces.sequence_sets.chains.forward_backward import ChainDistribution
 from skstruct.testing import check_distribution
 
@@ -175,7 +175,7 @@ def test_distributions_of_sequences(space, seed, size):
         check_distribution(space, scores, n_draws=400 if size < 100 else 20, rng=seed)
     else:
         with pytest.raises(InfeasibleError):
-            space.distribution(scores)
+            Inference.of(space).distribution(scores)
 
 
 @pytest.mark.parametrize("embedding", ["positions", "bigrams"])
@@ -185,13 +185,15 @@ def test_constraints_row_by_row(embedding):
     forbidden = [[], [("a", "b"), ("c", None)], [(None, "a")]]
     scores = np.random.default_rng(0).standard_normal((3, space._width()))
     together = space.restrict(known=known, forbidden=forbidden)
-    distribution = together.distribution(scores)
+    distribution = Inference.of(together).distribution(scores)
     for i in range(3):
-        alone = space.restrict(known=known[i], forbidden=forbidden[i]).distribution(scores[[i]])
+        alone = Inference.of(space.restrict(known=known[i], forbidden=forbidden[i])).distribution(
+            scores[[i]]
+        )
         assert_allclose(distribution.log_partition[[i]], alone.log_partition)
         assert_allclose(distribution.marginals()[[i]], alone.marginals(), atol=1e-12)
     assert together.contains(distribution.sample(1, np.random.default_rng(0))[:, 0]).all()
-    lengths = space.restrict(length=np.array([1, 3, 2])).distribution(scores)
+    lengths = Inference.of(space.restrict(length=np.array([1, 3, 2]))).distribution(scores)
     assert ((lengths.sample(2, np.random.default_rng(0)) >= 0).sum(axis=2).T == [1, 3, 2]).all()
 
 
@@ -205,15 +207,15 @@ def test_distributions_of_strings(sequences, n, seed, size):
         check_distribution(space, scores, n_draws=400 if size < 100 else 20, rng=seed)
     else:
         with pytest.raises(InfeasibleError):
-            space.distribution(scores)
+            Inference.of(space).distribution(scores)
 
 
 def test_long_strings_have_distributions_by_bigrams():
     space = Strings("ab", 200, n=2).restrict(forbidden=[("b", "b")])
-    distribution = space.distribution(np.zeros((1, 4)))
+    distribution = Inference.of(space).distribution(np.zeros((1, 4)))
     assert_allclose(distribution.log_partition, space.log_size())
     assert_allclose(distribution.marginals()[0], space.mean_embedding(), rtol=1e-9)
-    assert Strings("ab", 200, n=3).distribution(np.zeros((1, 8))) is None
+    assert Inference.of(Strings("ab", 200, n=3)).distribution(np.zeros((1, 8))) is None
 
 
 def test_distributions_of_stacked_chains_obey_constraints():

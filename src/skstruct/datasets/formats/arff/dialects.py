@@ -15,7 +15,7 @@ from skstruct.datasets.dataset import TASKS, Dataset, Table
 from skstruct.datasets.encodings import text_path
 from skstruct.datasets.files import stem
 from skstruct.datasets.formats.arff.label_list import read_label_list
-from skstruct.datasets.formats.arff.outputs import edges_of, guess_task, outputs_of
+from skstruct.datasets.formats.arff.outputs import are_bits, edges_of, guess_task, outputs_of
 from skstruct.datasets.formats.arff.reading import ArffTable, read_arff
 from skstruct.datasets.formats.arff.writing import stated_task, write_arff_data
 from skstruct.datasets.formats.base import Format, ReadOptions
@@ -213,8 +213,23 @@ def _targets(
                 f"the relation says -C {n}, and there are {len(names)} attributes"
             )
         remarks.append(f"The relation says {meka[0]!r}: {abs(n)} attributes are the output.")
-        return "mulan", names[:n] if n > 0 else names[n:], ()
+        told = names[:n] if n > 0 else names[n:]
+        if options.task is None:
+            _check_kind(table, told, meka[0])
+        return "mulan", told, ()
     return "arff", _last(table, options, remarks), ()
+
+
+def _check_kind(table: ArffTable, told: tuple[str, ...], option: str) -> None:
+    """Raise where the relation tells outputs that may be labels as well as numbers."""
+    outputs = table.take([table.names.index(name) for name in told])
+    data = outputs.data.data if sparse.issparse(outputs.data) else outputs.data
+    numeric = all(values is None for values in outputs.values)
+    if numeric and len(outputs) and np.isin(data, (0, 1)).all():
+        raise DataFormatError(
+            f"the relation says {option!r}, and these {len(told)} attributes are numeric, all 0 or "
+            "1: say whether they are labels (task='labels') or numbers (task='regression')"
+        )
 
 
 def _last(table: ArffTable, options: ReadOptions, remarks: list[str]) -> tuple[str]:
@@ -234,18 +249,18 @@ def _last(table: ArffTable, options: ReadOptions, remarks: list[str]) -> tuple[s
     if n > 1 and options.task in (None, "labels", "hierarchy") and not is_target(last):
         ignored = f" {remarks[-1]}" if remarks else ""  # a list of other labels
         raise DataFormatError(
-            f"nothing tells the labels, and the last {n} attributes are all 0 or 1: say how many "
-            "are labels, counted from the last (n_labels), put MULAN's list, an XML file of the "
-            "same name, beside the file or give it (labels_file), or name what is predicted "
-            f"(targets).{ignored}"
+            f"nothing tells the labels, and the last {n} attributes are all 0 or 1, or all false "
+            "or true: say how many are labels, counted from the last (n_labels), put MULAN's list, "
+            "an XML file of the same name, beside the file or give it (labels_file), or name what "
+            f"is predicted (targets).{ignored}"
         )
     remarks.append(f"The attribute {last!r} is taken for the output (the last one).")
     return (last,)
 
 
 def _n_binary(table: ArffTable) -> int:
-    """How many attributes at the end are nominal, with the values 0 and 1."""
-    others = [set(values or ()) != {"0", "1"} for values in table.values[::-1]]
+    """How many attributes at the end are nominal, with the values 0 and 1, or false and true."""
+    others = [len(values or ()) != 2 or not are_bits(values) for values in table.values[::-1]]
     return [*others, True].index(True)
 
 

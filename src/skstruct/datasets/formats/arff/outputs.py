@@ -13,6 +13,20 @@ from skstruct.exceptions import DataFormatError
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.tolerances import OUTPUT_FEASIBLE
 
+_BITS = ({"0", "1"}, {"false", "true"})
+_IN_ORDER = (("0", "1"), ("0",), ("false", "true"), ("false",))  # what sparse rows omit comes first
+
+
+def are_bits(values: tuple[str, ...]) -> bool:
+    """Whether the values of a nominal attribute say in or out: 0 and 1, or false and true."""
+    said = [value.lower() for value in values]
+    return len(set(said)) == len(said) and any(set(said) <= bits for bits in _BITS)
+
+
+def _place_of_one(values: tuple[str, ...]) -> int:
+    """The position of what says in; -1 where nothing does."""
+    return next((j for j, value in enumerate(values) if value.lower() in ("1", "true")), -1)
+
 
 def guess_task(table: Table, edges: tuple[Any, ...]) -> tuple[str, str]:
     """Task of output columns, and why."""
@@ -23,7 +37,7 @@ def guess_task(table: Table, edges: tuple[Any, ...]) -> tuple[str, str]:
         return "regression", "the outputs are numeric"
     if len(table.names) == 1:
         return "classes", f"{table.names[0]!r} is nominal"
-    if all(values is not None and set(values) <= {"0", "1"} for values in table.values):
+    if all(values is not None and are_bits(values) for values in table.values):
         return "labels", "all outputs are 0 or 1"
     raise DataFormatError("several columns of outputs, some nominal: name the task, or one column")
 
@@ -67,7 +81,7 @@ def _sets_of_sparse(table: Table) -> list[Any] | None:
 
     None of any other table, such as one where something is missing.
     """
-    usual = all(values is None or values in (("0", "1"), ("0",)) for values in table.values)
+    usual = all(values is None or values in _IN_ORDER for values in table.values)
     if not (usual and sparse.issparse(table.data) and (table.data.data == 1).all()):
         return None
     rows = table.data.tocsr().sorted_indices()
@@ -102,12 +116,12 @@ def label_sets(table: Table, data: np.ndarray) -> list[Any]:
     """Names of the columns that are 1, for every row; what is known of them where some are NaN."""
     inside = np.empty(data.shape)
     for j, (name, values) in enumerate(zip(table.names, table.values)):
-        ones = 1.0 if values is None else values.index("1") if "1" in values else -1
+        ones = 1.0 if values is None else _place_of_one(values)
         missing = np.isnan(data[:, j])
         inside[:, j] = np.where(missing, np.nan, data[:, j] == ones)
         if values is None and not (missing | np.isin(data[:, j], (0, 1))).all():
             raise DataFormatError(f"the label {name[:60]!r} should be 0 or 1 in every row")
-        if values is not None and not set(values) <= {"0", "1"}:
+        if values is not None and not are_bits(values):
             listed = ", ".join(values[:5])
             raise DataFormatError(
                 f"the label {name[:60]!r} should be 0 or 1; it is one of {listed}"
