@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One object says what a fitted model is, whatever holds the learner."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
@@ -41,6 +43,18 @@ def test_a_pipeline_in_a_pipeline_reads_rows_by_all_of_its_steps():
     learner, read = Fitted.of(model).decider(X)
     assert learner is inner[-1]
     assert np.array_equal(learner.predict(read), model.predict(X))
+
+
+def test_it_can_be_sent_to_another_process():
+    model = make_pipeline(StandardScaler(), ConditionalRiskMinimizer(LabelSets(), alpha=0.1))
+    again = pickle.loads(pickle.dumps(Fitted.of(model.fit(X, Y))))
+    learner, read = again.decider(X)
+    assert np.array_equal(learner.predict(read), model.predict(X))
+
+
+def test_spaces_that_take_no_constraints_have_none():
+    assert Fitted.of(ConditionalRiskMinimizer(alpha=0.1).fit(X, Y[:, 0])).constraints == []
+    assert "include" in Fitted.of(risks()).constraints
 
 
 def test_a_pipeline_of_one_step_takes_rows_as_they_are():

@@ -72,6 +72,9 @@ class Fitted(Facet):
     def __init__(self, model: Any) -> None:
         self.model = self.learner = model
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Fitted.of, (self.model,)
+
     @property
     def name(self) -> str:
         """The class of the learner."""
@@ -98,7 +101,7 @@ class Fitted(Facet):
     @property
     def constraints(self) -> list[str]:
         """What ``predict`` can restrict outputs by."""
-        if not self.takes("restrict"):
+        if not (self.takes("restrict") and hasattr(self.space, "restrict")):
             return []
         return list(signature(self.space.restrict).parameters)
 
