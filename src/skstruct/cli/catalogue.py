@@ -13,10 +13,6 @@ import click
 from skstruct.cli.options import json_option, quiet_option
 from skstruct.cli.quick_start import starts_quickly
 
-ABILITIES = (
-    ("distribution", "probabilities"), ("kbest", "k best"), ("sample", "samples"),
-    ("size", "counts"), ("enumerate", "lists"), ("restrict", "constraints"),
-)  # fmt: skip
 _SIGNS = {
     ":math:": "", "`": "", " [1]_": "", "\\le ": "<= ", "\\ge ": ">= ", "\\ne ": "!= ",
     "\\cap": "&", "\\frac12": "1/2", "\\": "",
@@ -34,10 +30,9 @@ def spaces(as_json: bool) -> None:
     rows = []
     for name in room.__all__:
         space: Any = getattr(room, name)
-        if inspect.isclass(space) and room.BaseSpace in space.__mro__[1:]:
+        if name != "BaseSpace" and inspect.isclass(space) and issubclass(space, room.BaseSpace):
             usual = space.default_loss if isinstance(space.default_loss, str) else ""
-            can = [word for method, word in ABILITIES if _has(space, method)]
-            rows.append((name, _first_sentence(space), usual, ", ".join(can)))
+            rows.append((name, _first_sentence(space), usual, ", ".join(_abilities(space))))
     columns = ("space", "outputs", "usual_loss", "can")
     if as_json:
         print_json([dict(zip(columns, row)) for row in rows])
@@ -64,9 +59,20 @@ def losses(as_json: bool) -> None:
         print_table("", columns, rows)
 
 
-def _has(space: type[Any], method: str) -> bool:
-    """Whether outputs of the space can be treated so; probabilities need outputs to list."""
-    return method == "distribution" or hasattr(space, method)
+def _abilities(kind: type[Any]) -> list[str]:
+    """What spaces of a class can do, by what parameters are where nobody gives them."""
+    from skstruct.spaces import Solving, Uniform
+
+    space = object.__new__(kind)
+    parameters = inspect.signature(kind).parameters
+    vars(space).update({name: one.default for name, one in parameters.items()})
+    uniform, methods = Uniform.of(space), dir(kind)
+    known = {
+        "probabilities": Solving.of(space).discrete, "k best": "kbest" in methods,
+        "samples": uniform.draws, "counts": uniform.counts, "lists": uniform.lists,
+        "constraints": "restrict" in methods,
+    }  # fmt: skip
+    return [word for word, can in known.items() if can]
 
 
 def _first_sentence(thing: type[Any]) -> str:

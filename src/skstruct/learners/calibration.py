@@ -329,7 +329,7 @@ def fit_calibration(
 
 def _ranked(outputs: np.ndarray) -> np.ndarray:
     """Rows without NaN, which is an item that a ranking leaves out; shape (n,)."""
-    return np.reshape(outputs == outputs, (len(outputs), -1)).all(axis=1)
+    return np.asarray(np.reshape(outputs == outputs, (len(outputs), -1)).all(axis=1))
 
 
 def _evenly(n: int, most: int) -> np.ndarray:

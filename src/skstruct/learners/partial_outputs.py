@@ -78,7 +78,7 @@ def told_apart(partial: PartialOutputs) -> np.ndarray:
     if partial.by_parts:
         return outputs
     width = partial.allowed.embed(partial.outputs[:1]).shape[1]
-    candidates = Inference.of(partial.allowed).distribution(np.zeros((n, width))).marginals()
+    candidates = Inference.of(partial.allowed).exact(np.zeros((n, width))).marginals()
     return np.hstack([outputs, candidates])
 
 

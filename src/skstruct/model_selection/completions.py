@@ -101,7 +101,7 @@ def _agree(space: Any, listed: np.ndarray, partial: PartialOutputs) -> np.ndarra
     n = len(partial)
     if not partial.by_parts:  # one of several names
         scores = np.zeros((n, space.embed(listed[:1]).shape[1]))
-        return Inference.of(partial.allowed).distribution(scores).marginals() > 0
+        return Inference.of(partial.allowed).exact(scores).marginals() > 0
     rows, columns = same_width(np.reshape(partial.outputs, (n, -1)), _rows(listed))
     unknown = np.zeros(rows.shape, bool)
     unknown[:, : partial.known.shape[1]] = ~partial.known

@@ -47,7 +47,7 @@ def fit_and_leave_out(
     if groups is not None and has_fit_parameter(smoother, "groups"):
         given["groups"] = groups  # what is out of bag is out by groups
     # What takes gaps chooses its penalty.
-    alpha = None if Gaps.of(smoother).taken else Penalties.of(smoother).given
+    alpha: Any = None if Gaps.of(smoother).taken else Penalties.of(smoother).given
     if not (isinstance(alpha, str) or np.ndim(alpha) > 0):
         smoother.fit(X, targets, **given)
         return smoother, LeavingOut.of(smoother).means(groups, rows)

@@ -36,6 +36,13 @@ class Inference(Facet):
         """
         return listing.listed_distribution(self.space, self.checked(scores))
 
+    def exact(self, scores: Any) -> Distribution:
+        """``distribution`` for who cannot do without: an error where it is not known."""
+        found = self.distribution(scores)
+        if found is None:
+            self.refuse("exact distribution of these scores")
+        return found
+
     def proposals(self) -> Proposals | None:
         """Local moves of Markov chains, :class:`~.proposals.Proposals`, or None:
         nothing is known of how outputs are within reach of each other.

@@ -363,7 +363,7 @@ class BlockReader(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
     def __init__(self, model: Any, problem: Any) -> None:
         self.model = self.problem = None
         known = {"features_", "tokens_", "encoder_", "n_features_in_", "feature_names_in_"}
-        vars(self).update({name: part for name, part in vars(model).items() if name in known})
+        self.__dict__.update({name: part for name, part in vars(model).items() if name in known})
         self.space_, self.problem_ = model.observation_space_, problem.without_rows()
 
     def __call__(self, block: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:

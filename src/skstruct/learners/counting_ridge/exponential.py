@@ -152,7 +152,7 @@ class ExponentialObjective:
     def losses(self, f: np.ndarray, rows: slice) -> tuple[np.ndarray, np.ndarray]:
         """Losses (b,) of some rows and their gradients (b, d) at plain scores f (b, d)."""
         part = self.examples.batch(rows.start, rows.stop)
-        distribution = Inference.of(self.space).distribution(np.ascontiguousarray(f))
+        distribution = Inference.of(self.space).exact(np.ascontiguousarray(f))
         root = np.sqrt(part.counts)
         v = part.margins(f) * root[part.row]
         starts = np.flatnonzero(np.diff(part.row, prepend=-1))

@@ -93,7 +93,7 @@ class RowModel:
         value = float((self.lam * W**2).sum()) - float(np.vdot(W, self.data))
         gradient = 2.0 * self.lam * W - self.data
         for rows in self.blocks:
-            distribution = Inference.of(self.space.rows(rows)).distribution(self.scores(W, rows))
+            distribution = Inference.of(self.space.rows(rows)).exact(self.scores(W, rows))
             value += float(self.weight[rows] @ distribution.log_partition)
             gradient += self.pulled_back(distribution.marginals(), rows)
         return value, gradient.ravel()

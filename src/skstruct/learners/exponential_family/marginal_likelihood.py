@@ -66,13 +66,11 @@ class PartialRowModel(RowModel):
         gradient = 2.0 * self.lam * W - self.data
         for rows in self.blocks:
             scores = self.scores(W, rows)
-            free = Inference.of(self.space.rows(rows)).distribution(scores)
+            free = Inference.of(self.space.rows(rows)).exact(scores)
             logs, means = free.log_partition, free.marginals()
             gaps = np.flatnonzero(self.is_open[rows])
             if len(gaps):
-                given = Inference.of(self.allowed.rows(gaps + rows.start)).distribution(
-                    scores[gaps]
-                )
+                given = Inference.of(self.allowed.rows(gaps + rows.start)).exact(scores[gaps])
                 logs, means = logs.copy(), np.array(means)
                 logs[gaps] -= given.log_partition
                 means[gaps] -= given.marginals()
@@ -110,9 +108,8 @@ def given_log_likelihoods(
     values: np.ndarray = np.einsum("nd,nd->n", scores, dense(psi[rows], np.float64))
     gaps = np.flatnonzero(is_open[rows])
     if len(gaps):
-        values[gaps] = (
-            Inference.of(allowed.rows(rows[gaps])).distribution(scores[gaps]).log_partition
-        )
+        given = Inference.of(allowed.rows(rows[gaps])).exact(scores[gaps])
+        values[gaps] = given.log_partition
     return values
 
 

@@ -106,7 +106,7 @@ class TrainingRows:
 
     def log_likelihoods(self, scores: Any, rows: np.ndarray) -> Any:
         """Logarithms of the probabilities of the outputs of some rows; shape (n,)."""
-        distribution = Inference.of(self.space.rows(rows)).distribution(scores)
+        distribution = Inference.of(self.space.rows(rows)).exact(scores)
         if self.allowed is not None:
             given = given_log_likelihoods(self.allowed, self.is_open, self.psi, scores, rows)
             return given - distribution.log_partition

@@ -95,7 +95,7 @@ class UniformOfAssignments(UniformOfSets):
 
     def _closed_covariance(self) -> Covariance | None:
         closed = self._closed_form()
-        return closed and closed.covariance()
+        return None if closed is None else closed.covariance()
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All assignments in canonical form; shape (size, a * t)."""

@@ -155,7 +155,7 @@ class Cycles(LawfulCycles):
         return self._table.labels
 
     @property
-    def _directed(self) -> bool:  # type: ignore[override]
+    def _directed(self) -> bool:
         return self.directed
 
     def embed(self, Z: np.ndarray) -> np.ndarray:

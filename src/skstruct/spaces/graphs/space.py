@@ -168,7 +168,7 @@ class Graphs(EdgeSetSpace):
         self.constraints = constraints
 
     @property
-    def _directed(self) -> bool:  # type: ignore[override]
+    def _directed(self) -> bool:
         return self.directed
 
     # ------------------------------------------------------------- the property

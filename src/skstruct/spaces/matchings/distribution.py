@@ -149,7 +149,7 @@ class LawfulMatchings(WithinGraph):
             return listed_distribution(self, scores)
         left = open_graph(self)
         check_feasible(np.full(len(scores), left is not None), self)
-        if self._paths is None:
+        if left is None or self._paths is None:
             return None
         distribution = PathDistribution(self._paths, scores[:, left[2]])
         check_feasible(np.isfinite(distribution.log_partition), self)
@@ -158,7 +158,10 @@ class LawfulMatchings(WithinGraph):
     @cached_property
     def _paths(self) -> StateGraph | None:
         """Matchings of what constraints leave open as paths; None where these are too many."""
-        nodes, ends, _ = open_graph(self)
+        left = open_graph(self)
+        if left is None:
+            return None
+        nodes, ends, _ = left
         order = short_range_order(len(nodes), ends)
         return matching_paths(ends, np.argsort(order), self.perfect)
 
@@ -172,6 +175,7 @@ class LawfulMatchings(WithinGraph):
             return None
         left = open_graph(self)
         check_feasible(np.array([left is not None]), self)
+        assert left is not None
         nodes, ends, columns = left
         if self.perfect and len(ends) < self._n_pairs(nodes):
             return None

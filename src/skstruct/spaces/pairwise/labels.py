@@ -131,7 +131,7 @@ def min_cost_sets(
 def without_pairs(space: LabelsAndEdges) -> LabelSets:
     """The same sets of labels, and no pairs."""
     sets = LabelSets(space.labels_, constraints=space.constraints)
-    vars(sets).update({name: part for name, part in vars(space).items() if name == "format_"})
+    sets.__dict__.update({name: part for name, part in vars(space).items() if name == "format_"})
     return sets
 
 

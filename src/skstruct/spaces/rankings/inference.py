@@ -5,13 +5,13 @@ from typing import Any
 
 from skstruct.spaces.inference import Inference
 from skstruct.spaces.rankings.distribution import (
-    MOST_ITEMS,
     RankingProposals,
     ranking_distribution,
     supports_inference,
 )
 from skstruct.spaces.rankings.space import EMBEDDINGS
 from skstruct.spaces.solvers.distributions import Distribution
+from skstruct.spaces.solvers.linear_ordering import MOST_ITEMS
 from skstruct.spaces.solvers.proposals import Proposals
 
 

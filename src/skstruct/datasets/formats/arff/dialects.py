@@ -260,7 +260,8 @@ def _last(table: ArffTable, options: ReadOptions, remarks: list[str]) -> tuple[s
 
 def _n_binary(table: ArffTable) -> int:
     """How many attributes at the end are nominal, with the values 0 and 1, or false and true."""
-    others = [len(values or ()) != 2 or not are_bits(values) for values in table.values[::-1]]
+    given = [values or () for values in table.values[::-1]]
+    others = [len(values) != 2 or not are_bits(values) for values in given]
     return [*others, True].index(True)
 
 
