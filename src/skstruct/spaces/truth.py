@@ -111,7 +111,7 @@ def seen_by(model: Any) -> Any:
     """The space that truths of a fitted model are from: that of outputs, unless its loss observes
     others.
     """
-    return model.observation_space_
+    return getattr(model, "observation_space_", None) or model.space_
 
 
 def read_truth(space: Any, y: Any, known: Any = None) -> Truth:
