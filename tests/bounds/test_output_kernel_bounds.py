@@ -36,6 +36,7 @@ def regression(A, K_X, K_Y, *, kernel=None, unit=True, **more):
         gram_outputs=lambda: K_Y,
         output_kernel_=kernel or Dirac(),
         kernel_=None,
+        features_=None,
         unit_inputs_=unit,
         **more,
     )

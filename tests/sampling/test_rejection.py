@@ -8,7 +8,7 @@ import pytest
 
 from skstruct.exceptions import SamplingError
 from skstruct.sampling import rejection_sample
-from skstruct.spaces import BaseSpace, Hierarchy, LabelSets, Rankings, SpanningTrees
+from skstruct.spaces import BaseSpace, Hierarchy, LabelSets, Rankings, SpanningTrees, Uniform
 from skstruct.testing.spaces import assert_drawn_from
 
 SPACES = [
@@ -65,16 +65,17 @@ def test_no_sampler():
 
 def test_an_interrupt_keeps_what_was_drawn():
     space = LabelSets(range(12))
-    sample, calls = space.sample, []
+    facet, calls = type(Uniform.of(space)), []
+    sample = facet.sample
 
-    def sample_twice(n, rng):
+    def sample_twice(self, n, rng):
         calls.append(n)
         if len(calls) > 2:
             raise KeyboardInterrupt
-        return sample(n, rng)
+        return sample(self, n, rng)
 
     with (
-        mock.patch.object(space, "sample", sample_twice),
+        mock.patch.object(facet, "sample", sample_twice),
         pytest.warns(UserWarning, match="Interrupted after"),
     ):
         drawn = rejection_sample(space, np.ones(12), 100_000, rng=0)
@@ -84,16 +85,17 @@ def test_an_interrupt_keeps_what_was_drawn():
 
 def test_an_interrupt_keeps_what_all_rows_have():
     space, calls = LabelSets(range(12)), []
-    sample = space.sample
+    facet = type(Uniform.of(space))
+    sample = facet.sample
 
-    def some(n, rng):
+    def some(self, n, rng):
         calls.append(n)
         if len(calls) > 5:
             raise KeyboardInterrupt
-        return sample(n, rng)
+        return sample(self, n, rng)
 
     with (
-        mock.patch.object(space, "sample", some),
+        mock.patch.object(facet, "sample", some),
         pytest.warns(UserWarning, match="Interrupted after"),
     ):
         drawn = rejection_sample(space, np.ones((2, 12)), 100_000, rng=0)

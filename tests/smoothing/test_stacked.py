@@ -18,6 +18,7 @@ from skstruct.smoothing import (
     Forest,
     KernelRidge,
     Neighbors,
+    Penalties,
     Scaled,
     Stacked,
     Weighing,
@@ -183,7 +184,7 @@ def test_penalties_of_least_left_out_error():
     stack = Stacked([Scaled(KernelRidge(RBF(0.5), alphas))]).fit(X, T)
     A = (X - X.mean(axis=0)) / X.std(axis=0)
     errors = [((KernelRidge(RBF(0.5), a).fit(A, T).loo() - T) ** 2).sum() for a in alphas]
-    assert stack.parts_[0].alpha == alphas[int(np.argmin(errors))]
+    assert Penalties.of(stack.parts_[0]).fitted == alphas[int(np.argmin(errors))]
 
 
 def test_weights_of_a_quadratic_program():

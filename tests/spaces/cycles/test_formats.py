@@ -11,6 +11,7 @@ from sklearn.base import clone
 from cycle_cases import steps
 from skstruct import ConditionalRiskMinimizer
 from skstruct.learners import StructuredSVM
+from skstruct.spaces import Uniform
 from skstruct.spaces.cycles.space import Cycles
 
 # ----------------------------------------------------------------- the user's formats
@@ -208,10 +209,10 @@ def test_sizes_of_no_row(argument):
 @pytest.mark.parametrize("ask", ["mean_embedding", "covariance", "second_moment"])
 def test_moments_of_embeddings_that_are_wrong(ask):
     with pytest.raises(ValueError, match="signed pairs are of directed cycles"):
-        getattr(Cycles(4, directed=False, embedding="signed pairs"), ask)()
+        getattr(Uniform.of(Cycles(4, directed=False, embedding="signed pairs")), ask)()
     for constraints in ({}, {"include": [0]}):
         with pytest.raises(ValueError, match="'signed pairs' or 'indicators'; got 'x'"):
-            getattr(Cycles(4, embedding="x").restrict(**constraints), ask)()
+            getattr(Uniform.of(Cycles(4, embedding="x").restrict(**constraints)), ask)()
 
 
 def test_constraints_of_another_number_of_edges():

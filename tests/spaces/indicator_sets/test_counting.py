@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces import Hierarchy, LabelSets, Uniform
-from skstruct.spaces.indicator_sets import counting as module
+from skstruct.spaces.indicator_sets import uniform as module
 from skstruct.testing import check_space
 from skstruct.testing.spaces import assert_drawn_from
 from strategies import closed_sets, forests, subsets

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from skstruct.learners.conditional_risk.parts import FEWEST_TREES, Part, Size, all_parts, ridge_part
+from skstruct.smoothing import Learning
 from skstruct.smoothing.nystroem.landmarks import EXPLAINED
 from skstruct.smoothing.planning import SPECTRAL_ROWS
 
@@ -143,9 +144,8 @@ class PartPlan:
 
     def _with_landmarks(self, part: Part, n_landmarks: int) -> Part:
         ridge = part.smoother
-        return ridge_part(
-            part.name, ridge.kernel, self.size, getattr(ridge, "scale", None), n_landmarks
-        )
+        kernel, scale = Learning.of(ridge).kernel, getattr(ridge, "scale", None)
+        return ridge_part(part.name, kernel, self.size, scale, n_landmarks)
 
 
 def parse_seconds(budget: Any) -> float | None:
