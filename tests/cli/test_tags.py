@@ -141,8 +141,8 @@ def test_words_without_tags_are_of_the_format_of_the_model(run, phrases):
     Path("new").write_text("the\ndog\n\nhe\n")
     run("predict", "-q", "words.model", "new", "-o", "new.conll")
     assert [len(tags) for tags in read_data("new.conll").outputs] == [2, 1]
-    said = run("predict", "-q", "words.model", "new", "--restrict", 'known={"0": "NN"}').out
-    assert [row.split(",")[1].split()[0] for row in said.splitlines()[1:]] == ["NN", "NN"]
+    said = run("predict", "-q", "words.model", "new", "--restrict", 'known={"0": "I-NP"}').out
+    assert [row.split(",")[1].split()[0] for row in said.splitlines()[1:]] == ["I-NP", "I-NP"]
     told = run("evaluate", "-q", "words.model", "new", code=3).err
     assert "there is no tag" in told
     Path("none").write_text("")

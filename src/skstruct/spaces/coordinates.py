@@ -130,7 +130,7 @@ class CoordinatesOfQuantities(Coordinates):
     __slots__ = ()
 
     def offered(self, embedding: str) -> bool:
-        return embedding in self.space.embeddings
+        return embedding in Embeddings.of(self.space).own
 
     def variances(self) -> np.ndarray | None:
         return self.space.variance_

@@ -13,8 +13,8 @@ from skstruct.sampling.chains import mean_of
 from skstruct.sampling.partition import chain_draws, exact_distribution
 from skstruct.saving import savable
 from skstruct.spaces import Coordinates, Inference, Targets
-from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import differs_by_row
+from skstruct.spaces.inference import listed_distribution
 from skstruct.spaces.solvers.distributions import ListedDistribution
 
 
@@ -112,7 +112,7 @@ class ModelDistributions:
     def distribution(self, space: Any, scores: np.ndarray) -> Any:
         """The exact distribution, or None; that of perturbed maxima where the model is of these."""
         if self.perturbations is not None:
-            return PerturbedSpace(space, self.perturbations, self.seed).distribution(scores)
+            return Inference.of(PerturbedSpace(space, self.perturbations, self.seed)).exact(scores)
         if self.solver not in ("auto", "exact"):
             return None
         return exact_distribution(space, scores, required=self.solver == "exact")

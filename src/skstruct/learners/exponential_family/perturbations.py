@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.rows import dense
 from skstruct.saving import savable
-from skstruct.spaces import Targets
+from skstruct.spaces import Inference, Targets
 from skstruct.spaces.constraints import constraints_of
 from skstruct.spaces.solvers.distributions import Distribution
 
@@ -136,8 +136,18 @@ class PerturbedSpace:
         first = index.start or 0 if isinstance(index, slice) else int(index[0])
         return PerturbedSpace(self.space.rows(index), self.perturbations, self.seed, first)
 
+
+class InferenceByMaxima(Inference):
+    """Distributions of perturbed maxima."""
+
+    __slots__ = ()
+
     def distribution(self, scores: np.ndarray) -> PerturbedMaximum:
         """Of scores (n, d)."""
-        rng = np.random.default_rng([self.seed, self.first])
-        noise = rng.standard_normal((len(scores), self.perturbations.n_draws, scores.shape[1]))
-        return PerturbedMaximum(self.space, scores, noise, self.perturbations.sigma)
+        space = self.space
+        rng = np.random.default_rng([space.seed, space.first])
+        noise = rng.standard_normal((len(scores), space.perturbations.n_draws, scores.shape[1]))
+        return PerturbedMaximum(space.space, scores, noise, space.perturbations.sigma)
+
+
+Inference.at(PerturbedSpace, InferenceByMaxima)

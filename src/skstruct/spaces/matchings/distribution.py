@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import check_feasible, of_one_row
 from skstruct.spaces.edge_sets.distribution import (
     FixedColumnsDistribution,
@@ -16,7 +15,7 @@ from skstruct.spaces.edge_sets.distribution import (
 )
 from skstruct.spaces.edge_sets.space import WithinGraph
 from skstruct.spaces.edge_sets.table import edge_numbers
-from skstruct.spaces.inference import Inference, OwnInference
+from skstruct.spaces.inference import Inference, OwnInference, listed_distribution
 from skstruct.spaces.matchings.counting import short_range_order
 from skstruct.spaces.matchings.decoding import hold_edges
 from skstruct.spaces.solvers.distributions import Distribution
@@ -63,7 +62,9 @@ def matching_paths(edges: np.ndarray, position: np.ndarray, perfect: bool) -> St
                 ways = [(edge, rest | bit) for edge, bit in options if not rest & bit]
                 ways = ways if perfect else [(m, rest), *ways]
             for edge, after in ways:
-                target.append(n_states + number.setdefault(after, len(number)))
+                if after not in number:
+                    number[after] = len(number)
+                target.append(n_states + number[after])
                 column.append(edge)
             first.append(len(target))
             if len(target) > MOST_STEPS:
