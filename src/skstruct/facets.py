@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NoReturn, Self
 
 from skstruct.exceptions import NoFacetError
 
-Place = str | Callable[[Any], Any]  # a class, another maker, or "module:Class"
+Place = str | Callable[..., Any]  # a class, another maker, or "module:Class"
 
 
 class Facet:
@@ -72,7 +72,7 @@ class Facet:
             name = f"{ancestor.__module__}:{ancestor.__qualname__}"
             place = cls._places.get(ancestor, cls._places.get(name))
             if place is not None:
-                return _loaded(place) if isinstance(place, str) else place
+                return loaded(place)
         return cls._kind
 
     def answers(self, *questions: str) -> bool:
@@ -85,7 +85,10 @@ class Facet:
         raise NoFacetError(f"{type(self.space).__name__} has no {what}.{instead and ' '}{instead}")
 
 
-def _loaded(place: str) -> Callable[[Any], Any]:
+def loaded(place: Place) -> Callable[..., Any]:
+    """The class or other maker that is at a place."""
+    if not isinstance(place, str):
+        return place
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
 

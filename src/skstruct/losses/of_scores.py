@@ -13,7 +13,7 @@ from skstruct._arrays.checks import is_count
 from skstruct._arrays.rows import dense, distinct
 from skstruct.sizes import AT_ONCE
 from skstruct.spaces import Inference, Uniform
-from skstruct.spaces.common.listing import MOST_LISTED
+from skstruct.spaces.inference import MOST_LISTED
 from skstruct.spaces.truth import flattened
 from skstruct.tolerances import TIE
 

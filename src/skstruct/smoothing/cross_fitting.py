@@ -110,17 +110,6 @@ class CrossFitted(SparseRegressor):
         return other
 
 
-class GapsInFolds(Gaps):
-    """A copy of the estimator for each set of rows that some targets are known in."""
-
-    __slots__ = ()
-
-    def taking(self, targets: np.ndarray | None = None) -> Any:
-        from skstruct.smoothing.gaps import ByPattern
-
-        return ByPattern(self.smoother.estimator, self.smoother.cv)
-
-
-Gaps.at(CrossFitted, GapsInFolds)
+Gaps.at(CrossFitted, "skstruct.smoothing.gaps:GapsInFolds")
 LeavingOut.at(CrossFitted, LeavingSomeOut)
 Weighing.at(CrossFitted, WeighingOfFits)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from skstruct.facets import Facet
+from skstruct.facets import Facet, Place, loaded
 
 Array = Any
 
@@ -253,6 +253,7 @@ class Gaps(OfSmoother, Facet):
     """
 
     __slots__ = ()
+    by_pattern: ClassVar[Place] = "skstruct.smoothing.gaps:ByPattern"  # copies of any regressor
 
     @property
     def taken(self) -> bool:
@@ -270,9 +271,7 @@ class Gaps(OfSmoother, Facet):
         targets : array of shape (n, q), default=None
             Which tell how many such sets there are.
         """
-        from skstruct.smoothing.gaps import ByPattern
-
-        return ByPattern(self.smoother)
+        return loaded(self.by_pattern)(self.smoother)
 
 
 class GapsTaken(Gaps):

@@ -345,6 +345,15 @@ class LeavingOutOfAverages(LeavingSomeOut):
         return other
 
 
+class GapsInFolds(Gaps):
+    """Of what is fitted in folds: its estimator, for each set of rows that know some targets."""
+
+    __slots__ = ()
+
+    def taking(self, targets: np.ndarray | None = None) -> Any:
+        return ByPattern(self.smoother.estimator, self.smoother.cv)
+
+
 Gaps.at(_Matrix, GapsTaken)
 LeavingOut.at(ByPattern, LeavingSomeOut)
 LeavingOut.at(MaskedAverage, LeavingOutOfAverages)

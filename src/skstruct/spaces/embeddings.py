@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skstruct.facets import Facet
+from skstruct.facets import Facet, Place, loaded
 
 
 class Embeddings(Facet):
@@ -26,6 +26,7 @@ class Embeddings(Facet):
 
     __slots__ = ()
     own: ClassVar[Sequence[str]] = ()  # embeddings that a copy of the space has by their name
+    lists: ClassVar[Place] = "skstruct.spaces.base:ListedOutputs"  # the views that list outputs
     squared: ClassVar[Sequence[str]] = ()  # with an entry for every pair of columns of an output
 
     @property
@@ -64,9 +65,7 @@ class Embeddings(Facet):
 
     def listed(self, outputs: np.ndarray, candidates: np.ndarray | None) -> Any:
         """A view with a coordinate for each output of a list."""
-        from skstruct.spaces.base import ListedOutputs
-
-        return ListedOutputs(self.space, outputs, candidates)
+        return loaded(self.lists)(self.space, outputs, candidates)
 
     def bytes_of(self, outputs: np.ndarray, embedding: str) -> int:
         """Roughly the bytes of psi of canonical outputs, under the embedding of a loss."""

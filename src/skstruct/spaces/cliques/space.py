@@ -12,11 +12,10 @@ from sklearn.exceptions import NotFittedError
 from skstruct._arrays.imports import is_networkx
 from skstruct.saving import savable
 from skstruct.spaces.base import check_k, decoded_or_infeasible
-from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.edge_sets.table import check_numbered_nodes, edge_numbers, read_nodes
-from skstruct.spaces.inference import Inference, OwnInference
+from skstruct.spaces.inference import Inference, OwnInference, listed_distribution
 from skstruct.spaces.marginals import Marginals
 from skstruct.spaces.pairwise.labels import LabelsAndEdges
 from skstruct.spaces.solvers.distributions import Distribution

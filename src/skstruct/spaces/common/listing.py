@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""Outputs one by one: all that are not far from the best, distributions over listed spaces.
+r"""Outputs one by one: all that are not far from the best.
 
 An output is a :math:`(1 - \nu)` z-approximation where its cost is at most
 
@@ -21,14 +21,8 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.checks import LARGEST_SUM, check_costs
-from skstruct.exceptions import InfeasibleError, NoFacetError, UndecidableError
-from skstruct.spaces.constraints import check_feasible, check_n_rows, differs_by_row
-from skstruct.spaces.inference import Inference
-from skstruct.spaces.solvers.distributions import (
-    Distribution,
-    ListedDistribution,
-    StackedDistributions,
-)
+from skstruct.exceptions import UndecidableError
+from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.uniform import Uniform
 from skstruct.tolerances import TIE
 
@@ -186,40 +180,6 @@ def _comes_first(Z: np.ndarray, siblings: np.ndarray) -> Any:
 
 def _slack(costs: np.ndarray, *values: Any) -> float:
     return float(TIE * max(float(np.abs(costs).sum()), *(abs(value) for value in values)))
-
-
-MOST_LISTED = 20_000  # outputs that are listed
-
-
-def listed_distribution(space: Any, scores: np.ndarray) -> Distribution | None:
-    """The distribution by a list of all outputs; None where there is no list, or too long a one.
-
-    Outputs are not counted first, which can take far longer than to list the first of them.
-    """
-    if differs_by_row(space):
-        check_n_rows(space.constraints_, len(scores), type(space).__name__)
-        return _row_by_row(space, scores)
-    try:
-        outputs = Uniform.of(space).enumerate(MOST_LISTED)
-    except (NoFacetError, UndecidableError):
-        return None
-    if len(outputs) > MOST_LISTED:
-        return None
-    if not len(outputs):
-        raise InfeasibleError(f"{type(space).__name__}: no output meets the constraints.")
-    psi = space.embed(outputs)
-    check_width(scores, psi.shape[1], space)
-    return ListedDistribution(outputs, psi, scores)
-
-
-def _row_by_row(space: Any, scores: np.ndarray) -> Distribution | None:
-    """The distributions of spaces that differ; None as soon as one of them has none."""
-    distributions = []
-    for i in range(len(scores)):
-        distributions.append(Inference.of(space.rows([i])).distribution(scores[i : i + 1]))
-        if distributions[-1] is None:
-            return None
-    return StackedDistributions(distributions) if distributions else None
 
 
 def check_scores(scores: Any, space: Any, width: int | None = None) -> np.ndarray:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.cycles.tours import (
     arc_columns,
@@ -16,7 +15,7 @@ from skstruct.spaces.cycles.tours import (
     tours_to_rows,
 )
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
-from skstruct.spaces.inference import Inference, OwnInference
+from skstruct.spaces.inference import Inference, OwnInference, listed_distribution
 from skstruct.spaces.solvers.distributions import Distribution
 from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.solvers.state_graphs import PathDistribution, StateGraph

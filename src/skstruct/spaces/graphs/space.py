@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 
 from skstruct.saving import savable
-from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.common.narrowing import within
 from skstruct.spaces.constraints import Constraints, check_feasible
 from skstruct.spaces.contracts import Guarantee
@@ -16,7 +15,7 @@ from skstruct.spaces.edge_sets.space import EdgeSetSpace
 from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.graphs.hereditary import Acyclic, Bipartite, Custom, Planar
 from skstruct.spaces.graphs.properties import Anything, Clique, Connected, Forest, GraphProperty
-from skstruct.spaces.inference import Inference, OwnInference
+from skstruct.spaces.inference import Inference, OwnInference, listed_distribution
 from skstruct.spaces.solvers.distributions import Distribution
 from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.uniform import Uniform

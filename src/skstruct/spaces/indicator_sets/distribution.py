@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import expit
 
 from skstruct.exceptions import InfeasibleError, UndecidableError
-from skstruct.spaces.common.listing import MOST_LISTED, listed_distribution
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.indicator_sets.counting import path_steps, sibling_groups, sized_graph
+from skstruct.spaces.inference import MOST_LISTED, listed_distribution
 from skstruct.spaces.solvers.dags import Dag
 from skstruct.spaces.solvers.distributions import (
     ChoiceDistribution,

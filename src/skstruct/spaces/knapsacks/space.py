@@ -9,12 +9,11 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.saving import savable
-from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import check_feasible, check_size, label_mask
 from skstruct.spaces.description import Description
 from skstruct.spaces.embeddings import Embeddings
 from skstruct.spaces.indicator_sets.decoding import with_limits
-from skstruct.spaces.inference import Inference, OwnDistribution
+from skstruct.spaces.inference import Inference, OwnDistribution, listed_distribution
 from skstruct.spaces.knapsacks.constraints import KnapsackConstraints
 from skstruct.spaces.knapsacks.table import WholeWeights
 from skstruct.spaces.knapsacks.weights import (

@@ -9,8 +9,7 @@ import numpy as np
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import BaseSpace
-from skstruct.spaces.common.listing import listed_distribution
-from skstruct.spaces.inference import Inference, OwnDistribution
+from skstruct.spaces.inference import Inference, OwnDistribution, listed_distribution
 from skstruct.spaces.paths.arcs import NAME, ArcTable, read_graph
 from skstruct.spaces.paths.constraints import OPEN_END, PathConstraints, with_ends
 from skstruct.spaces.paths.counting import (

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from skstruct.saving import savable
-from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.edge_sets.space import WithinGraph
 from skstruct.spaces.edge_sets.spanning_trees import (
     are_trees,
     min_cost_trees,
 )
-from skstruct.spaces.inference import Inference, OwnInference
+from skstruct.spaces.inference import Inference, OwnInference, listed_distribution
 from skstruct.spaces.solvers.distributions import Distribution
 from skstruct.spaces.solvers.proposals import Proposals
 from skstruct.spaces.spanning_trees import counting as tree_counts

@@ -13,11 +13,10 @@ from scipy import sparse
 from skstruct._arrays.stopping import Limit
 from skstruct.saving import savable
 from skstruct.spaces.base import decoded_or_infeasible
-from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.embeddings import Embeddings
-from skstruct.spaces.inference import Inference, OwnDistribution
+from skstruct.spaces.inference import Inference, OwnDistribution, listed_distribution
 from skstruct.spaces.sequence_sets.base import SequenceSet
 from skstruct.spaces.sequence_sets.chains.viterbi import best_chains
 from skstruct.spaces.sequence_sets.constraints import SequenceConstraints
